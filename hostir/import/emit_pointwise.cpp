@@ -305,24 +305,6 @@ Expected<void> emit_square(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// Rounds to fewer bits by casting to another dtype and back; supports only formats that are dtypes.
-Expected<void> emit_reduce_precision(const OpSite& s) {
-  std::string format(s.op.word("format"));
-  if (format.empty())
-    format = "e" + std::to_string(s.op.integer_or("exponent_bits", 0)) + "m" +
-             std::to_string(s.op.integer_or("mantissa_bits", 0));
-  const std::string to = format == "e8m7"    ? "bf16"
-                         : format == "e5m10" ? "f16"
-                         : format == "e8m23" ? "f32"
-                         : format == "e5m2"  ? "f8E5M2"
-                                             : "";
-  if (to.empty()) return s.emitter.opaque(s, "a float format without a dtype");
-  if (to == s.in(0).type.element) return s.set(s.in(0));
-  HOSTIR_ASSIGN_OR_RETURN(const Known narrow, s.emitter.cast(s.in(0), to));
-  HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.cast(narrow, s.in(0).type.element));
-  return s.set(std::move(y));
-}
-
 constexpr HandlerRow kPointwiseRows[] = {
     {"stablehlo.add", emit_arithmetic, 2},
     {"stablehlo.multiply", emit_arithmetic, 2},
@@ -366,7 +348,6 @@ constexpr HandlerRow kPointwiseRows[] = {
     {"stablehlo.tan", emit_tan},
     {"stablehlo.cbrt", emit_cbrt},
     {"stablehlo.is_finite", emit_is_finite},
-    {"stablehlo.reduce_precision", emit_reduce_precision},
 };
 
 }  // namespace

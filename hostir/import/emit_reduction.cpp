@@ -1,4 +1,4 @@
-// reduce with the regions that frameworks emit: sums, products, extremes, logic, argmax and argmin.
+// reduce: sums, products, extremes, logic, argmax and argmin; any other region step by step.
 
 #include <fmt/format.h>
 
@@ -7,28 +7,12 @@
 
 #include "hostir/import/handlers.h"
 #include "hostir/import/reducer.h"
+#include "hostir/import/windows.h"
 #include "hostir/ops/record.h"
 
 namespace hostir::importer {
 
 namespace {
-
-// True if `init` is the identity of the reduction kind.
-bool is_identity_of(ReducerKind kind, const Known& init) {
-  if (!init.is_number()) return false;
-  const Tensor& number = *init.number;
-  const double value = number.get_double(0);
-  const DType dtype = number.dtype;
-  if (kind == ReducerKind::kSum || kind == ReducerKind::kOr) return value == 0;
-  if (kind == ReducerKind::kProd || kind == ReducerKind::kAnd)
-    return value == 1 || (kind == ReducerKind::kAnd && number.get_int(0) == -1);
-  const bool is_max = kind == ReducerKind::kMax;
-  if (is_float(dtype)) {
-    const double top = facts_of(dtype).top;
-    return value == (is_max ? -top : top);
-  }
-  return number.get_int(0) == (is_max ? least(dtype) : greatest(dtype));
-}
 
 OpKind reduction_op(ReducerKind kind) {
   switch (kind) {
@@ -92,6 +76,56 @@ Expected<void> emit_arg_extreme(const OpSite& s, ReducerKind kind,
   return s.set(std::move(place), 1);
 }
 
+// A reducer that is no op of the language combines neighbours, in log2(size) rounds per dimension.
+Expected<void> emit_any_reduce(const OpSite& s, const Combiner& combine,
+                               std::vector<int64_t> dims) {
+  if (!combine.is_valid()) return s.emitter.opaque(s, "its reducer is not element by element");
+  Emitter& e = s.emitter;
+  const size_t count = s.count() / 2;
+  std::vector<Known> values;
+  std::vector<Known> inits;
+  for (size_t i = 0; i < count; ++i) {
+    values.push_back(s.in(i));
+    HOSTIR_ASSIGN_OR_RETURN(Known init, e.broadcast(s.in(count + i), {}, s.result_type().dims));
+    inits.push_back(std::move(init));
+    if (s.in(i).type.dims != s.in(0).type.dims)
+      return s.fail("import_c2", "its operands have different shapes");
+  }
+  const auto half = [&](int64_t d, int64_t start, int64_t pairs) -> Expected<std::vector<Known>> {
+    std::vector<Known> out;
+    for (const Known& x : values) {
+      HOSTIR_ASSIGN_OR_RETURN(Known y, every(e, x, static_cast<size_t>(d), start, pairs, 2));
+      out.push_back(std::move(y));
+    }
+    return out;
+  };
+  bool empty = false;
+  for (const int64_t d : dims) {
+    const auto dim = static_cast<size_t>(d);
+    empty = empty || values[0].type.dims[dim] == 0;
+    for (int64_t size = values[0].type.dims[dim]; size > 1; size = (size + 1) / 2) {
+      HOSTIR_ASSIGN_OR_RETURN(auto left, half(d, 0, size / 2));
+      HOSTIR_ASSIGN_OR_RETURN(auto right, half(d, 1, size / 2));
+      HOSTIR_ASSIGN_OR_RETURN(auto both, combine(std::move(left), std::move(right)));
+      if (size % 2 != 0) {  // the last has no neighbour
+        HOSTIR_ASSIGN_OR_RETURN(const auto last, half(d, size - 1, 1));
+        for (size_t i = 0; i < count; ++i) {
+          HOSTIR_ASSIGN_OR_RETURN(both[i], e.concatenated({both[i], last[i]}, dim));
+        }
+      }
+      values = std::move(both);
+    }
+  }
+  for (size_t i = 0; i < count && !empty; ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(values[i], e.reshaped(values[i], s.result_type().dims));
+  }
+  if (!empty) {
+    HOSTIR_ASSIGN_OR_RETURN(inits, combine(std::move(inits), std::move(values)));
+  }
+  for (size_t i = 0; i < count; ++i) HOSTIR_TRY(s.set(std::move(inits[i]), i));
+  return {};
+}
+
 Expected<void> emit_reduce(const OpSite& s) {
   const auto dims = s.op.integers("dimensions");
   const size_t inputs = s.count() / 2;
@@ -104,10 +138,9 @@ Expected<void> emit_reduce(const OpSite& s) {
   if (inputs == 2) {
     if (const auto kind = arg_reducer_of(s.function, s.op)) return emit_arg_extreme(s, *kind, dims);
   }
-  const auto kind = reducer_of(s.function, s.op);
-  if (!kind || inputs != 1)
-    return s.emitter.opaque(
-        s, "its reducer is not one of sum, product, maximum, minimum, \"and\" and \"or\"");
+  const Combiner combine(s);
+  const auto kind = combine.kind();
+  if (!kind || inputs != 1) return emit_any_reduce(s, combine, dims);
   HOSTIR_ASSIGN_OR_RETURN(Known y, reduce_one(s.emitter, *kind, s.in(0), dims));
   const Known& init = s.in(1);
   if (!is_identity_of(*kind, init)) {
@@ -118,121 +151,7 @@ Expected<void> emit_reduce(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// A window of `width` elements, `apart` elements between them, at every place of dimension `d`:
-// doubled windows are combined, so it takes about 2 log2(width) operations.
-Expected<Known> windowed(Emitter& e, ReducerKind kind, const Known& x, size_t d, int64_t width,
-                         int64_t apart) {
-  const int64_t places = x.type.dims[d] - (width - 1) * apart;
-  const OpKind op = combining_op(kind, x.type.element == "i1");
-  const auto from = [&](const Known& of, int64_t start, int64_t count) {
-    std::vector<int64_t> lo(of.type.dims.size(), 0);
-    std::vector<int64_t> hi = of.type.dims;
-    lo[d] = start;
-    hi[d] = start + count;
-    return e.sliced(of, lo, hi, std::vector<int64_t>(lo.size(), 1));
-  };
-  Known block = x;  // windows of `size` elements
-  std::optional<Known> out;
-  int64_t covered = 0;
-  for (int64_t size = 1;; size *= 2) {
-    if ((width & size) != 0) {
-      HOSTIR_ASSIGN_OR_RETURN(Known part, from(block, covered * apart, places));
-      if (out) {
-        HOSTIR_ASSIGN_OR_RETURN(part, e.apply(op, {*out, part}));
-      }
-      out = std::move(part);
-      covered += size;
-    }
-    if (covered == width) return *out;
-    const int64_t length = block.type.dims[d] - size * apart;
-    HOSTIR_ASSIGN_OR_RETURN(const Known near, from(block, 0, length));
-    HOSTIR_ASSIGN_OR_RETURN(const Known far, from(block, size * apart, length));
-    HOSTIR_ASSIGN_OR_RETURN(block, e.apply(op, {near, far}));
-  }
-}
-
-struct Window {
-  int64_t width = 1, stride = 1, apart = 1, low = 0, high = 0;
-  bool is_trivial() const { return width == 1 && stride == 1 && low == 0 && high == 0; }
-};
-
-// The windows per dimension; nullopt for a form that is not handled.
-std::optional<std::vector<Window>> windows_of(const OpSite& s) {
-  const size_t rank = s.in(0).type.dims.size();
-  std::vector<Window> out(rank);
-  const auto width = s.op.integers("window_dimensions");
-  const auto padding = s.op.integers("padding");
-  const auto strides = s.op.integers("window_strides");
-  const auto apart = s.op.integers("window_dilations");
-  for (const int64_t step : s.op.integers("base_dilations")) {
-    if (step != 1) return std::nullopt;
-  }
-  if (width.size() != rank) return std::nullopt;
-  for (size_t d = 0; d < rank; ++d) {
-    out[d].width = width[d];
-    if (padding.size() == 2 * rank) out[d].low = padding[2 * d], out[d].high = padding[2 * d + 1];
-    if (strides.size() == rank) out[d].stride = strides[d];
-    if (apart.size() == rank) out[d].apart = apart[d];
-    const int64_t room =
-        s.in(0).type.dims[d] + out[d].low + out[d].high - (width[d] - 1) * out[d].apart;
-    if (width[d] < 1 || out[d].stride < 1 || out[d].apart < 1 || out[d].low < 0 ||
-        out[d].high < 0 || room < 1)
-      return std::nullopt;
-  }
-  return out;
-}
-
-Expected<Known> padded_window(Emitter& e, const Known& x, const Known& value, size_t d,
-                              const Window& w) {
-  std::vector<Known> parts;
-  for (const int64_t size : {w.low, int64_t{0}, w.high}) {
-    std::vector<int64_t> dims = x.type.dims;
-    dims[d] = size;
-    if (parts.size() == 1) {
-      parts.push_back(x);
-    } else {
-      HOSTIR_ASSIGN_OR_RETURN(Known fill, e.broadcast(value, {}, dims));
-      parts.push_back(std::move(fill));
-    }
-  }
-  return e.concatenated(std::move(parts), d);
-}
-
-// A window that grows from one end over a whole dimension is a running sum, the form of jnp.cumsum.
-// Other windows are combined dimension by dimension.
-Expected<void> emit_reduce_window(const OpSite& s) {
-  Emitter& e = s.emitter;
-  const auto kind = reducer_of(s.function, s.op);
-  const auto windows = s.count() == 2 ? windows_of(s) : std::nullopt;
-  if (!kind || !windows || !is_identity_of(*kind, s.in(1))) return e.opaque(s, "windows");
-  Known y = s.in(0);
-  for (size_t d = 0; d < windows->size(); ++d) {
-    const Window& w = (*windows)[d];
-    if (w.is_trivial()) continue;
-    const int64_t size = y.type.dims[d];
-    const bool from_left = w.low == size - 1 && w.high == 0;
-    const bool from_right = w.low == 0 && w.high == size - 1;
-    if (kind == ReducerKind::kSum && y.type.element != "i1" && w.width == size && w.stride == 1 &&
-        w.apart == 1 && (from_left || from_right)) {
-      Attributes attributes;
-      attributes.set("dim", static_cast<int64_t>(d));
-      if (!from_left) attributes.set("reverse", true);
-      HOSTIR_ASSIGN_OR_RETURN(y, e.apply(OpKind::cumsum, {y}, std::move(attributes)));
-      continue;
-    }
-    HOSTIR_ASSIGN_OR_RETURN(y, padded_window(e, y, s.in(1), d, w));
-    HOSTIR_ASSIGN_OR_RETURN(y, windowed(e, *kind, y, d, w.width, w.apart));
-    if (w.stride == 1) continue;
-    std::vector<int64_t> stride(y.type.dims.size(), 1);
-    stride[d] = w.stride;
-    HOSTIR_ASSIGN_OR_RETURN(
-        y, e.sliced(y, std::vector<int64_t>(stride.size(), 0), y.type.dims, stride));
-  }
-  return s.set(std::move(y));
-}
-
 constexpr HandlerRow kReductionRows[] = {
-    {"stablehlo.reduce_window", emit_reduce_window},
     {"stablehlo.reduce", emit_reduce, 2},
 };
 

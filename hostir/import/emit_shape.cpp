@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/import/handlers.h"
+#include "hostir/import/windows.h"
 #include "hostir/ops/record.h"
 
 namespace hostir::importer {
@@ -106,52 +107,6 @@ Expected<void> emit_concatenate(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// Adds padding between the elements of a dimension:
-// [n] -> [n, 1 + interior] -> [n * (1 + interior)].
-Expected<Known> padded_inside(Emitter& e, const Known& x, const Known& value, size_t d,
-                              int64_t interior) {
-  std::vector<int64_t> apart = x.type.dims;
-  apart.insert(apart.begin() + static_cast<int64_t>(d) + 1, 1);
-  HOSTIR_ASSIGN_OR_RETURN(Known elements, e.reshaped(x, apart));
-  apart[d + 1] = interior;
-  HOSTIR_ASSIGN_OR_RETURN(Known fill, e.broadcast(value, {}, apart));
-  HOSTIR_ASSIGN_OR_RETURN(const Known both,
-                          e.concatenated({std::move(elements), std::move(fill)}, d + 1));
-  std::vector<int64_t> joined = x.type.dims;
-  joined[d] *= interior + 1;
-  HOSTIR_ASSIGN_OR_RETURN(const Known flat, e.reshaped(both, joined));
-  std::vector<int64_t> start(joined.size(), 0);
-  std::vector<int64_t> limit = joined;
-  limit[d] -= interior;  // no padding after the last element
-  return e.sliced(flat, start, limit, std::vector<int64_t>(joined.size(), 1));
-}
-
-Expected<Known> padded_outside(Emitter& e, const Known& x, const Known& value, size_t d,
-                               int64_t low, int64_t high) {
-  std::vector<int64_t> start(x.type.dims.size(), 0);
-  std::vector<int64_t> limit = x.type.dims;
-  start[d] = std::max<int64_t>(-low, 0);
-  limit[d] -= std::max<int64_t>(-high, 0);
-  Known inner = x;
-  if (low < 0 || high < 0) {
-    HOSTIR_ASSIGN_OR_RETURN(inner,
-                            e.sliced(x, start, limit, std::vector<int64_t>(start.size(), 1)));
-  }
-  std::vector<Known> parts;
-  const auto add = [&](int64_t size) -> Expected<void> {
-    if (size <= 0) return {};
-    std::vector<int64_t> dims = inner.type.dims;
-    dims[d] = size;
-    HOSTIR_ASSIGN_OR_RETURN(Known fill, e.broadcast(value, {}, dims));
-    parts.push_back(std::move(fill));
-    return {};
-  };
-  HOSTIR_TRY(add(low));
-  parts.push_back(inner);
-  HOSTIR_TRY(add(high));
-  return e.concatenated(std::move(parts), d);
-}
-
 Expected<void> emit_pad(const OpSite& s) {
   const auto pick = [&](std::string_view pretty, std::string_view generic) {
     auto values = s.op.find(pretty) != nullptr ? s.op.integers(pretty) : s.op.integers(generic);
@@ -164,25 +119,24 @@ Expected<void> emit_pad(const OpSite& s) {
   if (low.size() != rank || high.size() != rank || interior.size() != rank) {
     return s.fail("import_c2", "needs a low, a high and an interior padding for each dimension");
   }
-  Known y = s.in(0);
   for (size_t d = 0; d < rank; ++d) {
+    const int64_t size = s.in(0).type.dims[d];
     if (interior[d] < 0)
       return s.fail("import_c2",
                     fmt::format("the interior padding of dimension {} is {}; it cannot be negative",
                                 d, interior[d]));
-    if (interior[d] > 0 && y.type.dims[d] > 1) {
-      HOSTIR_ASSIGN_OR_RETURN(y, padded_inside(s.emitter, y, s.in(1), d, interior[d]));
-    }
-    if (low[d] < -y.type.dims[d] || high[d] < -y.type.dims[d] - std::min<int64_t>(low[d], 0)) {
-      return s.fail(
-          "import_c2",
-          fmt::format("padding of {} and {} removes more than the {} elements of dimension {}",
-                      low[d], high[d], y.type.dims[d], d));
-    }
-    if (low[d] != 0 || high[d] != 0) {
-      HOSTIR_ASSIGN_OR_RETURN(y, padded_outside(s.emitter, y, s.in(1), d, low[d], high[d]));
+    Window window;
+    window.low = low[d];
+    window.high = high[d];
+    window.inside = interior[d];
+    if (window.padded_size(size) != s.result_type().dims[d]) {
+      return s.fail("import_c2",
+                    fmt::format("padding of {}, {} and {} does not make the {} elements of "
+                                "dimension {} the {} of the result",
+                                low[d], interior[d], high[d], size, d, s.result_type().dims[d]));
     }
   }
+  HOSTIR_ASSIGN_OR_RETURN(Known y, padded(s.emitter, s.in(0), s.in(1), low, high, interior));
   return s.set(std::move(y));
 }
 

@@ -1,82 +1,14 @@
-// Functions and bit operations that the language lacks, written with those that it has.
+// Functions that the language lacks, written with those that it has.
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-#include "hostir/import/handlers.h"
-#include "hostir/ops/record.h"
+#include "hostir/import/formula.h"
 
 namespace hostir::importer {
 
 namespace {
-
-// Arithmetic on values of one type, so that formulas read as such. Keeps the first error.
-class Formula {
- public:
-  explicit Formula(const OpSite& s) : e_(s.emitter), type_(s.in(0).type) {}
-
-  Known number(double value) { return e_.number(value, type_); }
-  Known integer(int64_t value) { return e_.integer(value, type_); }
-  Known op(OpKind kind, const Known& a) { return kept(e_.apply(kind, {a})); }
-  Known op(OpKind kind, const Known& a, const Known& b) { return kept(e_.apply(kind, {a, b})); }
-  Known add(const Known& a, const Known& b) { return op(OpKind::add, a, b); }
-  Known sub(const Known& a, const Known& b) { return op(OpKind::sub, a, b); }
-  Known mul(const Known& a, const Known& b) { return op(OpKind::mul, a, b); }
-  Known div(const Known& a, const Known& b) { return op(OpKind::div, a, b); }
-  Known abs(const Known& a) { return op(OpKind::abs, a); }
-  Known sqrt(const Known& a) { return op(OpKind::sqrt, a); }
-  Known compare(const Known& a, const Known& b, const char* direction) {
-    return failed_ ? a : kept(e_.compared(a, b, direction));
-  }
-  Known select(const Known& pred, const Known& a, const Known& b) {
-    return failed_ ? a : kept(e_.apply(OpKind::select, {pred, a, b}));
-  }
-  Known cast(const Known& a, const std::string& element) {
-    return failed_ ? a : kept(e_.cast(a, element));
-  }
-  /// Another operation of the module with the same type.
-  Known call(const OpSite& s, std::string_view name, const Known& a) {
-    if (failed_) return a;
-    Frame frame = {a, std::nullopt};
-    ModuleFunction function;
-    function.values.resize(2);
-    function.values[0].type = a.type;
-    function.values[1].type = a.type;
-    ModuleOp op;
-    op.name = name;
-    op.span = s.op.span;
-    op.operands = {0};
-    op.results = {1};
-    auto done = find_handler(name)->handler(OpSite{e_, function, op, frame});
-    if (!done) {
-      failed_ = std::move(done.error());
-      return a;
-    }
-    return *frame[1];
-  }
-  /// c[0] + c[1] x + c[2] x^2 + ..
-  Known polynomial(const Known& x, std::initializer_list<double> c) {
-    Known y = number(*(c.end() - 1));
-    for (size_t i = c.size() - 1; i-- > 0;) y = add(mul(y, x), number(*(c.begin() + i)));
-    return y;
-  }
-  Expected<void> give(const OpSite& s, Known y) {
-    if (failed_) return tl::unexpected(std::move(*failed_));
-    return s.set(std::move(y));
-  }
-
- private:
-  Known kept(Expected<Known> y) {
-    if (y) return std::move(*y);
-    if (!failed_) failed_ = std::move(y.error());
-    return number(0);
-  }
-
-  Emitter& e_;
-  ModuleType type_;
-  std::optional<Error> failed_;
-};
 
 // The angle of (x, y). The quotient is brought to [-tan(pi/8), tan(pi/8)], where a polynomial is
 // within 2 ulp of f32 (Cephes); in f64 one step of Newton's method follows.
@@ -196,114 +128,90 @@ Expected<void> emit_is_inf(const OpSite& s) {
                           f.number(s.op.name == "chlo.is_neg_inf" ? -infinity : infinity), "eq"));
 }
 
-// Counts bits in parallel: in pairs, in groups of four, then bytes. Leading zeros are the ones of
-// the complement after every bit below the highest one is set.
-Expected<void> emit_count_bits(const OpSite& s) {
-  const int64_t width = 8 * size_bytes(*s.in(0).type.dtype());
-  const std::string wide = width == 64 ? "ui64" : "ui32";
-  Emitter& e = s.emitter;
-  HOSTIR_ASSIGN_OR_RETURN(const Known x, e.cast(s.in(0), "ui" + std::to_string(width)));
-  HOSTIR_ASSIGN_OR_RETURN(Known v, e.cast(x, wide));
-  const auto shifted_right = [&](const Known& a, int64_t by) {
-    return e.apply(OpKind::shift_right, {a, e.integer(by, a.type)});
-  };
-  const auto masked = [&](const Known& a, uint64_t mask) {
-    if (width != 64) mask &= 0xFFFFFFFFU;
-    return e.apply(OpKind::bit_and, {a, e.integer(static_cast<int64_t>(mask), a.type)});
-  };
-  const bool leading = s.op.name == "stablehlo.count_leading_zeros";
-  for (int64_t by = 1; leading && by < width; by *= 2) {
-    HOSTIR_ASSIGN_OR_RETURN(const Known lower, shifted_right(v, by));
-    HOSTIR_ASSIGN_OR_RETURN(v, e.apply(OpKind::bit_or, {v, lower}));
-  }
-  static constexpr uint64_t kMasks[] = {0x5555555555555555U, 0x3333333333333333U,
-                                        0x0F0F0F0F0F0F0F0FU, 0x00FF00FF00FF00FFU,
-                                        0x0000FFFF0000FFFFU, 0x00000000FFFFFFFFU};
-  int64_t by = 1;
-  for (const uint64_t mask : kMasks) {
-    if (by >= (width == 64 ? 64 : 32)) break;
-    HOSTIR_ASSIGN_OR_RETURN(const Known low, masked(v, mask));
-    HOSTIR_ASSIGN_OR_RETURN(const Known moved, shifted_right(v, by));
-    HOSTIR_ASSIGN_OR_RETURN(const Known high, masked(moved, mask));
-    HOSTIR_ASSIGN_OR_RETURN(v, e.apply(OpKind::add, {low, high}));
-    by *= 2;
-  }
-  if (leading) {
-    HOSTIR_ASSIGN_OR_RETURN(v, e.apply(OpKind::sub, {e.integer(width, v.type), v}));
-  }
-  HOSTIR_ASSIGN_OR_RETURN(Known y, e.cast(v, s.result_type().element));
-  return s.set(std::move(y));
+// The gamma functions by Lanczos' approximation, with g = 7 and nine terms, as in XLA.
+constexpr double kLanczosBase = 0.99999999999980993227684700473478;
+constexpr double kLanczos[] = {
+    676.520368121885098567009190444019, -1259.13921672240287047156078755283,
+    771.3234287776530788486528258894,   -176.61502916214059906584551354,
+    12.507343278686904814458936853,     -0.13857109526572011689554707,
+    9.984369578019570859563e-6,         1.50563273514931155834e-7};
+constexpr double kLanczosShift = 7.5;
+
+// log(7.5 + x), accurate for small x.
+Known log_shifted(Formula& f, const OpSite& s, const Known& x) {
+  const Known ratio = f.div(x, f.number(kLanczosShift));
+  return f.add(f.call(s, "stablehlo.log_plus_one", ratio), f.number(std::log(kLanczosShift)));
 }
 
-int64_t bits_of(const std::string& element) {
-  const auto dtype = tensor_type(element, {}).dtype();
-  return dtype ? 8 * size_bytes(*dtype) : 0;
+// log |gamma(z)|; below 0.5 by the reflection gamma(z) gamma(1 - z) = pi / sin(pi z).
+Known log_gamma(Formula& f, const OpSite& s, const Known& z) {
+  const Known one = f.number(1);
+  const Known half = f.number(0.5);
+  const Known reflects = f.compare(z, half, "lt");
+  const Known x = f.select(reflects, f.op(OpKind::neg, z), f.sub(z, one));
+  Known sum = f.number(kLanczosBase);
+  double term = 1;
+  for (const double c : kLanczos) {
+    const Known under = f.add(x, f.number(term));
+    sum = f.add(sum, f.div(f.number(c), under));
+    term += 1;
+  }
+  const Known t = f.add(x, f.number(kLanczosShift));
+  const Known log_t = log_shifted(f, s, x);
+  const Known power = f.mul(f.sub(f.add(x, half), f.div(t, log_t)), log_t);
+  const Known scale = f.number(0.5 * std::log(2 * std::numbers::pi));
+  const Known direct = f.add(f.add(scale, power), f.op(OpKind::log, sum));
+  // sin(pi z) from the distance to the nearest integer, which is exact.
+  const Known size = f.abs(z);
+  const Known part = f.sub(size, f.op(OpKind::floor, size));
+  const Known near = f.select(f.compare(part, half, "gt"), f.sub(one, part), part);
+  const Known sine = f.op(OpKind::sin, f.mul(f.number(std::numbers::pi), near));
+  const Known log_sine = f.op(OpKind::log, sine);
+  const Known mirrored = f.sub(f.sub(f.number(std::log(std::numbers::pi)), log_sine), direct);
+  const Known infinite = f.number(std::numeric_limits<double>::infinity());
+  const Known pole = f.compare(near, f.number(0), "eq");
+  const Known below = f.select(pole, infinite, mirrored);
+  const Known y = f.select(reflects, below, direct);
+  return f.select(f.compare(size, infinite, "eq"), infinite, y);
 }
 
-// The same bits under another element type of the same size.
-Expected<Known> renamed(Emitter& e, const Known& x, const std::string& element) {
-  if (x.type.element == element) return x;
-  HOSTIR_ASSIGN_OR_RETURN(const TensorType to, our_type(tensor_type(element, {}), e.place()));
-  const bool integers = !is_float(*x.type.dtype()) && !is_float(to.dtype);
-  Attributes attributes;
-  attributes.set("to", to.dtype);
-  if (!integers) attributes.set("bits", true);
-  return e.apply(OpKind::cast, {x}, std::move(attributes));
+// The derivative of log gamma; below 0.5, digamma(z) = digamma(1 - z) - pi / tan(pi z).
+Known digamma(Formula& f, const OpSite& s, const Known& z) {
+  const Known half = f.number(0.5);
+  const Known reflects = f.compare(z, half, "lt");
+  const Known x = f.select(reflects, f.op(OpKind::neg, z), f.sub(z, f.number(1)));
+  Known above = f.number(0);
+  Known below = f.number(kLanczosBase);
+  double term = 1;
+  for (const double c : kLanczos) {
+    const Known under = f.add(x, f.number(term));
+    const Known part = f.div(f.number(c), under);
+    above = f.sub(above, f.div(part, under));
+    below = f.add(below, part);
+    term += 1;
+  }
+  const Known t = f.add(x, f.number(kLanczosShift));
+  const Known series = f.sub(f.div(above, below), f.div(f.number(7), t));
+  const Known direct = f.add(log_shifted(f, s, x), series);
+  // tan has the period 1 in z: its argument is brought near 0.
+  const Known nearest = f.op(OpKind::floor, f.add(z, half));
+  const Known angle = f.mul(f.number(std::numbers::pi), f.sub(z, nearest));
+  const Known ratio = f.div(f.op(OpKind::cos, angle), f.op(OpKind::sin, angle));
+  const Known mirrored = f.sub(direct, f.mul(f.number(std::numbers::pi), ratio));
+  const Known pole = f.op(OpKind::logical_and, f.compare(z, f.number(0), "le"),
+                          f.compare(z, f.op(OpKind::floor, z), "eq"));
+  const Known nan = f.number(std::numeric_limits<double>::quiet_NaN());
+  return f.select(pole, nan, f.select(reflects, mirrored, direct));
 }
 
-// Between sizes, a last dimension holds the parts of each wide element, the lowest first.
-Expected<void> emit_bitcast_convert(const OpSite& s) {
-  Emitter& e = s.emitter;
-  const std::string& to = s.result_type().element;
-  const int64_t from_bits = bits_of(s.in(0).type.element);
-  const int64_t to_bits = bits_of(to);
-  if (from_bits == 0 || to_bits == 0 || to == "i1" || s.in(0).type.element == "i1")
-    return s.emitter.opaque(s, "bits of an element type that is no dtype");
-  if (from_bits == to_bits) {
-    HOSTIR_ASSIGN_OR_RETURN(Known y, renamed(e, s.in(0), to));
-    return s.set(std::move(y));
-  }
-  const std::string wide = "ui" + std::to_string(std::max(from_bits, to_bits));
-  const std::string narrow = "ui" + std::to_string(std::min(from_bits, to_bits));
-  const int64_t step = std::min(from_bits, to_bits);
-  const int64_t count = std::max(from_bits, to_bits) / step;
-  HOSTIR_ASSIGN_OR_RETURN(const Known x, renamed(e, s.in(0), "ui" + std::to_string(from_bits)));
-  if (from_bits > to_bits) {
-    std::vector<int64_t> dims = x.type.dims;
-    dims.push_back(1);
-    std::vector<Known> parts;
-    for (int64_t i = 0; i < count; ++i) {
-      HOSTIR_ASSIGN_OR_RETURN(const Known moved,
-                              e.apply(OpKind::shift_right, {x, e.integer(i * step, x.type)}));
-      HOSTIR_ASSIGN_OR_RETURN(const Known low, e.cast(moved, narrow));
-      HOSTIR_ASSIGN_OR_RETURN(Known part, e.reshaped(low, dims));
-      parts.push_back(std::move(part));
-    }
-    HOSTIR_ASSIGN_OR_RETURN(const Known joined, e.concatenated(std::move(parts), dims.size() - 1));
-    HOSTIR_ASSIGN_OR_RETURN(Known y, renamed(e, joined, to));
-    return s.set(std::move(y));
-  }
-  if (x.type.dims.empty() || x.type.dims.back() != count)
-    return s.fail("import_c2", "the last dimension is not the ratio of the sizes");
-  HOSTIR_ASSIGN_OR_RETURN(const Known apart, e.cast(x, wide));
-  std::optional<Known> whole;
-  for (int64_t i = 0; i < count; ++i) {
-    std::vector<int64_t> start(x.type.dims.size(), 0);
-    std::vector<int64_t> limit = x.type.dims;
-    start.back() = i;
-    limit.back() = i + 1;
-    HOSTIR_ASSIGN_OR_RETURN(const Known column,
-                            e.sliced(apart, start, limit, std::vector<int64_t>(start.size(), 1)));
-    HOSTIR_ASSIGN_OR_RETURN(const Known flat, e.reshaped(column, s.result_type().dims));
-    HOSTIR_ASSIGN_OR_RETURN(Known part,
-                            e.apply(OpKind::shift_left, {flat, e.integer(i * step, flat.type)}));
-    if (whole) {
-      HOSTIR_ASSIGN_OR_RETURN(part, e.apply(OpKind::bit_or, {*whole, part}));
-    }
-    whole = std::move(part);
-  }
-  HOSTIR_ASSIGN_OR_RETURN(Known y, renamed(e, *whole, to));
-  return s.set(std::move(y));
+// 16-bit floats are computed in f32.
+Expected<void> emit_gamma(const OpSite& s) {
+  const std::string& own = s.in(0).type.element;
+  const std::string element = own == "f64" ? "f64" : "f32";
+  Formula f(s.emitter, tensor_type(element, s.in(0).type.dims));
+  const Known z = f.cast(s.in(0), element);
+  const Known y = s.op.name == "chlo.lgamma" ? log_gamma(f, s, z) : digamma(f, s, z);
+  return f.give(s, f.cast(y, own));
 }
 
 constexpr HandlerRow kSpecialRows[] = {
@@ -317,19 +225,16 @@ constexpr HandlerRow kSpecialRows[] = {
     {"chlo.acosh", emit_area},
     {"chlo.atanh", emit_area},
     {"chlo.erfc", emit_erfc},
+    {"chlo.lgamma", emit_gamma},
+    {"chlo.digamma", emit_gamma},
     {"chlo.erf_inv", emit_erf_inv},
     {"chlo.is_inf", emit_is_inf},
     {"chlo.is_pos_inf", emit_is_inf},
     {"chlo.is_neg_inf", emit_is_inf},
-    {"stablehlo.popcnt", emit_count_bits},
-    {"stablehlo.count_leading_zeros", emit_count_bits},
 };
-
-constexpr HandlerRow kBitcastRows[] = {{"stablehlo.bitcast_convert", emit_bitcast_convert}};
 
 }  // namespace
 
 std::span<const HandlerRow> special_handlers() { return kSpecialRows; }
-std::span<const HandlerRow> bitcast_handlers() { return kBitcastRows; }
 
 }  // namespace hostir::importer

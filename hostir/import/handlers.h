@@ -19,13 +19,20 @@ struct HandlerRow {
 /// The row of an operation; nullptr if it has no handler.
 const HandlerRow* find_handler(std::string_view name);
 
+/// True for an operation that works element by element on operands of one shape.
+bool is_pointwise(std::string_view name);
+
 // One table per file.
 std::span<const HandlerRow> pointwise_handlers();
 std::span<const HandlerRow> special_handlers();  // element by element, like the first
+std::span<const HandlerRow> bit_handlers();      // element by element, too
 std::span<const HandlerRow> bitcast_handlers();
 std::span<const HandlerRow> shape_handlers();
 std::span<const HandlerRow> contraction_handlers();
+std::span<const HandlerRow> convolution_handlers();
 std::span<const HandlerRow> reduction_handlers();
+std::span<const HandlerRow> window_handlers();
+std::span<const HandlerRow> random_handlers();
 std::span<const HandlerRow> index_handlers();
 std::span<const HandlerRow> control_handlers();
 

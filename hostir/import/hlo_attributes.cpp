@@ -65,6 +65,38 @@ void pad(ModuleOp& op, const HloInstruction& i) {
   set_ints(op, "interior", interior);
 }
 
+// `size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=1x2 rhs_dilate=1x1 rhs_reversal=1x0`: the numbers of
+// one part, dimension by dimension.
+std::vector<int64_t> window_numbers(std::string_view window, std::string_view part) {
+  for (size_t at = window.find(part); at != std::string_view::npos;
+       at = window.find(part, at + 1)) {
+    const bool starts = at == 0 || window[at - 1] == ' ' || window[at - 1] == '{';
+    const size_t value = at + part.size();
+    if (!starts || value >= window.size() || window[value] != '=') continue;
+    return integers_in(window.substr(value, window.find_first_of(" }", value) - value));
+  }
+  return {};
+}
+
+void window(ModuleOp& op, const HloInstruction& i) {
+  const std::string_view text = i.attribute("window");
+  const auto set = [&](std::string name, std::string_view part) {
+    auto numbers = window_numbers(text, part);
+    if (!numbers.empty()) set_ints(op, std::move(name), std::move(numbers));
+  };
+  set("window_dimensions", "size");
+  set("window_strides", "stride");
+  set("padding", "pad");
+  set("base_dilations", "lhs_dilate");
+  set("window_dilations", "rhs_dilate");
+  set("window_reversal", "rhs_reversal");
+}
+
+void integer(ModuleOp& op, const HloInstruction& i, std::string name) {
+  const auto numbers = integers_in(i.attribute(name));
+  if (numbers.size() == 1) op.attributes.emplace_back(std::move(name), Attr::of_int(numbers[0]));
+}
+
 void dot(ModuleOp& op, const HloInstruction& i) {
   const auto two = [&](std::string name, std::string_view left, std::string_view right) {
     Attr lists;
@@ -245,6 +277,22 @@ Expected<void> convert_attributes(ModuleOp& op, const HloInstruction& i, const H
     set_ints(op, "from", row_major(from->shape));
     set_ints(op, "to", row_major(i.shape));
   }
+  if (name == "stablehlo.reduce_window" || name == "stablehlo.select_and_scatter" ||
+      name == "stablehlo.convolution") {
+    window(op, i);
+  }
+  if (name == "stablehlo.convolution") {
+    op.attributes.emplace_back("dim_numbers",
+                               Attr::of_word(std::string(i.attribute("dim_labels"))));
+    integer(op, i, "feature_group_count");
+    integer(op, i, "batch_group_count");
+  }
+  if (name == "stablehlo.reduce_precision") {
+    integer(op, i, "exponent_bits");
+    integer(op, i, "mantissa_bits");
+  }
+  if (name == "stablehlo.rng_bit_generator")
+    op.attributes.emplace_back("algorithm", Attr::of_word(std::string(i.attribute("algorithm"))));
   if (name == "stablehlo.custom_call") {
     std::string target(i.attribute("custom_call_target"));
     std::erase(target, '"');

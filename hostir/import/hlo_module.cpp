@@ -327,6 +327,14 @@ class Converter {
       return {};
     }
     if (op.name == "stablehlo.case") return branches(f, op, i, in, depth);
+    if (op.name == "stablehlo.select_and_scatter") {
+      for (const std::string_view key : {"select", "scatter"}) {
+        HOSTIR_ASSIGN_OR_RETURN(ModuleBlock block,
+                                region(f, i, i.attribute(key), nullptr, depth + 1));
+        op.regions.push_back(std::move(block));
+      }
+      return {};
+    }
     if (!calls.empty() && calls.front() != '{') {  // reducers and comparators
       HOSTIR_ASSIGN_OR_RETURN(ModuleBlock block, region(f, i, calls, nullptr, depth + 1));
       op.regions.push_back(std::move(block));

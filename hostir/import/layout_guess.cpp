@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "hostir/import/device_ops.h"
+#include "hostir/import/windows.h"
 
 namespace hostir::importer {
 
@@ -116,6 +117,19 @@ class Guess {
       out.dims = regrouped(in[0].dims, from, to);
     } else if (name == "stablehlo.dot_general") {
       out.dims = contracted(op, in, to.size());
+    } else if (name == "stablehlo.convolution") {
+      const auto labels = convolution_labels(op);
+      for (size_t side = 0; side < 2 && side < in.size(); ++side) {
+        const auto& given = labels[side];
+        const auto& made = labels[2];
+        const auto from_dim = std::find(given.begin(), given.end(), side == 0 ? "b" : "o");
+        const auto to_dim = std::find(made.begin(), made.end(), side == 0 ? "b" : "f");
+        if (from_dim != given.end() && to_dim != made.end() && given.size() == to.size() &&
+            made.size() == to.size() && in[side].dims.size() == to.size()) {
+          out.dims[static_cast<size_t>(to_dim - made.begin())] =
+              in[side].dims[static_cast<size_t>(from_dim - given.begin())];
+        }
+      }
     } else if (name == "stablehlo.reduce") {
       const auto dims = op.integers("dimensions");
       size_t at = 0;

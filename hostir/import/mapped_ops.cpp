@@ -33,14 +33,6 @@ constexpr std::array<std::string_view, 6> kCollectives = {
     "stablehlo.all_reduce", "stablehlo.all_gather",         "stablehlo.reduce_scatter",
     "stablehlo.all_to_all", "stablehlo.collective_permute", "stablehlo.collective_broadcast"};
 
-bool is_pointwise(std::string_view name) {
-  for (const auto rows : {pointwise_handlers(), special_handlers()}) {
-    const auto named = [&](const HandlerRow& row) { return row.name == name; };
-    if (std::any_of(rows.begin(), rows.end(), named)) return true;
-  }
-  return false;
-}
-
 void put_attribute(ModuleOp& op, std::string_view name, Attr value) {
   for (NamedAttr& attribute : op.attributes) {
     if (attribute.first != name) continue;
@@ -144,10 +136,12 @@ bool map_attributes(ModuleOp& op, const Dims& lead, size_t rank) {
     change(op, {"dims", "dimensions"}, behind);
   } else if (name == "stablehlo.reduce") {
     change(op, {"dimensions"}, behind);
-  } else if (name == "stablehlo.reduce_window") {
+  } else if (name == "stablehlo.reduce_window" || name == "stablehlo.select_and_scatter") {
     change(op, {"window_dimensions", "window_strides", "base_dilations", "window_dilations"},
            with(1));
     change(op, {"padding"}, [k](Dims dims) { return prefixed(Dims(2 * k, 0), dims); });
+  } else if (name == "stablehlo.convolution") {
+    put_attribute(op, "lead", Attr::of_int(static_cast<int64_t>(k)));
   } else if (name == "stablehlo.sort") {
     int64_t dim = op.integer_or("dimension", -1);
     if (dim < 0) dim += static_cast<int64_t>(rank);
@@ -227,6 +221,7 @@ Expected<void> MappedOps::mapped(const OpSite& s, const AxisPositions& lead) {
   if (op.name == "stablehlo.reduce" || op.name == "stablehlo.reduce_window")
     scalars = s.count() / 2;
   if (op.name == "stablehlo.pad") scalars = 1;
+  if (op.name == "stablehlo.select_and_scatter") scalars = 2;
   const bool wide = is_pointwise(op.name) && !s.result_type().dims.empty();
   for (size_t i = 0; i < s.count(); ++i) {
     Known x = s.in(i);

@@ -1,6 +1,10 @@
 #include "hostir/import/reducer.h"
 
 #include <algorithm>
+#include <map>
+
+#include "hostir/import/handlers.h"
+#include "hostir/ops/record.h"
 
 namespace hostir::importer {
 
@@ -16,12 +20,149 @@ std::optional<ReducerKind> kind_of(std::string_view name) {
   return std::nullopt;
 }
 
+constexpr int kMostReducerCalls = 8;
+constexpr int64_t kMostReducerOps = 10'000;  // with those of called functions
+
+const ModuleFunction* callee_of(const Module& module, const ModuleOp& op) {
+  const Attr* callee = op.find("callee");
+  return op.name == "func.call" && callee != nullptr ? module.find(callee->text) : nullptr;
+}
+
+bool ends_region(const ModuleOp& op) { return op.name.ends_with(".return"); }
+
+bool is_elementwise(const Module& module, const ModuleBlock& block, int depth, int64_t& ops_left) {
+  return std::all_of(block.ops.begin(), block.ops.end(), [&](const ModuleOp& op) {
+    if (--ops_left < 0) return false;
+    if (const ModuleFunction* callee = callee_of(module, op))
+      return depth < kMostReducerCalls && is_elementwise(module, callee->body, depth + 1, ops_left);
+    return ends_region(op) || op.name == "stablehlo.constant" ||
+           op.name == "sdy.sharding_constraint" || (is_pointwise(op.name) && op.regions.empty());
+  });
+}
+
+// A walk over a region whose scalars stand for tensors of `dims`.
+struct Widened {
+  const OpSite& site;
+  std::vector<int64_t> dims;
+  int depth = 0;
+
+  using Values = std::map<ValueNumber, Known>;
+
+  // A value from outside the region is a scalar.
+  Expected<Known> value(const Values& at, ValueNumber number) const {
+    if (const auto found = at.find(number); found != at.end()) return found->second;
+    if (depth > 0 || !site.frame[number] || !site.frame[number]->type.dims.empty())
+      return site.fail("import_c3", "its region uses a value that it is not given");
+    return site.emitter.broadcast(*site.frame[number], {}, dims);
+  }
+
+  Expected<std::vector<Known>> block(const ModuleFunction& function, const ModuleBlock& block,
+                                     std::vector<Known> arguments) const {
+    if (block.arguments.size() != arguments.size())
+      return site.fail("import_c5", "its region takes another number of values");
+    Values at;
+    for (size_t i = 0; i < arguments.size(); ++i)
+      at.emplace(block.arguments[i], std::move(arguments[i]));
+    for (const ModuleOp& op : block.ops) {
+      std::vector<Known> operands;
+      for (const ValueNumber operand : op.operands) {
+        HOSTIR_ASSIGN_OR_RETURN(Known x, value(at, operand));
+        operands.push_back(std::move(x));
+      }
+      if (ends_region(op)) return operands;
+      HOSTIR_ASSIGN_OR_RETURN(std::vector<Known> results,
+                              operation(function, op, std::move(operands)));
+      for (size_t i = 0; i < op.results.size() && i < results.size(); ++i)
+        at.insert_or_assign(op.results[i], std::move(results[i]));
+    }
+    return site.fail("import_c5", "its region does not end with a return");
+  }
+
+  Expected<std::vector<Known>> operation(const ModuleFunction& function, const ModuleOp& op,
+                                         std::vector<Known> operands) const {
+    if (op.name == "sdy.sharding_constraint") return operands;
+    if (const ModuleFunction* callee = callee_of(site.emitter.module(), op))
+      return Widened{site, dims, depth + 1}.block(*callee, callee->body, std::move(operands));
+    // A function of this operation alone, on the wide types.
+    ModuleFunction wide;
+    Frame frame;
+    ModuleOp copy = op;
+    copy.operands.clear();
+    copy.results.clear();
+    for (Known& operand : operands) {
+      copy.operands.push_back(static_cast<ValueNumber>(frame.size()));
+      wide.values.push_back({"", operand.type, op.span, 1});
+      frame.emplace_back(std::move(operand));
+    }
+    for (const ValueNumber result : op.results) {
+      copy.results.push_back(static_cast<ValueNumber>(frame.size()));
+      wide.values.push_back(function.values[result]);
+      wide.values.back().type.dims = dims;
+      frame.emplace_back();
+    }
+    HOSTIR_TRY(site.emitter.operation(wide, copy, frame));
+    std::vector<Known> out;
+    for (const ValueNumber result : copy.results) {
+      Known& y = *frame[result];
+      if (op.name == "stablehlo.constant" && y.number) y = splat_of(*y.number, y.type);
+      out.push_back(std::move(y));
+    }
+    return out;
+  }
+};
+
 }  // namespace
 
-std::optional<ReducerKind> reducer_of(const ModuleFunction&, const ModuleOp& op) {
+ElementwiseRegion::ElementwiseRegion(const OpSite& site, size_t index)
+    : site_(site), index_(index) {
+  int64_t ops_left = kMostReducerOps;
+  valid_ = index < site.op.regions.size() &&
+           is_elementwise(site.emitter.module(), site.op.regions[index], 0, ops_left);
+}
+
+Expected<std::vector<Known>> ElementwiseRegion::operator()(std::vector<Known> arguments) const {
+  const Widened widened{site_, arguments.front().type.dims};
+  return widened.block(site_.function, site_.op.regions[index_], std::move(arguments));
+}
+
+Combiner::Combiner(const OpSite& site, size_t index)
+    : site_(site), kind_(reducer_of(site.function, site.op, index)), region_(site, index) {}
+
+Expected<std::vector<Known>> Combiner::operator()(std::vector<Known> left,
+                                                  std::vector<Known> right) const {
+  if (kind_ && left.size() == 1) {
+    const OpKind op = combining_op(*kind_, left.front().type.element == "i1");
+    HOSTIR_ASSIGN_OR_RETURN(Known y, site_.emitter.apply(op, {left.front(), right.front()}));
+    return std::vector<Known>{std::move(y)};
+  }
+  const size_t count = left.size();
+  std::move(right.begin(), right.end(), std::back_inserter(left));
+  HOSTIR_ASSIGN_OR_RETURN(std::vector<Known> out, region_(std::move(left)));
+  if (out.size() != count)
+    return site_.fail("import_c5", "its region gives another number of values than it combines");
+  return out;
+}
+
+bool is_identity_of(ReducerKind kind, const Known& init) {
+  if (!init.is_number()) return false;
+  const Tensor& number = *init.number;
+  const double value = number.get_double(0);
+  const DType dtype = number.dtype;
+  if (kind == ReducerKind::kSum || kind == ReducerKind::kOr) return value == 0;
+  if (kind == ReducerKind::kProd || kind == ReducerKind::kAnd)
+    return value == 1 || (kind == ReducerKind::kAnd && number.get_int(0) == -1);
+  const bool is_max = kind == ReducerKind::kMax;
+  if (is_float(dtype)) {
+    const double top = facts_of(dtype).top;
+    return value == (is_max ? -top : top);
+  }
+  return number.get_int(0) == (is_max ? least(dtype) : greatest(dtype));
+}
+
+std::optional<ReducerKind> reducer_of(const ModuleFunction&, const ModuleOp& op, size_t region) {
   if (const Attr* applies = op.find("applies")) return kind_of(applies->text);
-  if (op.regions.size() != 1) return std::nullopt;
-  ModuleBlock block = op.regions.front();
+  if (region >= op.regions.size()) return std::nullopt;
+  ModuleBlock block = op.regions[region];
   if (block.ops.size() == 3 && block.ops[1].name == "sdy.sharding_constraint" &&
       block.ops[1].operands == block.ops[0].results &&
       block.ops[2].operands == block.ops[1].results) {

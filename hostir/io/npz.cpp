@@ -3,8 +3,8 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
-#include <span>
 
 #include "hostir/io/npy.h"
 
@@ -54,66 +54,61 @@ Expected<std::vector<std::byte>> read_bytes(zip_file_t* member, size_t size,
   return bytes;
 }
 
-Expected<std::vector<std::byte>> read_member_bytes(zip_t* archive, uint64_t index,
-                                                   const std::string& path) {
-  zip_stat_t stat;
-  if (zip_stat_index(archive, index, 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0 ||
-      stat.size > kMaxMemberBytes) {
-    return bad(path, "member " + std::to_string(index) + " has no plausible size");
-  }
-  const Member member(zip_fopen_index(archive, index, 0));
-  if (!member) return bad(path, zip_strerror(archive));
-  return read_bytes(member.get(), static_cast<size_t>(stat.size), path);
-}
-
-Expected<Tensor> read_member(zip_t* archive, uint64_t index, const std::string& path) {
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
-                          read_member_bytes(archive, index, path));
-  return parse_npy(bytes);
-}
-
-std::string member_name(zip_t* archive, uint64_t index) {
-  const char* raw = zip_get_name(archive, index, 0);
-  std::string name = raw ? raw : "";
-  if (name.size() > 4 && name.ends_with(".npy")) name.resize(name.size() - 4);
-  return name;
+std::string tensor_name(std::string member) {
+  if (member.size() > 4 && member.ends_with(".npy")) member.resize(member.size() - 4);
+  return member;
 }
 
 }  // namespace
 
-Expected<ZipMembers> read_zip(const std::string& path) {
-  HOSTIR_ASSIGN_OR_RETURN(const Archive archive, open_archive(path, ZIP_RDONLY));
-  ZipMembers out;
-  const int64_t n = zip_get_num_entries(archive.get(), 0);
+void ZipReader::Discard::operator()(zip* z) const { zip_discard(z); }
+
+Expected<ZipReader> ZipReader::open(const std::string& path) {
+  HOSTIR_ASSIGN_OR_RETURN(Archive archive, open_archive(path, ZIP_RDONLY));
+  ZipReader out;
+  out.path_ = path;
+  out.archive_.reset(archive.release());
+  const int64_t n = zip_get_num_entries(out.archive_.get(), 0);
   for (int64_t i = 0; i < n; ++i) {
-    const auto index = static_cast<uint64_t>(i);
-    HOSTIR_ASSIGN_OR_RETURN(std::vector<std::byte> bytes,
-                            read_member_bytes(archive.get(), index, path));
-    const char* name = zip_get_name(archive.get(), index, 0);
-    out.emplace_back(name ? name : "", std::move(bytes));
+    const char* name = zip_get_name(out.archive_.get(), static_cast<uint64_t>(i), 0);
+    out.names_.emplace_back(name ? name : "");
   }
+  std::error_code error;
+  out.file_size_ = static_cast<int64_t>(std::filesystem::file_size(path, error));
   return out;
 }
 
+Expected<std::vector<std::byte>> ZipReader::read(size_t member) const {
+  zip_stat_t stat;
+  if (zip_stat_index(archive_.get(), member, 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0 ||
+      stat.size > kMaxMemberBytes) {
+    return bad(path_, "member " + std::to_string(member) + " has no plausible size");
+  }
+  const Member file(zip_fopen_index(archive_.get(), member, 0));
+  if (!file) return bad(path_, zip_strerror(archive_.get()));
+  return read_bytes(file.get(), static_cast<size_t>(stat.size), path_);
+}
+
 Expected<NamedTensors> read_npz(const std::string& path) {
-  HOSTIR_ASSIGN_OR_RETURN(const Archive archive, open_archive(path, ZIP_RDONLY));
+  HOSTIR_ASSIGN_OR_RETURN(const ZipReader archive, ZipReader::open(path));
   NamedTensors out;
-  const int64_t n = zip_get_num_entries(archive.get(), 0);
-  for (int64_t i = 0; i < n; ++i) {
-    const auto index = static_cast<uint64_t>(i);
-    HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, read_member(archive.get(), index, path));
-    out.emplace_back(member_name(archive.get(), index), std::move(tensor));
+  for (size_t i = 0; i < archive.names().size(); ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, archive.read(i));
+    HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, parse_npy(bytes));
+    out.emplace_back(tensor_name(archive.names()[i]), std::move(tensor));
   }
   return out;
 }
 
 Expected<Tensor> read_npz_member(const std::string& path, const std::string& name) {
-  HOSTIR_ASSIGN_OR_RETURN(const Archive archive, open_archive(path, ZIP_RDONLY));
-  const int64_t n = zip_get_num_entries(archive.get(), 0);
+  HOSTIR_ASSIGN_OR_RETURN(const ZipReader archive, ZipReader::open(path));
   std::string names;
-  for (int64_t i = 0; i < n; ++i) {
-    const std::string member = member_name(archive.get(), static_cast<uint64_t>(i));
-    if (member == name) return read_member(archive.get(), static_cast<uint64_t>(i), path);
+  for (size_t i = 0; i < archive.names().size(); ++i) {
+    const std::string member = tensor_name(archive.names()[i]);
+    if (member == name) {
+      HOSTIR_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, archive.read(i));
+      return parse_npy(bytes);
+    }
     names += (names.empty() ? "" : ", ") + member;
   }
   return fail(ErrorKind::kRuntime, "npz_member",

@@ -1,6 +1,7 @@
 // NumPy's `.npz` archives: named tensors in one zip file, stored or deflated (through libzip).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,13 +9,33 @@
 #include "hostir/ir/tensor.h"
 #include "hostir/support/expected.h"
 
+struct zip;  // libzip's archive
+
 namespace hostir::io {
 
-/// Name and contents of a member.
-using ZipMember = std::pair<std::string, std::vector<std::byte>>;
-using ZipMembers = std::vector<ZipMember>;
-/// All members of any zip archive, in archive order. Errors: `npz_format`.
-Expected<ZipMembers> read_zip(const std::string& path);
+/// A zip archive of any content. Only the members that are asked for are read.
+class ZipReader {
+ public:
+  /// Errors: `npz_format`.
+  static Expected<ZipReader> open(const std::string& path);
+
+  /// The names of all members, in archive order.
+  const std::vector<std::string>& names() const { return names_; }
+  /// The contents of a member. Errors: `npz_format`.
+  Expected<std::vector<std::byte>> read(size_t member) const;
+  /// Of the file, in bytes.
+  int64_t file_size() const { return file_size_; }
+
+ private:
+  struct Discard {
+    void operator()(zip* z) const;
+  };
+  std::string path_;
+  std::unique_ptr<zip, Discard> archive_;
+  std::vector<std::string> names_;
+  int64_t file_size_ = 0;
+};
+
 /// A new archive with these members, not compressed. Errors: `npz_format`.
 Expected<void> write_zip(const std::string& path,
                          const std::vector<std::pair<std::string, std::string>>& members);

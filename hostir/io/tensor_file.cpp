@@ -14,19 +14,21 @@ Expected<void> write_safetensors(const std::string& path, const NamedTensors& te
 }
 
 using ArchiveReader = Expected<NamedTensors> (*)(const std::string& path);
+using MemberReader = Expected<Tensor> (*)(const std::string& path, const std::string& name);
 using ArchiveWriter = Expected<void> (*)(const std::string& path, const NamedTensors& tensors);
 
 /// A format of files with named tensors.
 struct ArchiveFormat {
   std::string_view ending;
   ArchiveReader read;
+  MemberReader read_one;  // without reading the others; null if the format has none
   ArchiveWriter write;
 };
 constexpr ArchiveFormat kFormats[] = {
-    {".npz", read_npz, write_npz},
-    {".safetensors", read_safetensors, write_safetensors},
-    {".pt", read_torch_file, write_torch_file},
-    {".pth", read_torch_file, write_torch_file},
+    {".npz", read_npz, read_npz_member, write_npz},
+    {".safetensors", read_safetensors, nullptr, write_safetensors},
+    {".pt", read_torch_file, read_torch_tensor, write_torch_file},
+    {".pth", read_torch_file, read_torch_tensor, write_torch_file},
 };
 
 const ArchiveFormat* format_of(const std::string& path) {
@@ -69,7 +71,8 @@ Expected<Tensor> read_tensor_file(const std::string& path) {
   const std::string file = path.substr(0, path.rfind('#'));
   if (!holds_named_tensors(file)) return read_npy(path);
   const std::string name = file == path ? "" : path.substr(file.size() + 1);
-  if (!name.empty() && file.ends_with(".npz")) return read_npz_member(file, name);
+  const ArchiveFormat* format = format_of(file);
+  if (!name.empty() && format->read_one) return format->read_one(file, name);
   HOSTIR_ASSIGN_OR_RETURN(NamedTensors tensors, read_named_tensors(file));
   return one_of(std::move(tensors), file, name);
 }

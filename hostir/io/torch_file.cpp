@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 
 #include "hostir/io/pickle.h"
@@ -52,32 +53,55 @@ std::optional<DType> dtype_of(std::string_view name) {
 
 class TorchReader {
  public:
-  explicit TorchReader(const ZipMembers& members) : members_(members) {}
+  /// Reads the tensor `wanted`, or all if it is null.
+  TorchReader(const ZipReader& archive, const std::string* wanted)
+      : archive_(archive), wanted_(wanted) {}
 
   Expected<NamedTensors> read() {
-    const ZipMember* pickle = nullptr;
-    for (const ZipMember& member : members_) {
-      if (member.first == "data.pkl" || member.first.ends_with("/data.pkl")) pickle = &member;
-      if (member.first.ends_with("byteorder") && text_of(member) != "little")
-        return bad_torch("its numbers are big-endian");
+    const auto& names = archive_.names();
+    std::optional<size_t> pickle;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == "data.pkl" || names[i].ends_with("/data.pkl")) pickle = i;
+      if (!names[i].ends_with("byteorder")) continue;
+      HOSTIR_ASSIGN_OR_RETURN(const auto order, archive_.read(i));
+      if (text_of(order) != "little") return bad_torch("its numbers are big-endian");
     }
     if (!pickle) return bad_torch("the archive has no data.pkl");
-    prefix_ = pickle->first.substr(0, pickle->first.size() - std::strlen("data.pkl"));
+    prefix_ = names[*pickle].substr(0, names[*pickle].size() - std::strlen("data.pkl"));
+    HOSTIR_ASSIGN_OR_RETURN(const auto bytes, archive_.read(*pickle));
     HOSTIR_ASSIGN_OR_RETURN(const PlainTree tree,
-                            read_pickle(text_of(*pickle), PickleContent::kTensors));
+                            read_pickle(text_of(bytes), PickleContent::kTensors));
     HOSTIR_TRY(walk(PlainView(tree), ""));
     return std::move(out_);
   }
 
+  /// The names of the tensors that were not read.
+  const std::string& others() const { return others_; }
+
  private:
-  static std::string_view text_of(const ZipMember& member) {
-    return {reinterpret_cast<const char*>(member.second.data()), member.second.size()};
+  static std::string_view text_of(const std::vector<std::byte>& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  // The contents of a storage. Several tensors may be views of one, so it is kept.
+  Expected<const std::vector<std::byte>*> load(const std::string& key) {
+    if (const auto read = storages_.find(key); read != storages_.end()) return &read->second;
+    const auto& names = archive_.names();
+    const auto found = std::find(names.begin(), names.end(), prefix_ + "data/" + key);
+    if (found == names.end()) return bad_torch("storage \"" + key + "\" is missing");
+    HOSTIR_ASSIGN_OR_RETURN(std::vector<std::byte> bytes,
+                            archive_.read(static_cast<size_t>(found - names.begin())));
+    return &storages_.emplace(key, std::move(bytes)).first->second;
   }
 
   // A call is recorded as (name, arguments).
   Expected<void> walk(PlainView value, const std::string& name) {
     const std::string_view called = value.is(PlainKind::kList) ? value.at(0).text() : "";
     if (called == kRebuildTensor || called == kRebuildTyped) {
+      if (wanted_ != nullptr && *wanted_ != (name.empty() ? "tensor" : name)) {
+        others_ += (others_.empty() ? "" : ", ") + (name.empty() ? "tensor" : name);
+        return {};
+      }
       HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, rebuild(value.at(1), called == kRebuildTyped));
       out_.emplace_back(name.empty() ? "tensor" : name, std::move(tensor));
       return {};
@@ -107,22 +131,20 @@ class TorchReader {
       return bad_torch(fmt::format("storage \"{}\" has elements {} {}, which are not supported",
                                    key, storage.at(1).text(), typed ? arguments.at(6).text() : ""));
     }
-    const auto member = std::find_if(members_.begin(), members_.end(), [&](const auto& m) {
-      return m.first == prefix_ + "data/" + key;
-    });
-    if (member == members_.end()) return bad_torch("storage \"" + key + "\" is missing");
     const auto offset = arguments.at(1).integer();
     const auto sizes = integer_list(arguments.at(2));
     const auto strides = integer_list(arguments.at(3));
     if (!offset || !sizes || !strides || sizes->size() != strides->size() || sizes->size() > 32)
       return bad_torch("a tensor of storage \"" + key + "\" has no plausible shape");
-    return gather(*dtype, member->second, *offset, *sizes, *strides, key);
+    HOSTIR_ASSIGN_OR_RETURN(const auto* data, load(key));
+    return gather(*dtype, *data, *offset, *sizes, *strides, key);
   }
 
+  // A storage is not compressed, unless another program than PyTorch wrote the file.
   int64_t most_bytes() const {
     int64_t stored = 0;
-    for (const auto& member : members_) stored += static_cast<int64_t>(member.second.size());
-    return kMostViews * stored + (int64_t{64} << 20);
+    for (const auto& [key, bytes] : storages_) stored += static_cast<int64_t>(bytes.size());
+    return kMostViews * std::max(stored, archive_.file_size()) + (int64_t{64} << 20);
   }
 
   Expected<Tensor> gather(DType dtype, const std::vector<std::byte>& data, int64_t offset,
@@ -178,9 +200,12 @@ class TorchReader {
 
   static constexpr int64_t kMostViews = 4;
 
-  const ZipMembers& members_;
+  const ZipReader& archive_;
+  const std::string* wanted_;
+  std::map<std::string, std::vector<std::byte>> storages_;
   int64_t taken_bytes_ = 0;
   std::string prefix_;
+  std::string others_;
   NamedTensors out_;
 };
 
@@ -255,10 +280,23 @@ class TorchPickle {
 }  // namespace
 
 Expected<NamedTensors> read_torch_file(const std::string& path) {
-  HOSTIR_ASSIGN_OR_RETURN(const ZipMembers members, read_zip(path));
-  auto tensors = TorchReader(members).read();
+  HOSTIR_ASSIGN_OR_RETURN(const ZipReader archive, ZipReader::open(path));
+  auto tensors = TorchReader(archive, nullptr).read();
   if (!tensors) tensors.error().diagnostics.front().message.insert(0, path + ": ");
   return tensors;
+}
+
+Expected<Tensor> read_torch_tensor(const std::string& path, const std::string& name) {
+  HOSTIR_ASSIGN_OR_RETURN(const ZipReader archive, ZipReader::open(path));
+  TorchReader reader(archive, &name);
+  auto tensors = reader.read();
+  if (!tensors) {
+    tensors.error().diagnostics.front().message.insert(0, path + ": ");
+    return tl::unexpected(std::move(tensors.error()));
+  }
+  if (!tensors->empty()) return std::move(tensors->front().second);
+  return fail(ErrorKind::kRuntime, "archive_member",
+              path + " has no tensor \"" + name + "\"; it has " + reader.others());
 }
 
 Expected<void> write_torch_file(const std::string& path, const NamedTensors& tensors) {

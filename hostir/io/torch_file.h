@@ -17,6 +17,9 @@ namespace hostir::io {
 /// skipped. A file that is a single tensor gives one, named `tensor`. Errors: `npz_format`,
 /// `pickle_opcode`, `pickle_format`, `torch_format`; the message names the path.
 Expected<NamedTensors> read_torch_file(const std::string& path);
+/// One tensor; no other storage is read. Errors: those of read_torch_file(); `archive_member` lists
+/// the tensors of the file.
+Expected<Tensor> read_torch_tensor(const std::string& path, const std::string& name);
 
 /// A dictionary of contiguous tensors, which torch.load(path, weights_only=True) reads.
 /// Errors: `npz_format`.

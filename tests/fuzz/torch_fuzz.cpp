@@ -13,6 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::string path = fuzz::scratch_file("values.pt");
   fuzz::write_scratch(path, data, size);
   (void)read_torch_file(path);
+  (void)read_torch_tensor(path, "a");
   (void)read_pickle({reinterpret_cast<const char*>(data), size}, PickleContent::kTensors);
   return 0;
 }

@@ -590,9 +590,9 @@ COLLECTIVES = {"embed_grad": 1, "attention": 2, "shard_map_all": 4, "pipeline": 
 ATOL = {"adamw": 3e-5, "bf16_mlp": 1e-2}
 
 
-def main():
+def write_cases(cases):
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
-    for make in CASES:
+    for make in cases:
         text, inputs, outputs = make()
         folder = root / make.__name__
         folder.mkdir(parents=True, exist_ok=True)
@@ -608,4 +608,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    write_cases(CASES)

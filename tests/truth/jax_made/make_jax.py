@@ -105,6 +105,38 @@ def windows():
 
 
 @case
+def pool_grad():
+    """The gradient of max pooling: select_and_scatter, which XLA rewrites to a reduce-window of five operands."""
+    def f(x):
+        return jnp.sum(lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID") ** 2)
+    return mesh(x=4), jax.grad(f), (normal(4, 4, 4, 2),), (P("x"),)
+
+
+@case
+def conv1d():
+    """A convolution over a sharded batch."""
+    def f(x, w):
+        return lax.conv_general_dilated(x, w, (1,), "SAME", dimension_numbers=("NHC", "HIO", "NHC"))
+    return mesh(x=4), f, (normal(4, 6, 3), normal(3, 3, 2)), (P("x"), P())
+
+
+@case
+def cumulative():
+    """Running sums, products, extremes and log-sum-exps, whose reducer is no single operation."""
+    def f(x):
+        return (jnp.cumsum(x, 1), jnp.cumprod(x, 1), lax.cummax(x, 1), lax.cummin(x, 1), lax.cumlogsumexp(x, 1),
+                lax.cumsum(x, 1, reverse=True), jnp.cumsum(x), jnp.diff(x, axis=1))
+    return mesh(x=4), f, (normal(4, 5),), (P("x"),)
+
+
+@case
+def rng_bit_gen():
+    """Philox bits."""
+    key = np.array([1, 2, 3, 4], np.uint32)
+    return mesh(x=4), lambda k: lax.rng_bit_generator(k, (4, 6)), (key,), (P(),)
+
+
+@case
 def random_normal():
     """Threefry bits, made uniform through their exponent, then normal by the inverse of erf."""
     key = np.array([0, 42], np.uint32)

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hostir/io/files.h"
 #include "hostir/io/pickle.h"
 
 namespace hostir::io {
@@ -50,6 +51,30 @@ TEST(TorchFile, ReadsWhatItWrites) {
   const auto none = read_torch_file(path);
   ASSERT_TRUE(none.has_value()) << none.error().message();
   EXPECT_TRUE(none->empty());
+}
+
+TEST(TorchFile, OneTensorNeedsNoOtherStorage) {
+  Tensor tensor = Tensor::zeros(DType::kF32, {2});
+  tensor.set_double(1, 7);
+  const std::string path = ::testing::TempDir() + "/lazy.pt";
+  ASSERT_TRUE(write_torch_file(path, {{"a", tensor}, {"b", tensor}}));
+  auto bytes = read_file(path);
+  ASSERT_TRUE(bytes.has_value());
+  for (size_t at = 0; (at = bytes->find("data/1", at)) != std::string::npos; ++at)
+    (*bytes)[at + 5] = 'x';
+  ASSERT_TRUE(write_file(path, *bytes));
+  const auto a = read_torch_tensor(path, "a");
+  ASSERT_TRUE(a.has_value()) << a.error().message();
+  EXPECT_EQ(*a, tensor);
+  const auto b = read_torch_tensor(path, "b");
+  ASSERT_FALSE(b.has_value());
+  EXPECT_NE(b.error().message().find("storage \"1\" is missing"), std::string::npos)
+      << b.error().message();
+  EXPECT_FALSE(read_torch_file(path));
+  const auto none = read_torch_tensor(path, "c");
+  ASSERT_FALSE(none.has_value());
+  EXPECT_NE(none.error().message().find("it has a, b"), std::string::npos)
+      << none.error().message();
 }
 
 TEST(TorchFile, RefusesWhatIsNotATensor) {

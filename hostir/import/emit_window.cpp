@@ -1,0 +1,267 @@
+// reduce_window: pooling and running reductions. select_and_scatter: the gradient of max pooling.
+
+#include <algorithm>
+
+#include "hostir/import/handlers.h"
+#include "hostir/import/reducer.h"
+#include "hostir/import/windows.h"
+#include "hostir/ops/record.h"
+
+namespace hostir::importer {
+
+namespace {
+
+using Several = std::vector<Known>;
+
+Expected<Several> every_of(Emitter& e, const Several& all, size_t d, int64_t start, int64_t count,
+                           int64_t step) {
+  Several out;
+  for (const Known& x : all) {
+    HOSTIR_ASSIGN_OR_RETURN(Known y, every(e, x, d, start, count, step));
+    out.push_back(std::move(y));
+  }
+  return out;
+}
+
+// The window at every place of dimension `d`, which is padded already: doubled windows are
+// combined, so it takes about 2 log2(width) steps.
+Expected<Several> reduced_windows(Emitter& e, const Combiner& combine, const Several& all, size_t d,
+                                  const Window& w) {
+  const int64_t places = all[0].type.dims[d] - (w.width - 1) * w.apart;
+  Several block = all;  // windows of `size` elements
+  Several out;
+  int64_t covered = 0;
+  for (int64_t size = 1;; size *= 2) {
+    if ((w.width & size) != 0) {
+      HOSTIR_ASSIGN_OR_RETURN(Several part, every_of(e, block, d, covered * w.apart, places, 1));
+      if (!out.empty()) {
+        HOSTIR_ASSIGN_OR_RETURN(part, combine(std::move(out), std::move(part)));
+      }
+      out = std::move(part);
+      covered += size;
+    }
+    if (covered == w.width) break;
+    const int64_t length = block[0].type.dims[d] - size * w.apart;
+    HOSTIR_ASSIGN_OR_RETURN(Several near, every_of(e, block, d, 0, length, 1));
+    HOSTIR_ASSIGN_OR_RETURN(Several far, every_of(e, block, d, size * w.apart, length, 1));
+    HOSTIR_ASSIGN_OR_RETURN(block, combine(std::move(near), std::move(far)));
+  }
+  if (w.stride == 1) return out;
+  return every_of(e, out, d, 0, (places - 1) / w.stride + 1, w.stride);
+}
+
+// A window that grows from one end over a whole dimension.
+bool is_running(const Window& w, int64_t size) {
+  const bool from_left = w.low == size - 1 && w.high == 0;
+  const bool from_right = w.low == 0 && w.high == size - 1;
+  return w.width == size && w.stride == 1 && w.apart == 1 && w.inside == 0 &&
+         (from_left || from_right);
+}
+
+Expected<Known> running_sum(Emitter& e, const Known& x, size_t d, bool reverse) {
+  Attributes attributes;
+  attributes.set("dim", static_cast<int64_t>(d));
+  if (reverse) attributes.set("reverse", true);
+  return e.apply(OpKind::cumsum, {x}, std::move(attributes));
+}
+
+// The windows of an operation with `window_dimensions`; nullopt if a window has no place.
+std::optional<std::vector<Window>> fitting_windows(const OpSite& s) {
+  const auto& dims = s.in(0).type.dims;
+  auto out = windows_of(s.op, s.op.integers("window_dimensions"));
+  if (!out || out->size() != dims.size()) return std::nullopt;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if ((*out)[d].places(dims[d]) < 1) return std::nullopt;
+  }
+  return out;
+}
+
+// Running sums, the form of jnp.cumsum, are an op; other windows are combined dimension by
+// dimension.
+Expected<void> emit_reduce_window(const OpSite& s) {
+  Emitter& e = s.emitter;
+  const size_t count = s.count() / 2;
+  const Combiner combine(s);
+  auto windows = fitting_windows(s);
+  if (!combine.is_valid() || !windows || count * 2 != s.count() || s.op.results.size() != count)
+    return e.opaque(s, "its reducer is not element by element, or a window has no place");
+  const bool plain =
+      count == 1 && combine.kind().has_value() && is_identity_of(*combine.kind(), s.in(1));
+  Several all(s.op.results.size());
+  for (size_t i = 0; i < count; ++i) {
+    all[i] = s.in(i);
+    if (all[i].type.dims != s.in(0).type.dims)
+      return s.fail("import_c2", "its operands have different shapes");
+  }
+  const bool sums = plain && combine.kind() == ReducerKind::kSum && all[0].type.element != "i1";
+  for (size_t d = 0; sums && d < windows->size(); ++d) {
+    Window& w = (*windows)[d];
+    if (w.is_trivial() || !is_running(w, all[0].type.dims[d])) continue;
+    HOSTIR_ASSIGN_OR_RETURN(all[0], running_sum(e, all[0], d, w.low == 0));
+    w = Window();
+  }
+  for (size_t i = 0; i < count; ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(all[i], padded(e, all[i], s.in(count + i), *windows));
+  }
+  for (size_t d = 0; d < windows->size(); ++d) {
+    const Window& w = (*windows)[d];
+    if (w.width == 1 && w.stride == 1) continue;
+    HOSTIR_ASSIGN_OR_RETURN(all, reduced_windows(e, combine, all, d, w));
+  }
+  if (!plain) {
+    Several inits;
+    for (size_t i = 0; i < count; ++i) {
+      HOSTIR_ASSIGN_OR_RETURN(Known init, e.broadcast(s.in(count + i), {}, all[i].type.dims));
+      inits.push_back(std::move(init));
+    }
+    HOSTIR_ASSIGN_OR_RETURN(all, combine(std::move(inits), std::move(all)));
+  }
+  for (size_t i = 0; i < count; ++i) HOSTIR_TRY(s.set(std::move(all[i]), i));
+  return {};
+}
+
+// The comparison of a select region: `compare GE, a, b`.
+std::string_view selected_direction(const OpSite& s) {
+  if (s.op.regions.empty() || s.op.regions[0].ops.empty()) return {};
+  const ModuleOp& op = s.op.regions[0].ops.front();
+  if (op.name != "stablehlo.compare") return {};
+  const std::string_view direction = op.word("comparison_direction");
+  return direction.empty() ? op.word("word") : direction;
+}
+
+constexpr int64_t kMostWindowElements = 4096;
+
+class SelectAndScatter {
+ public:
+  explicit SelectAndScatter(const OpSite& s)
+      : s_(s), e_(s.emitter), select_(s, 0), scatter_(s, 1), sizes_(s.in(0).type.dims) {}
+
+  // The chosen element of each window, as its number in the window; then, for each element of the
+  // window, the source where that is the chosen one, moved to its place. The sum of these is the
+  // result.
+  Expected<void> emit() {
+    const auto windows = fitting_windows(s_);
+    int64_t elements = 1;
+    for (size_t d = 0; windows && d < windows->size(); ++d) {
+      const Window& w = (*windows)[d];
+      elements = w.width > kMostWindowElements ? kMostWindowElements + 1 : elements * w.width;
+      if (elements > kMostWindowElements) break;
+      if (w.places(sizes_[d]) != s_.in(1).type.dims[d]) elements = kMostWindowElements + 1;
+    }
+    const bool sums = scatter_.kind() == ReducerKind::kSum && s_.in(1).type.element != "i1";
+    if (!windows || !select_.is_valid() || !sums || elements > kMostWindowElements)
+      return e_.opaque(s_, "its regions or windows are in no form that is known");
+    windows_ = *windows;
+    HOSTIR_ASSIGN_OR_RETURN(const auto operand, padded_operand());
+    if (!operand) return e_.opaque(s_, "padding, and a region that selects no extreme");
+    HOSTIR_ASSIGN_OR_RETURN(const Known chosen, choose(*operand, elements));
+    const ModuleType& type = s_.in(1).type;
+    const Known none = e_.number(0, type);
+    std::optional<Known> sum;
+    for (int64_t i = 0; i < elements; ++i) {
+      HOSTIR_ASSIGN_OR_RETURN(const Known here,
+                              e_.compared(chosen, e_.integer(i, chosen.type), "eq"));
+      HOSTIR_ASSIGN_OR_RETURN(const Known part, e_.apply(OpKind::select, {here, s_.in(1), none}));
+      HOSTIR_ASSIGN_OR_RETURN(Known moved, moved_back(part, i));
+      if (sum) {
+        HOSTIR_ASSIGN_OR_RETURN(moved, e_.apply(OpKind::add, {*sum, moved}));
+      }
+      sum = std::move(moved);
+    }
+    if (!is_identity_of(ReducerKind::kSum, s_.in(2))) {
+      HOSTIR_ASSIGN_OR_RETURN(const Known init, e_.broadcast(s_.in(2), {}, sum->type.dims));
+      HOSTIR_ASSIGN_OR_RETURN(sum, e_.apply(OpKind::add, {*sum, init}));
+    }
+    return s_.set(std::move(*sum));
+  }
+
+ private:
+  // Padding never wins: it is the smallest or the largest number.
+  Expected<std::optional<Known>> padded_operand() const {
+    const bool pads =
+        std::any_of(windows_.begin(), windows_.end(), [](const Window& w) { return w.pads(); });
+    if (!pads) return std::optional(s_.in(0));
+    const std::string_view direction = selected_direction(s_);
+    const bool largest = direction == "GE" || direction == "GT";
+    if (!largest && direction != "LE" && direction != "LT") return std::optional<Known>();
+    const ModuleType scalar = tensor_type(s_.in(0).type.element, {});
+    const DType dtype = *scalar.dtype();
+    const double top = is_float(dtype) ? facts_of(dtype).top : 0;
+    const Known fill = is_float(dtype)
+                           ? e_.number(largest ? -top : top, scalar)
+                           : e_.integer(largest ? least(dtype) : greatest(dtype), scalar);
+    HOSTIR_ASSIGN_OR_RETURN(Known x, padded(e_, s_.in(0), fill, windows_));
+    return std::optional(std::move(x));
+  }
+
+  // The offsets in the window of its element `i`, counted in row-major order.
+  std::vector<int64_t> offsets(int64_t i) const {
+    std::vector<int64_t> out(windows_.size());
+    for (size_t d = windows_.size(); d-- > 0;) {
+      out[d] = i % windows_[d].width;
+      i /= windows_[d].width;
+    }
+    return out;
+  }
+
+  Expected<Known> choose(const Known& operand, int64_t elements) const {
+    std::optional<Known> best;
+    Known number = e_.integer(0, tensor_type("i32", s_.in(1).type.dims));
+    for (int64_t i = 0; i < elements; ++i) {
+      Known x = operand;
+      const auto at = offsets(i);
+      for (size_t d = 0; d < at.size(); ++d) {
+        HOSTIR_ASSIGN_OR_RETURN(x,
+                                every(e_, x, d, at[d], s_.in(1).type.dims[d], windows_[d].stride));
+      }
+      if (!best) {
+        best = std::move(x);
+        continue;
+      }
+      HOSTIR_ASSIGN_OR_RETURN(const Several keeps, select_({*best, x}));
+      if (keeps.size() != 1)
+        return s_.fail("import_c5", "its first region does not give one value");
+      HOSTIR_ASSIGN_OR_RETURN(best, e_.apply(OpKind::select, {keeps[0], *best, x}));
+      HOSTIR_ASSIGN_OR_RETURN(
+          number, e_.apply(OpKind::select, {keeps[0], number, e_.integer(i, number.type)}));
+    }
+    return number;
+  }
+
+  Expected<Known> moved_back(const Known& part, int64_t i) const {
+    const auto at = offsets(i);
+    std::vector<int64_t> low, high, inside;
+    for (size_t d = 0; d < at.size(); ++d) {
+      const Window& w = windows_[d];
+      low.push_back(at[d] - w.low);
+      inside.push_back(w.stride - 1);
+      high.push_back(sizes_[d] - low[d] - ((part.type.dims[d] - 1) * w.stride + 1));
+    }
+    const Known zero = e_.number(0, tensor_type(part.type.element, {}));
+    return padded(e_, part, zero, low, high, inside);
+  }
+
+  const OpSite& s_;
+  Emitter& e_;
+  ElementwiseRegion select_;
+  Combiner scatter_;
+  std::vector<int64_t> sizes_;
+  std::vector<Window> windows_;
+};
+
+Expected<void> emit_select_and_scatter(const OpSite& s) {
+  if (s.in(1).type.dims.size() != s.in(0).type.dims.size() || !s.in(2).type.dims.empty())
+    return s.fail("import_c2", "needs an operand and a source of one rank, and a scalar");
+  return SelectAndScatter(s).emit();
+}
+
+constexpr HandlerRow kWindowRows[] = {
+    {"stablehlo.reduce_window", emit_reduce_window, 2},
+    {"stablehlo.select_and_scatter", emit_select_and_scatter, 3},
+};
+
+}  // namespace
+
+std::span<const HandlerRow> window_handlers() { return kWindowRows; }
+
+}  // namespace hostir::importer
