@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -320,6 +321,8 @@ class Engine final : public CompletionSink {
   MemberCountsTable member_counts;
   /// Blocks by (communicator, group, layout of the block, total, row).
   std::map<std::tuple<CommIndex, int32_t, LayoutIndex, int64_t, int64_t>, MemberCounts> block_index;
+  /// Whole and blocks that a rank compared with all members' counts and found to agree.
+  std::set<std::tuple<CommIndex, Rank, LayoutIndex, LayoutIndex, const int64_t*>> agreeing_layouts;
   /// Of `permute`: by (instruction, members, shift).
   std::map<std::tuple<CodeIndex, size_t, int64_t>, std::vector<std::pair<int32_t, int32_t>>> routes;
   std::deque<Placement> dynamic_placements;

@@ -70,6 +70,9 @@ class Flattener {
   // flattener_layout.cpp
   Expected<LayoutIndex> layout(const Scope& scope, const Type& type, ValueId used_as);
   Expected<LayoutTable> make_layout(const Scope& scope, const Type& type, CommIndex comm);
+  /// The extents of a value whose sizes depend on nothing but the rank.
+  Expected<Extents> extents_on(Rank rank, const std::vector<IndexCodeId>& sizes,
+                               const Type& type) const;
   Expected<Placement> place(const Scope& scope, const Type& type, Rank rank, CommIndex comm);
   CommIndex communicator_of(const Scope& scope, ValueId value) const;
 

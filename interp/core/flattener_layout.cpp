@@ -73,34 +73,47 @@ class PlacementKey {
     }
   }
 
-  std::vector<int64_t> of(Rank rank, const Extents& extents) const {
-    std::vector<int64_t> key(extents.begin(), extents.end());
-    if (mesh_ == nullptr) return key;
+  // The coordinates as digits of one number, -1 outside the mesh, and the group.
+  std::pair<int64_t, int32_t> of(Rank rank) const {
+    if (mesh_ == nullptr) return {0, 0};
     const int64_t position = positions_[static_cast<size_t>(rank)];
-    key.push_back(position < 0 ? -1 : 0);
-    for (const AxisRef& axis : axes_) {
-      key.push_back(position < 0 ? -1 : mesh_->coord(position, axis));
+    int64_t coordinates = position < 0 ? -1 : 0;
+    for (const Digit& d : digits_) {
+      if (position >= 0) coordinates = coordinates * d.size + position / d.stride % d.size;
     }
-    if (packed_ && comm_ != nullptr) {
-      key.push_back(comm_->group_of_rank[static_cast<size_t>(rank)]);
-    }
-    return key;
+    const bool grouped = packed_ && comm_ != nullptr;
+    return {coordinates, grouped ? comm_->group_of_rank[static_cast<size_t>(rank)] : 0};
   }
 
  private:
+  // Of a position: its coordinate along one axis.
+  struct Digit {
+    int64_t stride = 1;
+    int64_t size = 1;
+    friend bool operator==(const Digit&, const Digit&) = default;
+  };
+
   void add_axes(const Sharding& sharding, const std::vector<AxisRef>& but) {
     for (const DimSharding& d : sharding.dims) {
       for (const AxisRef& axis : d.axes) {
-        if (std::find(but.begin(), but.end(), axis) == but.end()) axes_.push_back(axis);
+        if (std::find(but.begin(), but.end(), axis) == but.end()) add(axis);
       }
     }
+  }
+
+  void add(const AxisRef& axis) {
+    const size_t index = *mesh_->axis_index(axis.name);
+    Digit digit{1, mesh_->axis_size(axis)};
+    for (size_t i = index + 1; i < mesh_->axes.size(); ++i) digit.stride *= mesh_->axes[i].size;
+    if (!axis.whole()) digit.stride *= mesh_->axes[index].size / (axis.pre * axis.size);
+    if (std::find(digits_.begin(), digits_.end(), digit) == digits_.end()) digits_.push_back(digit);
   }
 
   const Mesh* mesh_ = nullptr;
   const Communicator* comm_ = nullptr;
   bool packed_ = false;
   std::vector<int64_t> positions_;  // by rank; -1: not in the mesh
-  std::vector<AxisRef> axes_;
+  std::vector<Digit> digits_;
 };
 
 bool has_axes(const Mesh& mesh, const Sharding& sharding) {
@@ -149,6 +162,25 @@ CommIndex Flattener::communicator_of(const Scope& scope, ValueId value) const {
   return kNoComm;
 }
 
+Expected<Extents> Flattener::extents_on(Rank rank, const std::vector<IndexCodeId>& codes,
+                                        const Type& type) const {
+  Extents extents;
+  for (const IndexCodeId id : codes) {
+    int64_t value = 0;
+    if (!code_.exprs[id].evaluate(nullptr, code_.rank_tables, rank, value) || value < 0) {
+      return fail(ErrorKind::kInvalid, "code_size",
+                  fmt::format("a size of {} is not a number >= 0", to_string(type)));
+    }
+    extents.push_back(value);
+  }
+  const auto elements = element_count(extents);
+  if (!elements || *elements > INT64_MAX / 16) {
+    return fail(ErrorKind::kInvalid, "code_size",
+                fmt::format("{} is larger than any memory", to_string(type)));
+  }
+  return extents;
+}
+
 Expected<LayoutTable> Flattener::make_layout(const Scope& scope, const Type& type, CommIndex comm) {
   LayoutTable table;
   table.type = type;
@@ -184,26 +216,19 @@ Expected<LayoutTable> Flattener::make_layout(const Scope& scope, const Type& typ
   }
   const Communicator* group = comm == kNoComm ? nullptr : &code_.communicators[comm];
   const PlacementKey keys(program_, table.type, group, code_.rank_count);
-  std::map<std::vector<int64_t>, uint32_t> known;
+  const bool same_extents = std::all_of(codes.begin(), codes.end(), [&](const IndexCodeId id) {
+    return code_.exprs[id].is_constant();
+  });
+  std::map<std::pair<Extents, std::pair<int64_t, int32_t>>, uint32_t> known;
+  std::pair<Extents, std::pair<int64_t, int32_t>> key;
   for (Rank r = 0; r < code_.rank_count; ++r) {
-    Extents extents;
-    for (const IndexCodeId id : codes) {
-      int64_t value = 0;
-      if (!code_.exprs[id].evaluate(nullptr, code_.rank_tables, r, value) || value < 0) {
-        return fail(ErrorKind::kInvalid, "code_size",
-                    fmt::format("a size of {} is not a number >= 0", to_string(type)));
-      }
-      extents.push_back(value);
+    if (r == 0 || !same_extents) {
+      HOSTIR_ASSIGN_OR_RETURN(key.first, extents_on(r, codes, type));
     }
-    const auto elements = element_count(extents);
-    if (!elements || *elements > INT64_MAX / 16) {
-      return fail(ErrorKind::kInvalid, "code_size",
-                  fmt::format("{} is larger than any memory", to_string(type)));
-    }
-    const auto [at, added] =
-        known.try_emplace(keys.of(r, extents), table.by_rank.distinct().size());
+    key.second = keys.of(r);
+    const auto [at, added] = known.try_emplace(key, table.by_rank.distinct().size());
     if (added) {
-      table.by_rank.add(make_placement(program_, table.type, extents, r, group));
+      table.by_rank.add(make_placement(program_, table.type, key.first, r, group));
     } else {
       table.by_rank.add(at->second);
     }

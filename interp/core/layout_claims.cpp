@@ -78,8 +78,10 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
   }
   const bool gathers = facts.in == Part::kBlock && facts.out == Part::kWhole;
   const bool scatters = facts.in == Part::kWhole && facts.out == Part::kBlock;
-  const LayoutTable* whole = shards(*code, gathers ? sides.out_layout : sides.in_layout);
-  const LayoutTable* block = shards(*code, gathers ? sides.in_layout : sides.out_layout);
+  const LayoutIndex whole_layout = gathers ? sides.out_layout : sides.in_layout;
+  const LayoutIndex block_layout = gathers ? sides.in_layout : sides.out_layout;
+  const LayoutTable* whole = shards(*code, whole_layout);
+  const LayoutTable* block = shards(*code, block_layout);
   const bool comparable =
       (gathers || scatters) && whole != nullptr && block != nullptr && whole != block;
   if (!comparable) return true;
@@ -90,6 +92,9 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
   const auto first = item.members[item.root < 0 ? 0 : static_cast<size_t>(item.root)];
   const bool own_only = step.rank != first && whole->by_rank[static_cast<size_t>(first)] == all;
   const size_t own = static_cast<size_t>(item.position);
+  // A model repeats its layers, and with them the layouts of its collectives.
+  const auto pair = std::tuple(item.comm, step.rank, whole_layout, block_layout, counts.begin());
+  if (!own_only && agreeing_layouts.contains(pair)) return true;
   const size_t begin = own_only ? own : 0;
   const size_t end = own_only ? own + 1 : item.members.size();
   for (size_t p = begin; p < end && p < counts.size(); ++p) {
@@ -105,6 +110,7 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
                              want ? text(*want) : "elements that do not form a box", text(*have),
                              hint(part, all)));
   }
+  if (!own_only) agreeing_layouts.insert(pair);
   return true;
 }
 
