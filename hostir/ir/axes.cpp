@@ -18,8 +18,36 @@ AxisRef expanded(const Mesh& mesh, AxisRef a) {
 
 AxisList expanded(const Mesh& mesh, const AxisList& list) {
   AxisList out;
+  out.reserve(list.size());
   for (const AxisRef& a : list) out.push_back(expanded(mesh, a));
   return out;
+}
+
+// Nearly all lists have whole axes only, and lowering compares them millions of times. Such axes
+// are equal or independent, so their names decide.
+bool all_whole(const AxisList& list) {
+  return std::all_of(list.begin(), list.end(), [](const AxisRef& a) { return a.whole(); });
+}
+
+const AxisRef* find_named(const AxisList& list, const std::string& name) {
+  const auto at =
+      std::find_if(list.begin(), list.end(), [&](const AxisRef& a) { return a.name == name; });
+  return at == list.end() ? nullptr : &*at;
+}
+
+bool share_a_name(const AxisList& a, const AxisList& b) {
+  return std::any_of(a.begin(), a.end(),
+                     [&](const AxisRef& x) { return find_named(b, x.name) != nullptr; });
+}
+
+size_t common_length(const AxisList& a, const AxisList& b) {
+  size_t n = 0;
+  while (n < a.size() && n < b.size() && a[n].name == b[n].name) ++n;
+  return n;
+}
+
+AxisList first_of(const AxisList& list, size_t n) {
+  return {list.begin(), list.begin() + static_cast<std::ptrdiff_t>(n)};
 }
 
 // The pieces of `a` outside `b`; nullopt if the two do not nest.
@@ -163,6 +191,7 @@ bool can_stand_together(const Mesh& mesh, const AxisList& a, const AxisList& b) 
 
 AxisList common_prefix(const Mesh& mesh, const AxisList& a, const AxisList& b) {
   if (a.empty() || b.empty()) return {};
+  if (all_whole(a) && all_whole(b)) return first_of(a, common_length(a, b));
   const AxisList left = expanded(mesh, a);
   const AxisList right = expanded(mesh, b);
   AxisList out;
@@ -184,10 +213,15 @@ AxisList common_prefix(const Mesh& mesh, const AxisList& a, const AxisList& b) {
 
 bool is_prefix(const Mesh& mesh, const AxisList& prefix, const AxisList& list) {
   if (prefix.empty()) return true;
+  if (all_whole(prefix) && all_whole(list)) return common_length(prefix, list) == prefix.size();
   return common_prefix(mesh, prefix, list) == merged_axes(mesh, prefix);
 }
 
 AxisList suffix_after(const Mesh& mesh, const AxisList& list, const AxisList& prefix) {
+  if (all_whole(prefix) && all_whole(list)) {
+    const size_t n = std::min(prefix.size(), list.size());
+    return {list.begin() + static_cast<std::ptrdiff_t>(n), list.end()};
+  }
   const AxisList all = expanded(mesh, list);
   const AxisList head = expanded(mesh, prefix);
   AxisList out;
@@ -204,6 +238,11 @@ AxisList suffix_after(const Mesh& mesh, const AxisList& list, const AxisList& pr
 
 AxisList prefix_avoiding(const Mesh& mesh, const AxisList& list, const AxisList& used) {
   if (list.empty() || used.empty()) return merged_axes(mesh, list);
+  if (all_whole(list) && (all_whole(used) || !share_a_name(list, used))) {
+    size_t n = 0;
+    while (n < list.size() && find_named(used, list[n].name) == nullptr) ++n;
+    return first_of(list, n);
+  }
   const AxisList taken = expanded(mesh, used);
   AxisList out;
   for (const AxisRef& ref : expanded(mesh, list)) {
@@ -222,6 +261,11 @@ AxisList prefix_avoiding(const Mesh& mesh, const AxisList& list, const AxisList&
 
 AxisList without(const Mesh& mesh, const AxisList& list, const AxisList& removed) {
   if (list.empty() || removed.empty()) return merged_axes(mesh, list);
+  if (all_whole(list) && (all_whole(removed) || !share_a_name(list, removed))) {
+    AxisList kept = list;
+    std::erase_if(kept, [&](const AxisRef& a) { return find_named(removed, a.name) != nullptr; });
+    return kept;
+  }
   AxisList current = expanded(mesh, list);
   for (const AxisRef& r : expanded(mesh, removed)) {
     AxisList next;
@@ -246,6 +290,11 @@ AxisList without(const Mesh& mesh, const AxisList& list, const AxisList& removed
 AxisList joined(const Mesh& mesh, const AxisList& a, const AxisList& b) {
   if (a.empty()) return merged_axes(mesh, b);
   if (b.empty()) return merged_axes(mesh, a);
+  if (!share_a_name(a, b) && all_whole(a) && all_whole(b)) {
+    AxisList both = a;
+    both.insert(both.end(), b.begin(), b.end());
+    return both;
+  }
   AxisList out = expanded(mesh, a);
   for (const AxisRef& ref : expanded(mesh, b)) out.push_back(ref);
   return merged_axes(mesh, out);
@@ -259,6 +308,10 @@ bool same_set(const Mesh& mesh, const AxisList& a, const AxisList& b) {
 AxisList dimension_axes(const Mesh& mesh, const Sharding& sharding) {
   AxisList out;
   for (const DimSharding& d : sharding.dims) {
+    if (all_whole(d.axes)) {
+      out.insert(out.end(), d.axes.begin(), d.axes.end());
+      continue;
+    }
     for (const AxisRef& a : d.axes) out.push_back(expanded(mesh, a));
   }
   return merged_axes(mesh, out);
@@ -266,11 +319,15 @@ AxisList dimension_axes(const Mesh& mesh, const Sharding& sharding) {
 
 Sharding canonical(const Mesh& mesh, Sharding sharding) {
   for (DimSharding& d : sharding.dims) {
-    d.axes = merged_axes(mesh, expanded(mesh, d.axes));
+    if (!all_whole(d.axes)) d.axes = merged_axes(mesh, expanded(mesh, d.axes));
     d.open = false;
     d.priority = 0;
   }
   sharding.pinned.clear();
+  if (sharding.unreduced.empty()) {
+    sharding.unreduced_kind = Reduction::kSum;
+    return sharding;
+  }
   AxisList unreduced = expanded(mesh, sharding.unreduced);
   std::sort(unreduced.begin(), unreduced.end(), [&](const AxisRef& a, const AxisRef& b) {
     const auto ia = mesh.axis_index(a.name);
@@ -278,7 +335,6 @@ Sharding canonical(const Mesh& mesh, Sharding sharding) {
     return ia != ib ? ia < ib : a.pre < b.pre;
   });
   sharding.unreduced = merged_axes(mesh, unreduced);
-  if (sharding.unreduced.empty()) sharding.unreduced_kind = Reduction::kSum;
   return sharding;
 }
 

@@ -95,14 +95,7 @@ void PlacementKeys::add_wish(ValueId value) {
   add((wish.fixed ? 1U : 0U) | (wish.returned_partial ? 2U : 0U) | (wish.only_returned ? 4U : 0U));
 }
 
-void PlacementKeys::add(uint32_t number) {
-  key_.append(reinterpret_cast<const char*>(&number), sizeof number);
-}
-
-uint32_t PlacementKeys::number(std::string text) {
-  return numbers_.try_emplace(std::move(text), static_cast<uint32_t>(numbers_.size() + 1))
-      .first->second;
-}
+void PlacementKeys::add(uint32_t number) { append_number(number, key_); }
 
 // Equal for ops of the same kind, attributes, and types of operands and results, whatever their
 // shardings.
@@ -111,7 +104,7 @@ uint32_t PlacementKeys::op_number(const Instruction& i) {
                      std::to_string(attributes_.id(i.attributes));
   for (const Operand& o : i.operands) text += " " + std::to_string(type_number(o.value));
   for (const ValueId r : i.results) text += ">" + std::to_string(type_number(r));
-  return number(std::move(text));
+  return numbers_.of(text);
 }
 
 uint32_t PlacementKeys::sharding_number(const Sharding& sharding) {
@@ -121,7 +114,7 @@ uint32_t PlacementKeys::sharding_number(const Sharding& sharding) {
     text += std::to_string(static_cast<int>(sharding.unreduced_kind));
     append_axes(sharding.unreduced, text);
   }
-  return number(std::move(text));
+  return numbers_.of(text);
 }
 
 uint32_t PlacementKeys::type_number(ValueId value) {
@@ -129,7 +122,7 @@ uint32_t PlacementKeys::type_number(ValueId value) {
   uint32_t& found = types_[value.index];
   if (found == 0) {
     const TensorType& type = tensor_type(source_, value);
-    found = number("t" + shape_to_string(type.shape, type.dtype));
+    found = numbers_.of("t" + shape_to_string(type.shape, type.dtype));
   }
   return found;
 }

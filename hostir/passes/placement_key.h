@@ -7,11 +7,11 @@
 #pragma once
 
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "hostir/passes/attribute_ids.h"
 #include "hostir/passes/versions.h"
+#include "hostir/support/text_numbers.h"
 
 namespace hostir {
 
@@ -55,7 +55,6 @@ class PlacementKeys {
   void add_origin(ValueId value, int depth);
   void add_wish(ValueId value);
   void add(uint32_t number);
-  uint32_t number(std::string text);
   uint32_t op_number(const Instruction& instruction);
   uint32_t sharding_number(const Sharding& sharding);
   uint32_t type_number(ValueId value);
@@ -66,7 +65,7 @@ class PlacementKeys {
   const SingleUsers& users_;
   std::string key_;
   AttributeIds attributes_;
-  std::unordered_map<std::string, uint32_t> numbers_;
+  TextNumbers numbers_;
   std::vector<uint32_t> types_;  // by value; 0: not numbered yet
 };
 

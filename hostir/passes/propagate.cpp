@@ -15,6 +15,7 @@
 #include "hostir/passes/fusion_info.h"
 #include "hostir/passes/mark_partial.h"
 #include "hostir/passes/propagation_edges.h"
+#include "hostir/passes/propagation_memory.h"
 
 namespace hostir {
 
@@ -27,6 +28,7 @@ struct Party {
   AxisList taken;  // annotated as unreduced or pinned: no dimension may use them
   double elems = 1;
   uint64_t changes = 0;  // how often axes were added
+  uint32_t state = 0;    // PropagationMemory::state_of(); 0: not known
 };
 
 enum class Strategy : uint8_t { kBasic, kAggressive };
@@ -51,6 +53,7 @@ class Propagation {
     for (size_t e = 0; e < edges_.size(); ++e) {
       for (const size_t t : edges_[e].tensors) edges_of_[t].push_back(e);
       passes_through_.push_back(edges_[e].passes_through());
+      kinds_.push_back(memory_.kind_of(edges_[e], elems_of(edges_[e])));
       first_projection_.push_back(projections_.size());
       projections_.resize(projections_.size() + edges_[e].tensors.size());
     }
@@ -66,6 +69,7 @@ class Propagation {
       priority_ = priority;
       for (Projection& p : projections_) p.changes = 0;  // more dimensions are offered now
       settled_.assign(edges_.size(), {});
+      memory_.forget();
       run_rounds();
     }
     return std::move(tensors_);
@@ -250,9 +254,35 @@ class Propagation {
     });
   }
 
+  std::vector<double> elems_of(const PropagationEdge& e) const {
+    std::vector<double> out;
+    for (const size_t t : e.tensors) out.push_back(tensors_[t].elems);
+    return out;
+  }
+
   bool update(const PropagationEdge& e, int round, Strategy strategy) {
     if (!has_axes(e)) return false;
-    bool changed = false;
+    std::string question;
+    append_number(kinds_[index_of(e)], question);
+    append_number(way(index_of(e), round, strategy), question);
+    for (const size_t t : e.tensors) {
+      Party& tensor = tensors_[t];
+      if (tensor.state == 0) tensor.state = memory_.state_of(tensor.dims, tensor.taken);
+      append_number(tensor.state, question);
+    }
+    if (const std::vector<AxesMove>* known = memory_.find(question)) {
+      for (const AxesMove& move : *known) apply(e, move);
+      return !known->empty();
+    }
+    moves_.clear();
+    update_anew(e, round, strategy);
+    const bool changed = !moves_.empty();
+    memory_.keep(std::move(question), std::move(moves_));
+    return changed;
+  }
+
+  // Applies the moves and keeps them in moves_.
+  void update_anew(const PropagationEdge& e, int round, Strategy strategy) {
     const Directions go = directions(e, round);
     for (const int f : factor_order(e)) {
       if (e.rule.must_replicate(f)) continue;
@@ -263,13 +293,12 @@ class Propagation {
       }
       if (axes.empty()) continue;
       for (size_t t = e.operand_count; go.forwards && t < e.tensors.size(); ++t) {
-        changed |= extend(e, t, f, axes);
+        extend(e, t, f, axes);
       }
       if (!go.backwards) continue;
       if (e.shape == OpShape::kPointwise) axes = taken_by_result(e, f, axes);
-      for (size_t t = 0; t < e.operand_count; ++t) changed |= extend(e, t, f, axes);
+      for (size_t t = 0; t < e.operand_count; ++t) extend(e, t, f, axes);
     }
-    return changed;
   }
 
   // The longest prefix of `axes` that a result has. An operand of a pointwise op takes no more from
@@ -284,58 +313,69 @@ class Propagation {
   }
 
   // Extends tensor `t` by the axes of factor `f` where its dimensions are open and the axes unused.
-  bool extend(const PropagationEdge& e, size_t t, int f, const AxisList& axes) {
+  void extend(const PropagationEdge& e, size_t t, int f, const AxisList& axes) {
     const auto& factors = e.factors_of(t);
-    if (!has_factor(factors, f)) return false;
-    Party& tensor = tensors_[e.tensors[t]];
+    if (!has_factor(factors, f)) return;
+    const Party& tensor = tensors_[e.tensors[t]];
+    const AxisList& held = projected(e, t)[static_cast<size_t>(f)];
+    if (held == axes || !is_prefix(mesh_, held, axes)) return;
     FactorAxes mine = projected(e, t);
     AxisList& current = mine[static_cast<size_t>(f)];
-    if (current == axes || !is_prefix(mesh_, current, axes)) return false;
     AxisList used = tensor.taken;
     for (const DimSharding& d : tensor.dims) used.insert(used.end(), d.axes.begin(), d.axes.end());
     const AxisList more = prefix_avoiding(mesh_, suffix_after(mesh_, axes, current), used);
-    if (more.empty()) return false;
+    if (more.empty()) return;
     current = joined(mesh_, current, more);
     const std::vector<DimSharding> dims = assemble(mesh_, e.rule, factors, mine);
-    bool changed = false;
     for (size_t d = 0; d < dims.size(); ++d) {
-      DimSharding& old = tensor.dims[d];
+      const DimSharding& old = tensor.dims[d];
       if (!old.open || dims[d].axes == old.axes) continue;
       if (!is_prefix(mesh_, old.axes, dims[d].axes)) continue;
-      explain(e, t, d, suffix_after(mesh_, dims[d].axes, old.axes), f);
-      old.axes = dims[d].axes;
-      changed = true;
+      AxesMove move{t, d, dims[d].axes, suffix_after(mesh_, dims[d].axes, old.axes), f, t};
+      move.source = source_of(e, move);
+      apply(e, move);
+      moves_.push_back(std::move(move));
     }
-    if (!changed) return false;
-    ++tensor.changes;
-    for (DueEdges& due : due_) {
-      for (const size_t edge : edges_of_[e.tensors[t]]) due.add(edge);
-    }
-    return true;
   }
 
-  void explain(const PropagationEdge& e, size_t t, size_t dim, const AxisList& axes, int f) {
-    // The axes came from the tensor with most parts along this factor.
-    size_t source = t;
+  void apply(const PropagationEdge& e, const AxesMove& move) {
+    Party& tensor = tensors_[e.tensors[move.tensor]];
+    explain(e, move);
+    tensor.dims[move.dim].axes = move.axes;
+    ++tensor.changes;
+    tensor.state = 0;
+    for (DueEdges& due : due_) {
+      for (const size_t edge : edges_of_[e.tensors[move.tensor]]) due.add(edge);
+    }
+  }
+
+  // The axes came from the tensor with most parts along this factor.
+  size_t source_of(const PropagationEdge& e, const AxesMove& move) const {
+    size_t source = move.tensor;
     int64_t parts = 1;
     for (size_t s = 0; s < e.tensors.size(); ++s) {
-      const int64_t n = part_count(mesh_, projected(e, s)[static_cast<size_t>(f)]);
-      if (s != t && n > parts) {
+      const int64_t n = part_count(mesh_, projected(e, s)[static_cast<size_t>(move.factor)]);
+      if (s != move.tensor && n > parts) {
         parts = n;
         source = s;
       }
     }
-    const bool forwards = source < e.operand_count && t >= e.operand_count;
-    const bool backwards = source >= e.operand_count && t < e.operand_count;
+    return source;
+  }
+
+  void explain(const PropagationEdge& e, const AxesMove& move) {
+    const bool forwards = move.source < e.operand_count && move.tensor >= e.operand_count;
+    const bool backwards = move.source >= e.operand_count && move.tensor < e.operand_count;
+    const std::string& source = tensors_[e.tensors[move.source]].name;
     explanation_.push_back(
-        {.value = tensors_[e.tensors[t]].name,
-         .what = fmt::format("{} on dimension {}", axes_to_string(axes), dim),
+        {.value = tensors_[e.tensors[move.tensor]].name,
+         .what = fmt::format("{} on dimension {}", axes_to_string(move.added), move.dim),
          .sentence = fmt::format("{} at {} shares factor {} with %{}, {}", e.mnemonic, e.where,
-                                 factor_name(f), tensors_[e.tensors[source]].name,
+                                 factor_name(move.factor), source,
                                  forwards    ? "an operand"
                                  : backwards ? "a result"
                                              : "another operand"),
-         .from = "%" + tensors_[e.tensors[source]].name,
+         .from = "%" + source,
          .pass = "propagate"});
   }
 
@@ -344,12 +384,15 @@ class Propagation {
   std::vector<PropagationEdge> edges_;
   std::vector<std::vector<size_t>> edges_of_;  // by tensor
   std::vector<bool> passes_through_;           // by edge
+  std::vector<uint32_t> kinds_;                // by edge
   std::vector<size_t> first_projection_;       // by edge: of its first tensor
   mutable std::vector<Projection> projections_;
   std::vector<Settled> settled_;               // by edge
   std::array<DueEdges, kRounds* 2> due_ = {};  // by round and strategy
   int priority_ = 0;                           // dimensions of higher ones do not pass axes on
   int last_priority_ = 0;
+  PropagationMemory memory_;
+  std::vector<AxesMove> moves_;  // of the edge being updated
   Explanation& explanation_;
 };
 

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "hostir/support/text_numbers.h"
+
 namespace hostir {
 
 namespace {
@@ -366,6 +368,45 @@ Redistribution plan_by_replicating(const StepCost& cost, const Mesh& mesh, const
   return out;
 }
 
+void append_shape(const TensorType& type, std::string& key) {
+  append_number(type.dtype, key);
+  for (const IndexExpr& size : type.shape) {
+    if (size.is_const()) append_number(size.value(), key);
+    if (!size.is_const()) key += "?" + size.to_string() + ",";
+  }
+  key += ':';
+}
+
+// Equal for shardings that are equal when effective().
+void append_sharding(const Mesh& mesh, const Sharding& sharding, std::string& key) {
+  const auto is_whole = [](const AxisRef& a) { return a.whole(); };
+  bool whole = std::all_of(sharding.unreduced.begin(), sharding.unreduced.end(), is_whole);
+  for (const DimSharding& d : sharding.dims)
+    whole = whole && std::all_of(d.axes.begin(), d.axes.end(), is_whole);
+  if (!whole) {
+    const Sharding same = effective(mesh, sharding);
+    key += "!" + same.dims_to_string();
+    return;
+  }
+  const auto append = [&](const AxisRef& a) {
+    if (mesh.axis_size(a) > 1) key += a.name + ",";
+  };
+  for (const DimSharding& d : sharding.dims) {
+    std::for_each(d.axes.begin(), d.axes.end(), append);
+    key += ';';
+  }
+  const size_t cuts = key.size();
+  for (const MeshAxis& axis : mesh.axes) {  // their order means nothing
+    const AxisRef same{axis.name, 1, 0};
+    if (std::find(sharding.unreduced.begin(), sharding.unreduced.end(), same) !=
+        sharding.unreduced.end()) {
+      append(same);
+    }
+  }
+  if (key.size() > cuts) append_number(sharding.unreduced_kind, key);
+  key += '|';
+}
+
 }  // namespace
 
 size_t Redistribution::collectives() const {
@@ -377,12 +418,15 @@ size_t Redistribution::collectives() const {
 
 const Redistribution& Redistributor::plan(const TensorType& type, const Sharding& from,
                                           const Sharding& to) {
+  std::string key;
+  append_shape(type, key);
+  append_sharding(mesh_, from, key);
+  append_sharding(mesh_, to, key);
+  const auto [at, is_new] = plans_.try_emplace(std::move(key));
+  if (!is_new) return at->second;
   const Sharding source = effective(mesh_, from);
   const Sharding target = effective(mesh_, to);
-  const std::string key =
-      shape_to_string(type.shape, type.dtype) + source.dims_to_string() + target.dims_to_string();
-  const auto [at, is_new] = plans_.try_emplace(key);
-  if (!is_new || source == target) return at->second;
+  if (source == target) return at->second;
   auto found = Search(cost_, mesh_, type, source, target).run();
   at->second = found ? std::move(*found) : plan_by_replicating(cost_, mesh_, type, source, target);
   return at->second;

@@ -1,0 +1,48 @@
+// What propagation edges did before: a model repeats its layers, so most of its edges ask a
+// question that was answered.
+//
+// What an edge does depends on its rule and kind of op, the sizes and shardings of its tensors, and
+// on the way in which the round treats it. Where all of this is equal, edges do the same.
+#pragma once
+
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "hostir/ir/sharding.h"
+#include "hostir/passes/propagation_edges.h"
+#include "hostir/support/text_numbers.h"
+
+namespace hostir {
+
+/// Axes that an edge added to a dimension of one of its tensors.
+struct AxesMove {
+  size_t tensor = 0;  // index into the edge's tensors
+  size_t dim = 0;
+  AxisList axes;   // of the dimension, afterwards
+  AxisList added;  // the last ones of them
+  int factor = 0;
+  size_t source = 0;  // the tensor that had them, as `tensor`
+};
+
+class PropagationMemory {
+ public:
+  /// Equal for edges that do the same when their tensors are in equal states. `elems`: by tensor.
+  uint32_t kind_of(const PropagationEdge& edge, std::span<const double> elems);
+  /// Equal for tensors with equal shardings.
+  uint32_t state_of(const std::vector<DimSharding>& dims, const AxisList& taken);
+
+  /// `question`: the edge's kind, the states of its tensors and the way. Null: not known.
+  const std::vector<AxesMove>* find(const std::string& question) const;
+  void keep(std::string question, std::vector<AxesMove> moves);
+  /// Forgets the answers, not the numbers.
+  void forget() { answers_.clear(); }
+
+ private:
+  TextNumbers kinds_;
+  TextNumbers states_;
+  std::unordered_map<std::string, std::vector<AxesMove>> answers_;
+};
+
+}  // namespace hostir
