@@ -25,20 +25,6 @@ constexpr std::array<size_t, 2> kSearchedLayers = {2, 4};
 constexpr size_t kTriedAgain = 16;  // cuts of every round; of more, the worse half is given up
 constexpr double kEqualTimes = 1e-3;
 
-/// All ordered products of `count` factors that give `ranks`.
-std::vector<std::vector<int64_t>> factorisations(int64_t ranks, size_t count) {
-  if (count == 1) return {{ranks}};
-  std::vector<std::vector<int64_t>> out;
-  for (int64_t first = 1; first <= ranks; ++first) {
-    if (ranks % first != 0) continue;
-    for (std::vector<int64_t>& rest : factorisations(ranks / first, count - 1)) {
-      rest.insert(rest.begin(), first);
-      out.push_back(std::move(rest));
-    }
-  }
-  return out;
-}
-
 // A cut into more parts than there are elements leaves ranks without work.
 bool can_cut(const TensorType& tensor, size_t dim, int64_t parts) {
   const IndexExpr size = tensor.shape[dim].simplified();
@@ -58,7 +44,7 @@ class Planner {
     predictor_.emplace(request_.backend, sizes);
     HOSTIR_TRY(shorten());
     choose_mesh();
-    for (const std::vector<MeshAxis>& axes : meshes()) {
+    for (const MeshAxes& axes : meshes()) {
       if (is_written_for(axes)) evaluate(axes, {}, /*as_written=*/true);
       descend(axes);
     }
@@ -222,28 +208,41 @@ class Planner {
     mesh_.device_ids.clear();
   }
 
-  std::vector<std::vector<MeshAxis>> meshes() const {
-    std::vector<std::vector<MeshAxis>> out;
-    for (const std::vector<int64_t>& sizes : factorisations(request_.ranks, mesh_.axes.size())) {
-      std::vector<MeshAxis> axes = mesh_.axes;
-      for (size_t i = 0; i < axes.size(); ++i) axes[i].size = sizes[i];
-      // An added axis that takes all ranks is the file's axis under another name.
-      const bool renamed = written_axes_ == 1 && axes.front().size == 1 && request_.ranks > 1;
-      if (!renamed) out.push_back(std::move(axes));
+  std::vector<MeshAxes> meshes() const {
+    const MeshAxes written(mesh_.axes.begin(),
+                           mesh_.axes.begin() + static_cast<std::ptrdiff_t>(written_axes_));
+    std::vector<MeshAxes> out = request_.meshes;
+    for (MeshAxes& axes : out) {
+      for (const MeshAxis& axis : written) {
+        if (!has_axis(axes, axis.name)) axes.push_back({axis.name, 1});
+      }
     }
+    if (!out.empty()) return out;
+    out = all_sizes(mesh_.axes, request_.ranks);
+    // An added axis that takes all ranks is the file's axis under another name.
+    std::erase_if(out, [&](const MeshAxes& axes) {
+      return written_axes_ == 1 && axes.front().size == 1 && request_.ranks > 1;
+    });
     return out;
   }
 
+  static bool has_axis(std::span<const MeshAxis> axes, const std::string& name) {
+    return std::any_of(axes.begin(), axes.end(),
+                       [&](const MeshAxis& axis) { return axis.name == name; });
+  }
+
   // The file's own shardings use only its own axes.
-  bool is_written_for(const std::vector<MeshAxis>& axes) const {
+  bool is_written_for(const MeshAxes& axes) const {
     bool written = false;
     for (const Parameter& p : function().params)
       written = written || sharding_of(function().value(p.value).type) != nullptr;
-    for (size_t i = written_axes_; i < axes.size(); ++i) written = written && axes[i].size == 1;
-    return written;
+    const auto own = std::span(mesh_.axes).first(written_axes_);
+    return written && std::all_of(axes.begin(), axes.end(), [&](const MeshAxis& axis) {
+             return axis.size == 1 || has_axis(own, axis.name);
+           });
   }
 
-  void descend(const std::vector<MeshAxis>& axes) {
+  void descend(const MeshAxes& axes) {
     std::vector<const Plan*> seen;
     std::set<const Plan*> extended;
     std::vector<PlanCut> ranking;  // the cuts of the last round, best first
@@ -283,7 +282,7 @@ class Planner {
   }
 
   // An axis cuts a parameter once. Where propagation cuts it so already, saying it changes nothing.
-  std::vector<PlanCut> possible_cuts(const std::vector<MeshAxis>& axes, const Plan& plan) const {
+  std::vector<PlanCut> possible_cuts(const MeshAxes& axes, const Plan& plan) const {
     const std::vector<PlanCut>& cuts = plan.cuts;
     const std::map<std::string, Sharding> held(plan.shardings.begin(), plan.shardings.end());
     const auto is_cut = [&](const std::string& value, size_t d, const std::string& axis) {
@@ -297,7 +296,8 @@ class Planner {
     for (const Parameter& parameter : f.params) {
       const Value& value = f.value(parameter.value);
       const auto* tensor = std::get_if<TensorType>(&value.type);
-      if (tensor == nullptr || is_fixed(value.name)) continue;
+      // Parameters of other layers are cut with those of the first one.
+      if (tensor == nullptr || is_fixed(value.name) || role(value.name) != value.name) continue;
       for (const MeshAxis& axis : axes) {
         const bool used = std::any_of(cuts.begin(), cuts.end(), [&](const PlanCut& c) {
           return c.value == value.name && c.axis == axis.name;
@@ -313,8 +313,8 @@ class Planner {
   }
 
   // The program on this mesh, with these cuts instead of its shardings.
-  Program candidate(Program program, const std::vector<MeshAxis>& axes,
-                    const std::vector<PlanCut>& cuts, bool as_written) const {
+  Program candidate(Program program, const MeshAxes& axes, const std::vector<PlanCut>& cuts,
+                    bool as_written) const {
     Mesh* mesh = nullptr;
     for (Mesh& m : program.meshes) {
       if (m.name == mesh_.name) mesh = &m;
@@ -349,8 +349,7 @@ class Planner {
   }
 
   // Null if it cannot be lowered or run. Every candidate is tried once.
-  const Plan* evaluate(const std::vector<MeshAxis>& axes, std::vector<PlanCut> cuts,
-                       bool as_written) {
+  const Plan* evaluate(const MeshAxes& axes, std::vector<PlanCut> cuts, bool as_written) {
     std::vector<PlanCut> sorted = cuts;
     std::sort(sorted.begin(), sorted.end());
     std::string key = axes_text(axes) + (as_written ? " as written" : "");
@@ -367,8 +366,7 @@ class Planner {
     return found == plans_.end() ? nullptr : &found->second;
   }
 
-  Expected<Plan> estimate(const std::vector<MeshAxis>& axes, const std::vector<PlanCut>& cuts,
-                          bool as_written) {
+  Expected<Plan> estimate(const MeshAxes& axes, const std::vector<PlanCut>& cuts, bool as_written) {
     if (short_.empty()) return predict(*request_.arguments.program, axes, cuts, as_written);
     HOSTIR_ASSIGN_OR_RETURN(Plan plan, predict(short_.front(), axes, cuts, as_written));
     HOSTIR_ASSIGN_OR_RETURN(const Plan more, predict(short_.back(), axes, cuts, as_written));
@@ -395,6 +393,7 @@ class Planner {
     }
     plan.fits = fits(plan);
     plan.exact = false;
+    plan.explanation.clear();  // it will be predicted again before anybody reads it
     return plan;
   }
 
@@ -403,7 +402,7 @@ class Planner {
     return memory <= 0 || static_cast<double>(plan.peak_bytes) <= memory;
   }
 
-  Expected<Plan> predict(const Program& program, const std::vector<MeshAxis>& axes,
+  Expected<Plan> predict(const Program& program, const MeshAxes& axes,
                          const std::vector<PlanCut>& cuts, bool as_written) {
     Plan plan;
     HOSTIR_ASSIGN_OR_RETURN(static_cast<Prediction&>(plan),
@@ -452,13 +451,6 @@ size_t preferred_plan(std::span<const Plan* const> plans) {
 }
 
 Expected<Plans> find_plans(const PlanRequest& request) { return Planner(request).find(); }
-
-std::string axes_text(const std::vector<MeshAxis>& axes) {
-  std::string out;
-  for (const MeshAxis& axis : axes)
-    out += fmt::format("{}{}={}", out.empty() ? "" : " ", axis.name, axis.size);
-  return out;
-}
 
 std::string cut_text(const PlanCut& cut) {
   return fmt::format("%{}[{}] by {}", cut.value, cut.dim, cut.axis);

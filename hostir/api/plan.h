@@ -1,14 +1,14 @@
 // Finds the mesh and the shardings with which a fusion is predicted to be fastest.
 //
-// 1. The meshes: every product of two axes that gives the number of ranks (of as many axes as the
-//    fusion's mesh has, if those are more).
+// 1. The meshes: those of the request, or every product of two axes that gives the number of ranks
+//    (of as many axes as the fusion's mesh has, if those are more).
 // 2. On each mesh nothing is cut at first. Every cut of one dimension of one parameter by one axis
 //    is tried; propagation shards all other values to match. The best cut stays, and the next one
 //    is looked for, until none is better. (PartIR, Alabed et al., 2024, calls these tactics.) A cut
 //    that propagation makes anyway is not tried again, nor, if there are many, one that was among
 //    the worse half in the round before; all are tried again once the parts fit in memory.
 // 3. Each candidate is lowered and run without values (plan_prediction.h): the times are the
-//    simulator's.
+//    simulator's. Of candidates that propagate to the same shardings one is.
 // 4. If the fusion repeats equal layers (repeated_layers.h), they are cut alike. The search lowers
 //    two and four of them, and a layer adds half of the difference. The best plan is then
 //    predicted with all layers.
@@ -19,6 +19,7 @@
 #include <functional>
 #include <span>
 
+#include "hostir/api/plan_meshes.h"
 #include "hostir/api/plan_prediction.h"
 
 namespace hostir::api {
@@ -33,7 +34,7 @@ struct PlanCut {
 
 /// A candidate and its prediction.
 struct Plan : Prediction {
-  std::vector<MeshAxis> axes;
+  MeshAxes axes;
   std::vector<PlanCut> cuts;
   bool as_written = false;  // the shardings of the file, not `cuts`
   bool fits = true;         // in a rank's memory
@@ -52,6 +53,9 @@ struct PlanRequest {
   std::string gradient_of;            // the fusion whose gradient this is; empty: not a gradient
   std::vector<std::string> wrt = {};  // for which parameters; empty: all
   int64_t ranks = 1;
+  /// The meshes to try, each of `ranks` ranks. Axes of the fusion's mesh that one of them does not
+  /// name have size 1 there. Empty: all.
+  std::vector<MeshAxes> meshes = {};
   std::vector<std::string> fixed;  // parameters and results that keep the file's sharding
   std::function<void(size_t candidates)> progress;  // may be empty
 };
@@ -73,8 +77,6 @@ size_t preferred_plan(std::span<const Plan* const> plans);
 /// none can be lowered.
 Expected<Plans> find_plans(const PlanRequest& request);
 
-/// `dp=2 tp=4`.
-std::string axes_text(const std::vector<MeshAxis>& axes);
 /// `%w1[0] by tp`.
 std::string cut_text(const PlanCut& cut);
 

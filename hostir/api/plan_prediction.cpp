@@ -61,16 +61,36 @@ std::vector<std::pair<std::string, Sharding>> shardings_of(const interp::Code& c
 
 }  // namespace
 
-Expected<interp::Prepared> Predictor::prepare(const Program& program, const std::string& fusion) {
+std::string Predictor::key_of(const Program& program, const Function& propagated) {
+  std::string key;
+  append_number(numbers_.of(meshes_text(program)), key);
+  const auto add = [&](const Type& type) {
+    const Sharding* sharding = sharding_of(type);
+    append_number(numbers_.of(sharding != nullptr ? sharding->to_string() : ""), key);
+  };
+  for (const Value& value : propagated.values) add(value.type);
+  for (const ResultDecl& result : propagated.results) add(result.type);
+  return key;
+}
+
+Expected<std::optional<interp::Prepared>> Predictor::prepare(const Program& program,
+                                                             const std::string& fusion,
+                                                             std::string& key) {
   interp::Prepared out;
   LowerOptions options;
   if (!file_machine_ && !program.machines.empty()) file_machine_ = program.machines.front();
   if (file_machine_) options.machine = &*file_machine_;
   options.sizes = sizes_;
   options.moves = &moves_[meshes_text(program)];
+  options.goes_on = [&](const Function& propagated) {
+    key = key_of(program, propagated);
+    return !known_.contains(key);
+  };
   HOSTIR_ASSIGN_OR_RETURN(Lowered lowered, lower(program, fusion, options));
+  if (known_.contains(key)) return std::nullopt;
   out.inputs = shapes_of_parameters(*lowered.program.find_function(fusion));
   out.explanation = std::move(lowered.explanation);
+  std::erase_if(out.explanation, [](const ExplainRecord& r) { return r.pass != "reshard"; });
   interp::CodeOptions code;
   code.entry = lowered.function;
   code.sizes = sizes_;
@@ -80,7 +100,11 @@ Expected<interp::Prepared> Predictor::prepare(const Program& program, const std:
 }
 
 Expected<Prediction> Predictor::predict(const Program& program, const std::string& fusion) {
-  HOSTIR_ASSIGN_OR_RETURN(const interp::Prepared prepared, prepare(program, fusion));
+  std::string key;
+  HOSTIR_ASSIGN_OR_RETURN(const std::optional<interp::Prepared> fresh,
+                          prepare(program, fusion, key));
+  if (!fresh) return known_.at(key);
+  const interp::Prepared& prepared = *fresh;
   interp::RunOptions options;
   options.backend = request_;
   options.backend.max_memory_bytes = INT64_MAX;  // what does not fit is told, not refused
@@ -102,6 +126,7 @@ Expected<Prediction> Predictor::predict(const Program& program, const std::strin
   out.shardings = shardings_of(*prepared.code, result);
   out.collectives = std::move(result.collectives);
   out.explanation = prepared.explanation;
+  known_.emplace(std::move(key), out);
   return out;
 }
 

@@ -9,10 +9,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "hostir/api/program_options.h"
 #include "hostir/passes/mesh_moves.h"
+#include "hostir/support/text_numbers.h"
 
 namespace hostir::api {
 
@@ -22,7 +24,7 @@ struct Prediction {
   std::vector<interp::CollectiveCount> collectives;
   /// Parameters, then results, as lowered.
   std::vector<std::pair<std::string, Sharding>> shardings;
-  Explanation explanation;
+  Explanation explanation;  // of the reshards
 };
 
 class Predictor {
@@ -32,11 +34,17 @@ class Predictor {
   Predictor(interp::BackendRequest request, SizeBindings sizes, Ranks ranks = Ranks::kOneForAll)
       : request_(std::move(request)), sizes_(std::move(sizes)), ranks_(ranks) {}
 
-  /// `program` has the fusion and its mesh. Errors: those of lowering and running.
+  /// `program` has the fusion and its mesh. All programs of one predictor are the same but for
+  /// their meshes and shardings, and the number of their layers. Errors: those of lowering and
+  /// running.
   Expected<Prediction> predict(const Program& program, const std::string& fusion);
 
  private:
-  Expected<interp::Prepared> prepare(const Program& program, const std::string& fusion);
+  /// nullopt if a prediction for the same shardings is known; its key is then in `key`.
+  Expected<std::optional<interp::Prepared>> prepare(const Program& program,
+                                                    const std::string& fusion, std::string& key);
+  /// The shardings of all values and results, after propagation.
+  std::string key_of(const Program& program, const Function& propagated);
 
   interp::BackendRequest request_;
   SizeBindings sizes_;
@@ -44,6 +52,8 @@ class Predictor {
   std::optional<Machine> file_machine_;  // whose costs decide in lowering, as for `run`
   // By meshes: candidates on the same meshes need the same reshards.
   std::map<std::string, std::unique_ptr<MeshMoves>> moves_;
+  std::unordered_map<std::string, Prediction> known_;  // by key
+  TextNumbers numbers_;                                // of texts in keys
 };
 
 }  // namespace hostir::api

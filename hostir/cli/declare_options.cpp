@@ -4,12 +4,13 @@
 
 namespace hostir::cli {
 
-void declare_program(api::ProgramOptions& options, Arguments& arguments) {
+void declare_program(api::ProgramOptions& options, Arguments& arguments,
+                     const std::string& mesh_help) {
   arguments.positional("file", options.path, "a `.hir` file, or - for standard input");
   arguments.positional("function", options.function,
                        "@f; without it the first fusion, else the first host function",
                        Presence::kOptional);
-  arguments.repeated("--mesh", options.mesh, "resize a mesh axis, e.g. tp=4");
+  arguments.repeated("--mesh", options.mesh, mesh_help);
   arguments.option("--ranks", options.ranks, "resize the axis of a mesh that has one",
                    {.least = 1, .most = Mesh::kMaxPositions});
   arguments.repeated("--size", options.sizes, "bind a symbolic size, e.g. B=8");

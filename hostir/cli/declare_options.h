@@ -7,8 +7,9 @@
 
 namespace hostir::cli {
 
-/// File, function, mesh, sizes. The structs must outlive parsing.
-void declare_program(api::ProgramOptions& options, Arguments& arguments);
+/// File, function, mesh, sizes. The structs must outlive parsing. `mesh_help`: what --mesh does.
+void declare_program(api::ProgramOptions& options, Arguments& arguments,
+                     const std::string& mesh_help = "resize a mesh axis, e.g. tp=4");
 void declare_gradient(api::ProgramOptions& options, Arguments& arguments);
 void declare_inputs(api::ProgramOptions& options, Arguments& arguments);
 void declare_backend(api::BackendOptions& options, Arguments& arguments);

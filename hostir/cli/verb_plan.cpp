@@ -43,10 +43,13 @@ class PlanVerb : public Verb {
            "H=8192 --size F=32768\n"
            "  hostir plan tests/programs/tp_mlp.hir --ranks 8 --fix x --fix y --machine h200x8 "
            "--top 20\n"
-           "  hostir plan tests/programs/tp_mlp.hir --ranks 8 --grad";
+           "  hostir plan tests/programs/tp_mlp.hir --ranks 8 --grad\n"
+           "  hostir plan tests/programs/tp_mlp.hir --mesh tp=8 --mesh dp=2,tp=4 --mesh dp=4,tp=2";
   }
   void declare(Arguments& arguments) override {
-    declare_program(program_, arguments);
+    declare_program(program_, arguments,
+                    "a mesh to try, e.g. dp=4,tp=2; may be repeated. Without it all of two axes, "
+                    "or as many as the fusion's mesh has");
     declare_gradient(program_, arguments);
     declare_inputs(program_, arguments);
     arguments.option("--machine", backend_.machine,
@@ -73,13 +76,10 @@ class PlanVerb : public Verb {
 
  private:
   Expected<void> plan(Terminal& terminal, const api::LoadedFile& file) {
-    if (!program_.ranks || !program_.mesh.empty()) {
-      return fail(ErrorKind::kUsage, "usage",
-                  "plan chooses the mesh: give it the number of ranks, as in --ranks 8, and no "
-                  "--mesh");
-    }
-    const int64_t ranks = *program_.ranks;
+    HOSTIR_ASSIGN_OR_RETURN(std::vector<api::MeshAxes> meshes, api::parse_mesh_axes(program_.mesh));
+    HOSTIR_ASSIGN_OR_RETURN(const int64_t ranks, rank_count(meshes));
     program_.ranks.reset();
+    program_.mesh.clear();
     std::string notice;
     HOSTIR_ASSIGN_OR_RETURN(const api::RunArguments found, program_.arguments(file, &notice));
     if (!notice.empty()) terminal.note(notice);
@@ -99,6 +99,7 @@ class PlanVerb : public Verb {
                                                                      .gradient_of = gradient_of_,
                                                                      .wrt = wrt,
                                                                      .ranks = ranks,
+                                                                     .meshes = std::move(meshes),
                                                                      .fixed = fixed_,
                                                                      .progress = progress}));
     terminal.print(fmt::format("@{} on {} ranks of {}, {} candidates\n", found.options.function,
@@ -112,6 +113,23 @@ class PlanVerb : public Verb {
     print_table(terminal, plans);
     print_best(terminal, plans);
     return {};
+  }
+
+  Expected<int64_t> rank_count(const std::vector<api::MeshAxes>& meshes) const {
+    if (meshes.empty() && !program_.ranks) {
+      return fail(ErrorKind::kUsage, "usage",
+                  "plan needs the number of ranks, as in --ranks 8, or the meshes to try, as in "
+                  "--mesh dp=4,tp=2");
+    }
+    if (meshes.empty()) return *program_.ranks;
+    const int64_t ranks = api::rank_count(meshes.front());
+    if (program_.ranks && *program_.ranks != ranks) {
+      return fail(ErrorKind::kUsage, "usage",
+                  fmt::format("--ranks {}, but --mesh {} has {} ranks: leave out --ranks, or give "
+                              "a mesh of {}",
+                              *program_.ranks, program_.mesh.front(), ranks, *program_.ranks));
+    }
+    return ranks;
   }
 
   // The best ones, and the best of the file's own.

@@ -44,6 +44,10 @@ Expected<Lowered> lower(const Program& program, std::string_view fusion,
     state.out.pass_ns.push_back(took.count());
     if (options.dump) options.dump(pass.phase, state.out.program);
     if (options.until == pass.phase || options.stop.stop_requested()) break;
+    if (pass.phase == LowerPhase::kPropagated && options.goes_on &&
+        !options.goes_on(state.function())) {
+      break;
+    }
   }
   return std::move(state.out);
 }

@@ -60,6 +60,9 @@ struct LowerOptions {
   /// Called after every phase, in order.
   std::function<void(LowerPhase, const Program&)> dump;
   std::stop_token stop;  // a stop request ends the lowering after the current phase
+  /// Sees the fusion after `propagated`; if it returns false, the lowering ends there. May be
+  /// empty.
+  std::function<bool(const Function& propagated)> goes_on;
 };
 
 struct Lowered {

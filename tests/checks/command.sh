@@ -351,7 +351,20 @@ says "%w2 <@m, [{}, {tp}]>  S(1)@tp" "plan finds the tensor-parallel MLP: the se
 expect 0 "plan without a mesh in the file" "$hostir" plan tests/programs/simple_add.hir --ranks 4
 [ "$(grep -c 'nothing is cut$' "$work/out")" = 1 ] && [ "$(grep -c ' 12 B ' "$work/out")" = 1 ] && passed=$((passed + 1)) ||
   { failed=$((failed + 1)); echo "FAILED: plan lists plans twice that differ only in the names of axes"; head -12 "$work/out"; }
+expect 0 "plan on named meshes" "$hostir" plan "${large_mlp[@]}" --mesh tp=2 --mesh '<dp=2, tp=1>' --top 100
+says "  dp=2 tp=1  " "plan tries a named mesh with an axis that the file lacks"
+[ "$(grep -c 'us  \|ms  ' "$work/out")" = "$(grep -c '  tp=2  \|  dp=2 tp=1  ' "$work/out")" ] && passed=$((passed + 1)) ||
+  { failed=$((failed + 1)); echo "FAILED: plan tries meshes that were not named"; head -12 "$work/out"; }
 expect 64 "plan without ranks" "$hostir" plan tests/programs/tp_mlp.hir
+says "or the meshes to try, as in --mesh dp=4,tp=2" "plan says what it needs"
+expect 64 "plan on a mesh of other ranks" "$hostir" plan "${large_mlp[@]}" --mesh tp=3
+says "--ranks 2, but --mesh tp=3 has 3 ranks" "plan compares the ranks with the mesh"
+expect 64 "plan on meshes of different ranks" "$hostir" plan tests/programs/tp_mlp.hir --mesh tp=2 --mesh dp=2,tp=2
+says "--mesh dp=2,tp=2 has 4 ranks, and --mesh tp=2 has 2: meshes are compared on the same ranks" "plan compares the meshes' ranks"
+expect 64 "plan on a mesh without a size" "$hostir" plan tests/programs/tp_mlp.hir --mesh tp
+says 'takes the axes of a mesh, as in --mesh dp=4,tp=2, not "tp"' "plan shows how a mesh is written"
+expect 64 "plan on a mesh with an axis twice" "$hostir" plan tests/programs/tp_mlp.hir --mesh tp=2,tp=2
+says 'axis "tp" appears twice' "plan says what is wrong with the mesh"
 expect 64 "plan with an unknown name" "$hostir" plan "${large_mlp[@]}" --fix z
 expect 64 "plan of a host function" "$hostir" plan tests/programs/pipeline_by_hand.hir @pipeline --ranks 2
 expect 0 "debug makes up inputs" "$hostir" debug tests/programs/simple_add.hir -x /dev/null

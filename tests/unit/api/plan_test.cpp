@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <set>
 
 #include "hostir/ops/differentiate.h"
 #include "hostir/text/parser.h"
@@ -81,6 +82,25 @@ TEST(Prediction, OneRankStandsForAll) {
   }
 }
 
+// Cuts that propagate to the same shardings are predicted once.
+TEST(Prediction, KnownShardingsGiveTheSamePrediction) {
+  Predictor known(on_h200x8(), {});
+  for (const size_t cut : {0U, 1U, 2U, 0U, 1U}) {
+    Program program = parsed(kMlp);
+    Function& f = program.functions.front();
+    for (size_t p = 0; p < f.params.size(); ++p) {
+      auto& type = std::get<TensorType>(f.value(f.params[p].value).type);
+      for (DimSharding& dim : type.sharding->dims) dim = {{}, true};
+      if (p == cut) type.sharding->dims[p == 2 ? 0 : 1].axes = {{"tp"}};
+    }
+    const Prediction again = known.predict(program, "f").value();
+    const Prediction fresh = Predictor(on_h200x8(), {}).predict(program, "f").value();
+    EXPECT_EQ(again.time_ns, fresh.time_ns) << cut;
+    EXPECT_EQ(again.peak_bytes, fresh.peak_bytes) << cut;
+    EXPECT_EQ(again.shardings, fresh.shardings) << cut;
+  }
+}
+
 std::string layers_text(int count) {
   std::string params = "%x: tensor<64x256xf32> <@m, [{}, {}]>";
   std::string body;
@@ -121,8 +141,43 @@ TEST(FindPlans, EqualLayersAreCutAlike) {
     if (name.starts_with("up")) up.push_back(sharding.dims_to_string());
   }
   EXPECT_EQ(up, std::vector<std::string>(12, up.front()));
-  for (const PlanCut& cut : best.cuts)
-    EXPECT_TRUE(cut.value == "up0" || cut.value == "down0") << cut_text(cut);
+  for (const Plan& plan : plans.found) {
+    for (const PlanCut& cut : plan.cuts)
+      EXPECT_TRUE(cut.value == "up0" || cut.value == "down0") << cut_text(cut);
+  }
+}
+
+TEST(FindPlans, OnlyNamedMeshesAreTried) {
+  const Program program = parsed(kMlp);
+  RunArguments arguments;
+  arguments.program = &program;
+  arguments.options.function = "f";
+  const auto found = find_plans({.arguments = arguments,
+                                 .backend = on_h200x8(),
+                                 .ranks = 8,
+                                 .meshes = {{{"dp", 2}, {"tp", 4}}, {{"dp", 8}}}});
+  ASSERT_TRUE(found) << found.error().message();
+  std::set<std::string> meshes;
+  for (const Plan& plan : found->found) meshes.insert(axes_text(plan.axes));
+  EXPECT_EQ(meshes, (std::set<std::string>{"dp=2 tp=4", "dp=8 tp=1"}));
+}
+
+TEST(PlanMeshes, SizesMultiplyToTheRanks) {
+  EXPECT_EQ(all_sizes({{"a", 1}}, 6), (std::vector<MeshAxes>{{{"a", 6}}}));
+  const std::vector<MeshAxes> all = all_sizes({{"a", 1}, {"b", 1}}, 12);
+  ASSERT_EQ(all.size(), 6U);
+  for (const MeshAxes& axes : all) EXPECT_EQ(rank_count(axes), 12) << axes_text(axes);
+}
+
+TEST(PlanMeshes, AMeshIsWrittenAsInTheLanguageOrShorter) {
+  const auto meshes = parse_mesh_axes({"dp=2,tp=4", "<tp=4, dp=2>", "x=8"});
+  ASSERT_TRUE(meshes) << meshes.error().message();
+  EXPECT_EQ(axes_text((*meshes)[1]), "tp=4 dp=2");
+  for (const std::string wrong : {"", "tp", "tp=0", "tp=2,tp=2", "a=2> device_ids=[1, 0]",
+                                  "a=65537", "a=2>\nmesh @b = <c=2"}) {
+    EXPECT_FALSE(parse_mesh_axes({wrong})) << wrong;
+  }
+  EXPECT_FALSE(parse_mesh_axes({"tp=2", "tp=4"}));
 }
 
 // What a plan says about a parameter: %up0 stands for all %up.
