@@ -100,9 +100,34 @@ Rank holder(const Write& write, const std::vector<int64_t>& index) {
   return kNoRank;
 }
 
+// By ValueId, for floats: the dtype with the fewest digits to which a value or one that it depends
+// on was rounded. Parameters are the same in both runs, however few digits they have.
+std::vector<std::optional<DType>> coarsest_dtypes(const Function& fusion) {
+  std::vector<std::optional<DType>> out(fusion.values.size());
+  const auto add = [](std::optional<DType>& coarsest, std::optional<DType> other) {
+    if (!other || !is_float(*other)) return;
+    if (!coarsest || facts_of(*other).mantissa_bits < facts_of(*coarsest).mantissa_bits)
+      coarsest = other;
+  };
+  for (const InstrId id : fusion.preorder()) {
+    const Instruction& i = fusion.instr(id);
+    std::optional<DType> upstream;
+    for (const Operand& o : i.operands) {
+      if (o.value.valid()) add(upstream, out[o.value.index]);
+    }
+    for (const ValueId result : i.results) {
+      out[result.index] = upstream;
+      if (std::holds_alternative<TensorType>(fusion.value(result).type))
+        add(out[result.index], dtype_of(fusion.value(result).type));
+    }
+  }
+  return out;
+}
+
 // Everything needed to report where a value differs.
 struct Comparison {
   const Function& fusion;
+  const std::vector<std::optional<DType>> coarsest;
   const RecordedRun& sharded;
   const RecordedRun& unsharded;
   const Tolerance& tolerance;
@@ -124,9 +149,9 @@ UnshardedDifference difference_at(const Comparison& c, const std::string& value,
   return out;
 }
 
-std::optional<UnshardedDifference> compare_write(const Comparison& c, const std::string& value,
-                                                 const OpRef& op, const Write& write,
-                                                 const Tensor& expected) {
+std::optional<UnshardedDifference> compare_write(const Comparison& c, ValueId id, const OpRef& op,
+                                                 const Write& write, const Tensor& expected) {
+  const std::string& value = c.fusion.value(id).name;
   const Assembled whole = assembled(c.sharded, write);
   if (!whole.missing.empty() || whole.tensor.extents != expected.extents) return std::nullopt;
   if (whole.disagreement) {
@@ -137,7 +162,7 @@ std::optional<UnshardedDifference> compare_write(const Comparison& c, const std:
     out.rank = d.second;
     return out;
   }
-  const auto found = compare(whole.tensor, expected, c.tolerance);
+  const auto found = compare(whole.tensor, expected, c.tolerance, c.coarsest[id.index]);
   if (!found) return std::nullopt;
   return difference_at(c, value, op, write, Box::whole(expected.extents).index_at(found->first),
                        describe(*found, whole.tensor));
@@ -169,7 +194,7 @@ void compare_values(const Comparison& c, UnshardedReport& report) {
       const std::vector<Write> writes = writes_of(c.sharded, value);
       if (!writes.empty()) report.compared.push_back(value);
       for (const Write& write : writes) {
-        report.difference = compare_write(c, value, op, write, *expected);
+        report.difference = compare_write(c, result, op, write, *expected);
         if (report.difference) return;
       }
     }
@@ -189,11 +214,14 @@ double relative_difference(const Tensor& a, const Tensor& b) {
 void compare_outputs(const Comparison& c, UnshardedReport& report) {
   const auto& actual = c.sharded.result.outputs;
   const auto& expected = c.unsharded.result.outputs;
+  const auto& returned = c.fusion.instr(c.fusion.preorder().back()).operands;
   for (size_t i = 0; i < actual.size() && i < expected.size(); ++i) {
     if (actual[i].global.extents != expected[i].global.extents) continue;
     report.largest_relative = std::max(report.largest_relative,
                                        relative_difference(actual[i].global, expected[i].global));
-    const auto found = compare(actual[i].global, expected[i].global, c.tolerance);
+    const ValueId id = returned[i].value;
+    const auto found =
+        compare(actual[i].global, expected[i].global, c.tolerance, c.coarsest[id.index]);
     if (!found || report.difference) continue;
     UnshardedDifference difference;
     difference.value = actual[i].name;
@@ -248,7 +276,7 @@ Expected<UnshardedReport> check_unsharded(const Prepared& prepared,
   HOSTIR_ASSIGN_OR_RETURN(const RecordedRun unsharded,
                           recorded_run(*reference, make_backend, on_one_rank(run_options)));
   UnshardedReport report;
-  const Comparison comparison{fusion, sharded, unsharded, tolerance};
+  const Comparison comparison{fusion, coarsest_dtypes(fusion), sharded, unsharded, tolerance};
   compare_values(comparison, report);
   compare_outputs(comparison, report);
   return report;

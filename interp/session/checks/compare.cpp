@@ -74,7 +74,8 @@ struct Judge {
   }
 };
 
-Judge make_judge(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
+Judge make_judge(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance,
+                 std::optional<DType> rounded_to) {
   Judge judge{tolerance, actual.dtype, 0};
   if (tolerance.kind != Tolerance::Kind::kDefault) return judge;
   double largest = 0;
@@ -83,7 +84,8 @@ Judge make_judge(const Tensor& actual, const Tensor& expected, const Tolerance& 
     const double v = std::fabs(expected.get_double(i));
     if (std::isfinite(v)) largest = std::max(largest, v);
   }
-  judge.scale = default_relative(actual.dtype) * largest;
+  judge.scale = largest * std::max(default_relative(actual.dtype),
+                                   rounded_to ? default_relative(*rounded_to) : 0);
   return judge;
 }
 
@@ -146,11 +148,13 @@ uint64_t ulp_distance(DType dtype, double a, double b) {
 }
 
 std::optional<TensorDifference> compare(const Tensor& actual, const Tensor& expected,
-                                        const Tolerance& tolerance) {
+                                        const Tolerance& tolerance,
+                                        std::optional<DType> rounded_to) {
   const bool integers = !is_float(actual.dtype) && !is_float(expected.dtype);
-  auto difference = integers && tolerance.kind != Tolerance::Kind::kAbsRel
-                        ? compare_integers(actual, expected)
-                        : compare_floats(actual, expected, make_judge(actual, expected, tolerance));
+  auto difference =
+      integers && tolerance.kind != Tolerance::Kind::kAbsRel
+          ? compare_integers(actual, expected)
+          : compare_floats(actual, expected, make_judge(actual, expected, tolerance, rounded_to));
   if (!difference) return difference;
   difference->actual = actual.get_double(difference->first);
   difference->expected = expected.get_double(difference->first);

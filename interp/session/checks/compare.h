@@ -28,9 +28,11 @@ struct TensorDifference {
   std::string expected_text;
 };
 
-/// nullopt if all elements agree. The extents must be equal.
+/// nullopt if all elements agree. The extents must be equal. `rounded_to`: a dtype with fewer
+/// digits to which the tensors were rounded on the way, for the default tolerance.
 std::optional<TensorDifference> compare(const Tensor& actual, const Tensor& expected,
-                                        const Tolerance& tolerance);
+                                        const Tolerance& tolerance,
+                                        std::optional<DType> rounded_to = {});
 
 /// Why a tensor of this dtype cannot be the expected value for one of dtype `actual`; empty if it
 /// can. The kinds (float, integer, i1) must match. Integer widths must match too, unless the
