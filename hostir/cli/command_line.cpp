@@ -147,6 +147,7 @@ class CommandLine {
         "  2   a text does not parse or verify\n"
         "  3   failed while running: a file, a shape, memory, a race\n"
         "  4   deadlock, or collectives that do not agree\n"
+        "  5   verify --against: neither proven nor refuted\n"
         "  64  wrong usage\n"
         "Every verb has --help with an example. Documentation: README.md");
     verbs_ = make_verbs();

@@ -1,4 +1,6 @@
 // Parses instructions: the generic form of compute ops, and the assembly of all others.
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "hostir/ops/table.h"
@@ -32,6 +34,61 @@ const AttributeSpec& label_spec() {
   static const AttributeSpec kLabel = {
       .name = "label", .type = AttributeSpec::Type::kString, .doc = "a name for breakpoints"};
   return kLabel;
+}
+
+// Our op for a name that another framework uses; empty if there is none.
+std::string_view name_here(std::string_view word) {
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"sum", "reduce_sum"},
+      {"mean", "reduce_mean"},
+      {"max", "reduce_max"},
+      {"min", "reduce_min"},
+      {"prod", "reduce_prod"},
+      {"any", "reduce_any"},
+      {"all", "reduce_all"},
+      {"amax", "reduce_max"},
+      {"amin", "reduce_min"},
+      {"greater", "compare"},
+      {"less", "compare"},
+      {"equal", "compare"},
+      {"gt", "compare"},
+      {"lt", "compare"},
+      {"eq", "compare"},
+      {"ge", "compare"},
+      {"le", "compare"},
+      {"ne", "compare"},
+      {"index_select", "take"},
+      {"embedding", "take"},
+      {"concatenate", "concat"},
+      {"cat", "concat"},
+      {"stack", "concat"},
+      {"expand", "broadcast_in_dim"},
+      {"broadcast_to", "broadcast_in_dim"},
+      {"permute_dims", "transpose"},
+      {"swapaxes", "transpose"},
+      {"convert", "cast"},
+      {"to", "cast"},
+      {"negative", "neg"},
+      {"power", "pow"},
+      {"multiply", "mul"},
+      {"subtract", "sub"},
+      {"divide", "div"},
+      {"flip", "reverse"},
+      {"arange", "iota"},
+      {"sdpa", "scaled_dot_product_attention"},
+      {"attention", "scaled_dot_product_attention"},
+      {"swish", "silu"},
+      {"logistic", "sigmoid"},
+      {"remainder", "rem"},
+      {"xor", "bit_xor"},
+      {"not", "logical_not"},
+      {"and", "logical_and"},
+      {"or", "logical_or"},
+  };
+  for (const auto& [theirs, ours] : kNames) {
+    if (theirs == word) return ours;
+  }
+  return {};
 }
 
 }  // namespace
@@ -98,7 +155,21 @@ bool FunctionParser::parse_mnemonic(Draft& draft) {
   if (!kind) {
     Diagnostic& d =
         cursor_.error("op_c6", "unknown operation \"" + std::string(word->text) + "\"", span);
-    suggest(d, word->text, mnemonics());
+    if (const std::string_view ours = name_here(word->text); !ours.empty()) {
+      d.notes.push_back({fmt::format("here it is \"{0}\": hostir ops {0}", ours), {}});
+    } else {
+      suggest(d, word->text, mnemonics());
+    }
+    return false;
+  }
+  // Two host ops have the names that others give to tensor ops.
+  const bool is_gather = word->text == "gather";
+  if (function_.kind != FunctionKind::kHost && (is_gather || word->text == "where")) {
+    Diagnostic& d = cursor_.error(
+        "op_c7", fmt::format("{} is an instruction of host functions", word->text), span);
+    d.notes.push_back(
+        {fmt::format("for tensors it is \"{0}\": hostir ops {0}", is_gather ? "take" : "select"),
+         {}});
     return false;
   }
   draft.instruction.kind = *kind;

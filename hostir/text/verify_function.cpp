@@ -241,8 +241,8 @@ bool FunctionVerifier::check_kind(const Instruction& instruction) {
   if (op.shape == OpShape::kComposite && function_.kind == FunctionKind::kKernel) {
     context_.error("op_c9",
                    std::string(op.mnemonic) +
-                       " is made of other ops, a kernel says which; write it "
-                       "in a fusion",
+                       " is composed of other ops, and a kernel contains those; "
+                       "use it in a fusion, or write its parts here",
                    instruction.name_span);
     for (const ValueId result : instruction.results) function_.value(result).type = NoType{};
     return false;
