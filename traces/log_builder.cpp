@@ -173,10 +173,11 @@ Expected<void> LogBuilder::write_fault(const model::Verdict& verdict) {
   nlohmann::json notes = nlohmann::json::array();
   for (const model::VerdictNote& note : verdict.notes) {
     notes.push_back(note.text);
-    if (note.rank == model::kNoRank) continue;
-    ranks.push_back(note.rank);
     const model::Instruction* at = run_.find(note.instruction);
-    places.push_back(at != nullptr ? model::place_text(*at) : std::string());
+    for (const model::Rank rank : note.ranks) {
+      ranks.push_back(rank);
+      places.push_back(at != nullptr ? model::place_text(*at) : std::string());
+    }
   }
   const auto text = [](const nlohmann::json& list) {
     return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -172,10 +172,11 @@ void add_verdict(std::vector<interp::FaultSnapshot>& faults, const model::Verdic
   fault.sentence = verdict.sentence;
   for (const model::VerdictNote& note : verdict.notes) {
     fault.notes.push_back(note.text);
-    if (note.rank == model::kNoRank) continue;
-    fault.ranks.push_back(note.rank);
     const model::Instruction* at = run.find(note.instruction);
-    fault.instructions.push_back(at != nullptr ? model::place_text(*at) : std::string());
+    for (const Rank rank : note.ranks) {
+      fault.ranks.push_back(rank);
+      fault.instructions.push_back(at != nullptr ? model::place_text(*at) : std::string());
+    }
   }
 }
 

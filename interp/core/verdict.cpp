@@ -18,14 +18,16 @@ bool Engine::report_verdict() {
   for (const model::VerdictNote& note : verdict.notes) {
     const bool is_known = note.instruction.index < code->instructions.size();
     fault.record.notes.push_back(note.text);
-    const auto status = note.rank != kNoRank ? state.ranks[static_cast<size_t>(note.rank)].status
-                                             : RankStatus::kRunnable;
+    const auto status = note.ranks.empty()
+                            ? RankStatus::kRunnable
+                            : state.ranks[static_cast<size_t>(note.ranks.front())].status;
     const bool nowhere = status == RankStatus::kNotStarted || status == RankStatus::kRemote;
     fault.spans.push_back(is_known && !nowhere ? code->source(note.instruction.index).span
                                                : SourceSpan{});
-    if (note.rank == kNoRank) continue;
-    fault.record.ranks.push_back(note.rank);
-    fault.record.instructions.push_back(is_known ? code->address(note.instruction.index) : "");
+    for (const Rank rank : note.ranks) {
+      fault.record.ranks.push_back(rank);
+      fault.record.instructions.push_back(is_known ? code->address(note.instruction.index) : "");
+    }
   }
   record_fault(std::move(fault));
   return false;

@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <tuple>
 
 #include "interp/diagnose/sentences.h"
 #include "interp/diagnose/verdicts.h"
@@ -22,26 +24,52 @@ using model::WaitGraph;
 using model::WaitNode;
 
 // If half of a thousand ranks wait for the other half, there are hundreds of thousands of edges.
-constexpr size_t kMostWaits = 32;  // listed in one note
+constexpr size_t kMostWaits = 32;  // groups of ranks listed in one note
 constexpr size_t kMostNotes = 64;  // for readability; the wait graph has all
 
-std::string target_text(const Run& run, const WaitNode& node) {
-  if (!node.queue) return fmt::format("rank {}", node.rank);
-  return fmt::format("rank {} {}", node.rank, queue_name(run, node));
+// What one host or stream waits for on several ranks.
+struct Target {
+  std::string queue;  // empty: their hosts
+  const WaitEdge* edge = nullptr;
+  std::vector<Rank> ranks;
+};
+
+std::vector<Target> targets_of(const Run& run, const WaitGraph& graph,
+                               const std::vector<uint32_t>& edges) {
+  std::vector<Target> out;
+  std::map<std::tuple<std::string, std::string_view, bool>, size_t> known;
+  for (const uint32_t e : edges) {
+    const WaitEdge& edge = graph.edges[e];
+    const WaitNode& to = graph.nodes[edge.to];
+    std::string queue = to.queue ? " " + queue_name(run, to) : std::string();
+    const auto [at, added] =
+        known.emplace(std::tuple(queue, std::string_view(edge.on), edge.inferred), out.size());
+    if (added) out.push_back({std::move(queue), &edge, {}});
+    out[at->second].ranks.push_back(to.rank);
+  }
+  return out;
 }
 
-std::string note_text(const Run& run, const WaitGraph& graph, uint32_t n,
-                      const std::vector<uint32_t>& edges) {
+// The words of a note after its ranks: ` stream main: @f#4 all_reduce waits for rank 1 (..)`.
+// `several`: in the plural, and its own streams are not named by rank, so that ranks that say the
+// same share a note.
+std::string note_words(const Run& run, const WaitGraph& graph, uint32_t n,
+                       const std::vector<uint32_t>& edges, bool several) {
   const WaitNode& node = graph.nodes[n];
-  std::string note = node.text;
-  std::string separator = " waits for ";
-  for (size_t k = 0; k < std::min(edges.size(), kMostWaits); ++k) {
-    const WaitEdge& e = graph.edges[edges[k]];
-    note += fmt::format("{}{} ({})", separator, target_text(run, graph.nodes[e.to]), e.on);
-    if (e.inferred) note += ", as far as can be told";
+  std::string note = node.text.substr(fmt::format("rank {}", node.rank).size());
+  std::string separator = several ? " wait for " : " waits for ";
+  std::vector<Target> targets = targets_of(run, graph, edges);
+  for (size_t k = 0; k < std::min(targets.size(), kMostWaits); ++k) {
+    Target& target = targets[k];
+    std::sort(target.ranks.begin(), target.ranks.end());
+    const bool own = several && target.ranks == std::vector<Rank>{node.rank};
+    note += fmt::format("{}{}{} ({})", separator, own ? "their own" : model::list_of(target.ranks),
+                        target.queue, target.edge->on);
+    if (target.edge->inferred) note += ", as far as can be told";
     separator = ", ";
   }
-  if (edges.size() > kMostWaits) note += fmt::format(", and {} more", edges.size() - kMostWaits);
+  if (targets.size() > kMostWaits)
+    note += fmt::format(", and {} more", targets.size() - kMostWaits);
   if (!edges.empty() || node.queue) return note;
   switch (node.why) {
     case WaitNode::Why::kFinished:
@@ -54,6 +82,37 @@ std::string note_text(const Run& run, const WaitGraph& graph, uint32_t n,
       return note + ", in another process";
     default:
       return note;
+  }
+}
+
+// One note for all hosts, or all streams of a name, that are at one instruction and wait for the
+// same.
+void add_notes(const Run& run, const WaitGraph& graph, const std::vector<uint32_t>& order,
+               const std::vector<std::vector<uint32_t>>& out, Verdict& verdict) {
+  struct Alike {
+    uint32_t first = 0;  // node
+    std::vector<Rank> ranks;
+  };
+  std::vector<Alike> all;
+  std::map<std::pair<uint32_t, std::string>, size_t> known;
+  for (const uint32_t n : order) {
+    const WaitNode& node = graph.nodes[n];
+    const auto [at, added] = known.emplace(
+        std::pair(node.instruction.index, note_words(run, graph, n, out[n], true)), all.size());
+    if (added) all.push_back({n, {}});
+    all[at->second].ranks.push_back(node.rank);
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i == kMostNotes) {
+      verdict.notes.push_back(
+          {{}, {}, fmt::format("and {} more notes; `info waits` lists all", all.size() - i)});
+      break;
+    }
+    auto& [first, ranks] = all[i];
+    std::sort(ranks.begin(), ranks.end());
+    std::string text =
+        model::list_of(ranks) + note_words(run, graph, first, out[first], ranks.size() > 1);
+    verdict.notes.push_back({std::move(ranks), graph.nodes[first].instruction, std::move(text)});
   }
 }
 
@@ -141,18 +200,7 @@ Verdict deadlock_verdict(const Run& run) {
   std::vector<uint32_t> order(graph.nodes.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_partition(order.begin(), order.end(), [&](uint32_t n) { return !out[n].empty(); });
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (i == kMostNotes) {
-      verdict.notes.push_back(
-          {model::kNoRank,
-           {},
-           fmt::format("and {} more hosts and streams; `info waits` lists all", order.size() - i)});
-      break;
-    }
-    const WaitNode& node = graph.nodes[order[i]];
-    verdict.notes.push_back(
-        {node.rank, node.instruction, note_text(run, graph, order[i], out[order[i]])});
-  }
+  add_notes(run, graph, order, out, verdict);
   return verdict;
 }
 

@@ -35,13 +35,31 @@ std::vector<const Member*> arrived_by_rank(const Meeting& meeting) {
   return out;
 }
 
-void add_note(const Run& run, const Member& member, Verdict& verdict) {
-  std::string note = fmt::format("rank {}", member.rank);
+// What a note says of the members in it after their ranks.
+std::string note_words(const Run& run, const Member& member, bool several) {
+  std::string note;
   const std::string at = instruction_name(run, member.instruction);
-  if (!at.empty()) note += " was at " + at;
+  if (!at.empty()) note += (several ? " were at " : " was at ") + at;
   if (!member.loops.empty()) note += fmt::format(" ({})", member.loops);
-  verdict.notes.push_back(
-      {member.rank, member.instruction, note + ": " + model::call_text(member.call)});
+  return note + ": " + model::call_text(member.call);
+}
+
+// Members at one instruction that say the same share a note.
+void add_notes(const Run& run, const std::vector<const Member*>& members, Verdict& verdict) {
+  std::map<std::pair<uint32_t, std::string>, size_t> known;
+  std::vector<std::vector<const Member*>> all;
+  for (const Member* m : members) {
+    const auto [at, added] =
+        known.emplace(std::pair(m->instruction.index, note_words(run, *m, true)), all.size());
+    if (added) all.emplace_back();
+    all[at->second].push_back(m);
+  }
+  for (const std::vector<const Member*>& alike : all) {
+    std::vector<Rank> ranks;
+    for (const Member* m : alike) ranks.push_back(m->rank);
+    std::string text = model::list_of(ranks) + note_words(run, *alike.front(), ranks.size() > 1);
+    verdict.notes.push_back({std::move(ranks), alike.front()->instruction, std::move(text)});
+  }
 }
 
 // ` (at @f#7, @f#10)`: each place once, in the order of the notes.
@@ -133,12 +151,13 @@ Verdict disagreement(const Run& run, const Meeting& meeting,
     verdict.sentence +=
         fmt::format(", expected {} as on {}", expected->text, model::list_of(expected->ranks));
   }
-  for (const Member* m : came) {
-    if (expected != nullptr && verdict.culprit == verdict.notes.size() &&
-        std::find(expected->ranks.begin(), expected->ranks.end(), m->rank) != expected->ranks.end())
-      ++verdict.culprit;  // the first that is not of the majority
-    add_note(run, *m, verdict);
-  }
+  add_notes(run, came, verdict);
+  const auto is_expected = [&](const model::VerdictNote& note) {
+    return expected != nullptr && std::find(expected->ranks.begin(), expected->ranks.end(),
+                                            note.ranks.front()) != expected->ranks.end();
+  };
+  while (verdict.culprit < verdict.notes.size() && is_expected(verdict.notes[verdict.culprit]))
+    ++verdict.culprit;  // the first that is not of the majority
   name_places(run, verdict);
   return verdict;
 }
@@ -254,13 +273,13 @@ std::optional<Verdict> exchange(const Run& run, const Meeting& meeting) {
                   communicator_name(run, meeting.communicator), meeting.sequence, from.rank,
                   model::call_text(from.call), from.call.sends[q], to.rank, to.call.receives[p],
                   odd ? odd_text(meeting, *odd, wrong) : shifts_text(meeting));
-  add_note(run, from, verdict);
-  add_note(run, to, verdict);
-  if (odd == q) verdict.culprit = 1;
+  add_notes(run, p == q ? std::vector{&from} : std::vector{&from, &to}, verdict);
+  if (odd == q) verdict.culprit = verdict.notes.size() - 1;
   name_places(run, verdict);
   if (to.call.receives_given == false) {
     verdict.notes.push_back(
-        {model::kNoRank, to.instruction,
+        {{},
+         to.instruction,
          fmt::format("rank {} does not say what it receives: without receives(..) that is taken "
                      "from its own counts and its output",
                      to.rank)});
@@ -282,8 +301,7 @@ std::optional<Verdict> of_pair(const Run& run, const SendRecv& pair) {
                   pair.source, model::call_text(send), pair.target, model::call_text(recv));
   verdict.sides = {{model::call_text(send), {pair.source}},
                    {model::call_text(recv), {pair.target}}};
-  add_note(run, pair.send, verdict);
-  add_note(run, pair.recv, verdict);
+  add_notes(run, {&pair.send, &pair.recv}, verdict);
   name_places(run, verdict);
   return verdict;
 }
@@ -307,7 +325,7 @@ std::optional<Verdict> mismatch_verdict(const Run& run, Pending pending) {
     } else if (++others <= kMostOthers) {
       const model::InstructionId at =
           found->notes.empty() ? model::InstructionId{} : found->notes.front().instruction;
-      first->notes.push_back({model::kNoRank, at, "also " + found->sentence});
+      first->notes.push_back({{}, at, "also " + found->sentence});
     }
   };
   for (const Meeting& meeting : run.meetings) {
@@ -322,8 +340,7 @@ std::optional<Verdict> mismatch_verdict(const Run& run, Pending pending) {
   }
   for (const SendRecv& pair : run.pairs) keep(of_pair(run, pair));
   if (others > kMostOthers) {
-    first->notes.push_back(
-        {model::kNoRank, {}, fmt::format("and {} more mismatches", others - kMostOthers)});
+    first->notes.push_back({{}, {}, fmt::format("and {} more mismatches", others - kMostOthers)});
   }
   return first;
 }

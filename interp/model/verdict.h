@@ -54,9 +54,9 @@ struct WaitGraph {
   std::string sentence;            // `rank 0 blocked in all_reduce seq 0; never issued by rank 1`
 };
 
-/// A line of explanation, about one rank.
+/// A line of explanation, about the ranks of which it is true.
 struct VerdictNote {
-  Rank rank = kNoRank;
+  std::vector<Rank> ranks;  // ascending
   InstructionId instruction;
   std::string text;
 };
