@@ -1,6 +1,8 @@
 #include "interp/session/what_if/line_edit.h"
 
 #include <algorithm>
+#include <cctype>
+#include <optional>
 
 namespace hostir::interp {
 namespace {
@@ -58,6 +60,46 @@ std::vector<Change> changes(const std::vector<std::string>& a, const std::vector
   for (size_t k = 0; k < tail; ++k)
     out.push_back({DiffLine::Kind::kSame, a.size() - tail + k, b.size() - tail + k});
   return out;
+}
+
+// Names and numbers whole, everything else by character; no blanks.
+std::vector<std::string_view> words_of(std::string_view text) {
+  const auto in_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  std::vector<std::string_view> out;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i + 1;
+    while (in_word(text[i]) && end < text.size() && in_word(text[end])) ++end;
+    if (std::isspace(static_cast<unsigned char>(text[i])) == 0)
+      out.push_back(text.substr(i, end - i));
+    i = end;
+  }
+  return out;
+}
+
+// Length of the longest common subsequence; nullopt: the middles that differ are too long.
+std::optional<size_t> common_words(const std::vector<std::string_view>& a,
+                                   const std::vector<std::string_view>& b) {
+  constexpr size_t kMost = 250'000;  // cells
+  const size_t least = std::min(a.size(), b.size());
+  size_t head = 0;
+  while (head < least && a[head] == b[head]) ++head;
+  size_t tail = 0;
+  while (head + tail < least && a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) ++tail;
+  const size_t rows = a.size() - head - tail;
+  const size_t columns = b.size() - head - tail;
+  if (rows * columns > kMost) return std::nullopt;
+  std::vector<size_t> above(columns + 1, 0);
+  for (size_t i = 0; i < rows; ++i) {
+    size_t diagonal = 0;
+    for (size_t k = 0; k < columns; ++k) {
+      const size_t up = above[k + 1];
+      above[k + 1] = a[head + i] == b[head + k] ? diagonal + 1 : std::max(up, above[k]);
+      diagonal = up;
+    }
+  }
+  return head + tail + above[columns];
 }
 
 }  // namespace
@@ -178,6 +220,20 @@ size_t edit_size(std::string_view before, std::string_view after) {
     added += change.kind == DiffLine::Kind::kAdded ? 1 : 0;
   }
   return size + std::max(removed, added);
+}
+
+bool contains_edit(std::string_view before, std::string_view smaller, std::string_view larger) {
+  const std::vector<std::string_view> a = words_of(before);
+  const std::vector<std::string_view> b = words_of(smaller);
+  const std::vector<std::string_view> c = words_of(larger);
+  const auto kept_b = common_words(a, b);
+  const auto kept_c = common_words(a, c);
+  const auto shared = common_words(b, c);
+  if (!kept_b || !kept_c || !shared || *shared == c.size()) return false;
+  const auto distance = [](const auto& x, const auto& y, size_t common) {
+    return x.size() + y.size() - 2 * common;
+  };
+  return distance(a, b, *kept_b) + distance(b, c, *shared) == distance(a, c, *kept_c);
 }
 
 }  // namespace hostir::interp

@@ -70,4 +70,9 @@ std::vector<DiffLine> line_diff(std::string_view before, std::string_view after,
 /// re-indented does not count.
 size_t edit_size(std::string_view before, std::string_view after);
 
+/// True if `larger` is `smaller` with more written in: it makes every change of `smaller` and then
+/// adds or replaces words. An edit that only removes more is another edit (leaving a call out is
+/// not contained in removing the condition around it). Compares words, not blanks.
+bool contains_edit(std::string_view before, std::string_view smaller, std::string_view larger);
+
 }  // namespace hostir::interp

@@ -115,7 +115,8 @@ class Search {
                 : hangs(shot_) ? shot_.faults->back().sentence
                                : first_race(shot_)->sentence;
     out_.reformatted = program.reformatted();
-    seen_.insert(program.text());
+    text_ = program.text();
+    seen_.insert(text_);
     const TrialResult unchanged = try_text(program.text(), setup_, options_.stop);
     if (unchanged.verdict == Verdict::kCompletes) {
       out_.unchanged_completes = true;
@@ -209,7 +210,7 @@ class Search {
     for (WhatIfEdit& edit : edits) {
       if (over()) break;
       seen_.insert(edit.text);
-      one(std::move(edit), stuck);
+      if (!contains_good_edit(edit)) one(std::move(edit), stuck);
     }
     return stuck;
   }
@@ -230,9 +231,24 @@ class Search {
       ++out_.completes;
       if (options_.check_claims)
         trial.claims = options_.check_claims(trial.edit.text, setup_.function, options_.stop);
+      if (trial.good()) drop_what_contains(trial.edit);
     }
     out_.trials.push_back(std::move(trial));
     tell();
+  }
+
+  // A larger edit teaches nothing new if a part of it lets the program complete.
+  bool contains_good_edit(const WhatIfEdit& edit) const {
+    return std::any_of(out_.trials.begin(), out_.trials.end(), [&](const WhatIfTrial& trial) {
+      return trial.good() && contains_edit(text_, trial.edit.text, edit.text);
+    });
+  }
+
+  void drop_what_contains(const WhatIfEdit& edit) {
+    out_.completes -= std::erase_if(out_.trials, [&](const WhatIfTrial& trial) {
+      return trial.verdict == Verdict::kCompletes &&
+             contains_edit(text_, edit.text, trial.edit.text);
+    });
   }
 
   // Keeps those that got furthest, and of those the smallest edits, because a snapshot of many
@@ -314,6 +330,7 @@ class Search {
   const std::chrono::steady_clock::time_point until_;
   TrialSetup setup_;
   std::string given_;
+  std::string text_;  // that edits change: `given_`, or reprinted
   std::set<std::string> seen_;
   std::set<std::string> leaks_;  // leaks of the unchanged text that occurred
   size_t tried_ = 0;

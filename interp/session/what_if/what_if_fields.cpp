@@ -84,8 +84,9 @@ class Fields {
     const size_t end = mine.back().begin + mine.back().text.size();
     const std::string& their_line = program_.lines()[program_.node(like.at).lines.first];
     const size_t their_end = theirs.back().begin + theirs.back().text.size();
-    out_.add(fmt::format("Call {} in {} instead of {}{}.", program_.short_text(like.at),
-                         program_.where_line(line), program_.short_text(odd.at), reason),
+    const auto [wanted, instead_of] = program_.texts_apart(like.at, odd.at);
+    out_.add(fmt::format("Call {} in {} instead of {}{}.", wanted, program_.where_line(line),
+                         instead_of, reason),
              with(line, begin, end - begin,
                   their_line.substr(theirs.front().begin, their_end - theirs.front().begin)));
   }

@@ -62,14 +62,12 @@ class Orders {
     // Sends and receives are grouped; calls of all members are reordered.
     const bool transfers = calls && is_transfer(first) && is_transfer(second);
     if (transfers) group(first, second);
-    const auto told = [&](const Spot& spot) {
-      return fmt::format("{} ({})", program_.short_text(spot), program_.where(spot));
-    };
+    const auto told = program_.told_apart(first, second);
     LineEdit up = out_.begin();
-    out_.add(fmt::format("Move {} before {}.", told(second), told(first)), up.move(b, a.first, 0));
+    out_.add(fmt::format("Move {} before {}.", told.second, told.first), up.move(b, a.first, 0));
     if (!adjacent) {
       LineEdit down = out_.begin();
-      out_.add(fmt::format("Move {} behind {}.", told(first), told(second)),
+      out_.add(fmt::format("Move {} behind {}.", told.first, told.second),
                down.move(a, b.last + 1, 0));
     }
     if (calls && !transfers) group(first, second);
@@ -95,13 +93,12 @@ class Orders {
       std::vector<std::string> lines = edit.lines_of(a, 2);
       for (std::string& line : edit.lines_of(b, 2)) lines.push_back(std::move(line));
       edit.insert(place, wrapped(std::move(lines), program_.indent(first), "group {"));
-      out_.add(
-          fmt::format("Put {} ({}) and {} ({}) into one group{}.", program_.short_text(first),
-                      program_.where(first), program_.short_text(second), program_.where(second),
-                      places.size() == 1 ? ""
-                      : place == a.first ? " in the place of the first"
-                                         : " in the place of the second"),
-          edit.erase(a).erase(b));
+      const auto told = program_.told_apart(first, second);
+      out_.add(fmt::format("Put {} and {} into one group{}.", told.first, told.second,
+                           places.size() == 1 ? ""
+                           : place == a.first ? " in the place of the first"
+                                              : " in the place of the second"),
+               edit.erase(a).erase(b));
     }
   }
 
@@ -156,8 +153,8 @@ class Orders {
     edit.insert(a.first, {blanks + "} else {"});
     edit.insert(a.first, one).insert(a.first, two);
     edit.insert(a.first, {blanks + "}"});
-    out_.add(fmt::format("On {}: {} ({}) before {} ({}).", who, program_.short_text(second),
-                         program_.where(second), program_.short_text(first), program_.where(first)),
+    const auto told = program_.told_apart(first, second);
+    out_.add(fmt::format("On {}: {} before {}.", who, told.second, told.first),
              edit.erase(a).erase(b));
   }
 

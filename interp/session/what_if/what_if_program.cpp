@@ -210,4 +210,29 @@ std::string EditableProgram::short_text(const Spot& spot) const {
   return out.empty() ? std::string(record(at(spot).kind).mnemonic) : out;
 }
 
+std::pair<std::string, std::string> EditableProgram::texts_apart(const Spot& a,
+                                                                 const Spot& b) const {
+  std::pair<std::string, std::string> out(short_text(a), short_text(b));
+  if (out.first != out.second) return out;
+  const std::vector<Word> mine = words(a);
+  const std::vector<Word> theirs = words(b);
+  size_t differ = 0;
+  while (differ < std::min(mine.size(), theirs.size()) && mine[differ].text == theirs[differ].text)
+    ++differ;
+  const auto up_to_there = [&](const std::vector<Word>& all) {
+    std::string text;
+    for (size_t i = 0; i < std::min(differ + 1, all.size()); ++i)
+      text += (i == 0 ? "" : " ") + all[i].text;
+    return text;
+  };
+  return {up_to_there(mine), up_to_there(theirs)};
+}
+
+std::pair<std::string, std::string> EditableProgram::told_apart(const Spot& a,
+                                                                const Spot& b) const {
+  const auto [one, two] = texts_apart(a, b);
+  if (one == two) return {where(a), where(b)};
+  return {fmt::format("{} ({})", one, where(a)), fmt::format("{} ({})", two, where(b))};
+}
+
 }  // namespace hostir::interp::what_if_parts

@@ -71,6 +71,11 @@ class EditableProgram {
   std::string where_line(size_t line) const { return where(LineRange{line, line}); }
   /// Its first words: `all_reduce sum %c`, `wait %e`.
   std::string short_text(const Spot& spot) const;
+  /// Both as `all_reduce sum %c (line 14)`. If their first words are the same, as many more words
+  /// as tell them apart, or only the lines.
+  std::pair<std::string, std::string> told_apart(const Spot& a, const Spot& b) const;
+  /// The same without the lines; equal texts if nothing tells them apart.
+  std::pair<std::string, std::string> texts_apart(const Spot& a, const Spot& b) const;
   /// The words of its line, without comment; empty if it has several lines.
   std::vector<Word> words(const Spot& spot) const;
 

@@ -105,9 +105,8 @@ class Races {
   }
 
   std::string waits_for(const Side& first, const Side& second) const {
-    return fmt::format("Let {} ({}) wait for {} ({})", program_.short_text(second.unit),
-                       program_.where(second.unit), program_.short_text(first.unit),
-                       program_.where(first.unit));
+    const auto told = program_.told_apart(second.unit, first.unit);
+    return fmt::format("Let {} wait for {}", told.first, told.second);
   }
 
   void insert_wait(const Side& first, const Side& second) {

@@ -425,6 +425,48 @@ TEST(WhatIf, ATextWithRegionsOnOneLine) {
   expect_completes(found.trials.front().edit.text, "h");
 }
 
+// Two calls that begin with the same words are told apart by more of them, or by their lines only.
+TEST(WhatIf, NothingIsSaidTwice) {
+  EXPECT_EQ(best_of("  %b = alloc on %s : tensor<4xf32>\n  launch @ones wo(%b) on %s\n"
+                    "  where coord(x) == 0 {\n    all_reduce sum %c rw(%y) on %s\n"
+                    "    all_reduce sum %d rw(%y) on %s\n  } else {\n"
+                    "    all_reduce sum %d rw(%y) on %s\n    all_reduce sum %c rw(%y) on %s\n  }\n"
+                    "  free %b on %s\n"),
+            "Move all_reduce sum %d (line 16) before all_reduce sum %c (line 15).");
+  const std::string other = "  %t = stream \"other\"\n";
+  EXPECT_EQ(best_of(other + "  %e = all_reduce sum %c rw(%y) on %s\n"
+                            "  all_reduce sum %c rw(%y) on %t\n"),
+            "Let all_reduce sum %c rw(%y) on %t (line 14) wait for all_reduce sum %c rw(%y) on %s "
+            "(line 13).");
+  // One word of the call is wrong: writing all of it is no second proposal.
+  const std::string text = four_ranks(
+      "  %b = alloc on %s : tensor<4xf32>\n  launch @ones wo(%b) on %s\n"
+      "  where coord(x) == 1 {\n    all_reduce max %c rw(%b) on %s\n  } else {\n"
+      "    all_reduce sum %c rw(%y) on %s\n  }\n  free %b on %s\n");
+  const WhatIf found = ask(*run_text("four.hir", text, "h"));
+  ASSERT_GT(found.completes, 0u);
+  for (size_t i = 0; i < found.completes; ++i) {
+    const WhatIfTrial& smaller = found.trials[i];
+    if (!smaller.good()) continue;
+    for (size_t k = 0; k < found.completes; ++k) {
+      const WhatIfTrial& larger = found.trials[k];
+      EXPECT_FALSE(contains_edit(text, smaller.edit.text, larger.edit.text))
+          << larger.edit.sentence << " contains " << smaller.edit.sentence;
+    }
+  }
+}
+
+TEST(LineEdit, AnEditThatContainsAnother) {
+  const std::string text = "where a {\n  x\n  y sum\n}\n";
+  const std::string moved = "x\ny sum\n";
+  EXPECT_TRUE(contains_edit(text, "where a {\n  x\n  y max\n}\n", "where a {\n  z\n  y max\n}\n"));
+  EXPECT_TRUE(contains_edit(text, moved, "x\ny sum\nw\n")) << "and one line more";
+  EXPECT_FALSE(contains_edit(text, moved, "x\n")) << "leaving y out is another edit";
+  EXPECT_FALSE(contains_edit(text, "where a {\n  x\n  y max\n}\n", "where a {\n  x\n  y min\n}\n"));
+  EXPECT_FALSE(contains_edit(text, moved, moved));
+  EXPECT_FALSE(contains_edit(text, moved, "  x\n  y sum\n")) << "the same but for blanks";
+}
+
 TEST(LineEdit, PartsOfAnEditDoNotShiftEachOther) {
   LineEdit edit(split_lines("a\n  b\nc\n"));
   edit.erase({0, 0}).move({1, 1}, 3, -2).insert(2, {"x"});
