@@ -225,6 +225,7 @@ void list_sites(const Code& code, ProgramDescription& out) {
       site.send_tensor = described.read;
       site.recv_tensor = described.written.empty() ? -1 : described.written[0];
       site.group = group;
+      if (c.group != interp::kNoCode) site.group_instruction = c.group;
       site.members = static_cast<int64_t>(comm.groups[static_cast<size_t>(group)].size());
       site.bus_factor = wire_bytes(c.kind, 1.0, site.members);
       // nccl-tests counts the bytes of all ranks exactly if the factor is (n-1)/n.

@@ -142,7 +142,8 @@ Expected<void> write_collective_site_rows(Database& database, const ProgramDescr
       Statement s,
       database.prepare("INSERT INTO collective_site (instruction, rank, kind, reduction, dtype, "
                        "element_bytes, root, send_tensor, recv_tensor, group_index, member_count, "
-                       "count_parts, bus_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+                       "count_parts, bus_factor, group_instruction) "
+                       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   for (const CollectiveSite& site : program.sites) {
     s.bind_int(1, site.instruction);
     s.bind_int(2, site.rank);
@@ -157,6 +158,7 @@ Expected<void> write_collective_site_rows(Database& database, const ProgramDescr
     site.members > 0 ? s.bind_int(11, site.members) : s.bind_null(11);
     s.bind_int(12, site.count_parts);
     s.bind_real(13, site.bus_factor);
+    bind_or_null(s, 14, site.group_instruction);
     HOSTIR_TRY(s.run());
   }
   return {};

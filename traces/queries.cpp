@@ -116,11 +116,15 @@ Expected<LogTable> events_table(const LogReader& log, std::string_view filter, i
 }
 
 Expected<LogTable> collectives_table(const LogReader& log) {
+  // A member of a `group` has its share of the group's time.
+  constexpr int64_t kGroupsKnown = 5;
+  const bool groups = log.run().schema_version >= kGroupsKnown;
   return log.query(
       "SELECT communicator, group_index AS \"group\", sequence, kind, reduction, dtype, bytes, "
       "arrived || ' of ' || member_count AS members, first_arrival_ns, skew_ns, start_ns, "
       "duration_ns, ROUND(algbw_bytes_per_s / 1e9, 3) AS algbw_gb_per_s, "
-      "ROUND(busbw_bytes_per_s / 1e9, 3) AS busbw_gb_per_s, address FROM v_collectives");
+      "ROUND(busbw_bytes_per_s / 1e9, 3) AS busbw_gb_per_s, address" +
+      std::string(groups ? ", group_address AS in_group" : "") + " FROM v_collectives");
 }
 
 Expected<LogTable> memory_table(const LogReader& log) {

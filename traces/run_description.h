@@ -97,6 +97,7 @@ struct CollectiveSite {
   int64_t members = 0;
   int64_t count_parts = 1;
   double bus_factor = 0;
+  int64_t group_instruction = -1;  // of the `group` that it is a member of
 };
 
 /// The program as data, independent of the Code it was made from.

@@ -79,7 +79,10 @@ std::vector<Table> program_tables() {
                    {"member_count", "INTEGER", "", "Members of that group."},
                    {"count_parts", "INTEGER", "",
                     "NCCL's count is bytes / element_bytes / count_parts."},
-                   {"bus_factor", "REAL", "", "busbw / algbw, as nccl-tests defines it."}},
+                   {"bus_factor", "REAL", "", "busbw / algbw, as nccl-tests defines it."},
+                   {"group_instruction", "INTEGER", "",
+                    "instruction.id of the `group` it is a member of, which has one time for all "
+                    "members; NULL: none."}},
        .constraint = "PRIMARY KEY (instruction, rank)"},
       {.name = "phase_row",
        .doc = "The phases of the compiler; with their texts as the view `phase`.",

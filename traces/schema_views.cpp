@@ -44,18 +44,33 @@ constexpr std::string_view kMemory =
 FROM event e LEFT JOIN instruction i ON i.id = e.instruction
 WHERE e.live_bytes IS NOT NULL)";
 
-// A send and its recv are one meeting: (source, destination) distinguishes pairs.
+// A send and its recv are one meeting: (source, destination) distinguishes pairs. A `group` has one
+// start and one end: each member gets the part of that time that its bytes on the wire are of all.
 constexpr std::string_view kCollectives =
-    R"(SELECT c.branch, m.name AS communicator, c.group_index, c.sequence,
+    R"(WITH together AS (
+  SELECT r.branch, r.rank, s.group_instruction, r.start_ns, SUM(r.bytes * s.bus_factor) AS wire
+  FROM collective_site s JOIN collective_row r ON r.instruction = s.instruction AND r.rank = s.rank
+  WHERE s.group_instruction IS NOT NULL GROUP BY 1, 2, 3, 4),
+member AS (
+  SELECT c.*, g.address AS group_address, CASE WHEN s.group_instruction IS NULL THEN 1.0
+         ELSE COALESCE(c.bytes * s.bus_factor / NULLIF(t.wire, 0), 1.0) END AS share
+  FROM collective c
+  LEFT JOIN collective_site s ON s.instruction = c.instruction AND s.rank = c.rank
+  LEFT JOIN instruction g ON g.id = s.group_instruction
+  LEFT JOIN together t ON t.branch = c.branch AND t.rank = c.rank
+            AND t.group_instruction = s.group_instruction AND t.start_ns = c.start_ns)
+SELECT c.branch, m.name AS communicator, c.group_index, c.sequence,
        CASE WHEN c.peer IS NULL THEN c.kind ELSE 'send/recv' END AS kind, c.reduction, c.dtype,
        c.count, c.bytes, COUNT(*) AS arrived,
        CASE WHEN c.peer IS NULL THEN c.member_count ELSE 2 END AS member_count,
        MIN(c.arrival_ns) AS first_arrival_ns, MAX(c.arrival_ns) AS last_arrival_ns,
        MAX(c.arrival_ns) - MIN(c.arrival_ns) AS skew_ns, MIN(c.start_ns) AS start_ns,
-       MAX(c.finish_ns) AS finish_ns, MAX(c.finish_ns) - MIN(c.start_ns) AS duration_ns,
-       MIN(c.algbw_bytes_per_s) AS algbw_bytes_per_s, MIN(c.busbw_bytes_per_s) AS busbw_bytes_per_s,
-       MIN(c.address) AS address
-FROM collective c
+       MAX(c.finish_ns) AS finish_ns,
+       CAST(ROUND((MAX(c.finish_ns) - MIN(c.start_ns)) * MIN(c.share)) AS INTEGER) AS duration_ns,
+       MIN(c.algbw_bytes_per_s / c.share) AS algbw_bytes_per_s,
+       MIN(c.busbw_bytes_per_s / c.share) AS busbw_bytes_per_s, MIN(c.address) AS address,
+       MIN(c.group_address) AS group_address
+FROM member c
 LEFT JOIN communicator m ON m.id = c.communicator
 LEFT JOIN communicator_member me ON me.communicator = c.communicator AND me.rank = c.rank
 GROUP BY c.branch, c.communicator, c.group_index, c.sequence,
@@ -176,7 +191,8 @@ std::vector<View> schema_views() {
       {"memory", "Allocations and frees with the bytes live on the rank afterwards.", kMemory},
       {"v_collectives",
        "Each meeting once: how many members issued it (arrived), of how many, skew, time, "
-       "bandwidth.",
+       "bandwidth. A member of a group { } has its share of the group's time, by bytes on the "
+       "wire, and the bandwidth of the whole group.",
        kCollectives},
       {"v_exposed_communication",
        "Per rank: time in kernels, in communication, and in communication without a kernel.",

@@ -76,6 +76,24 @@ says "more than the memory" "the input that does not fit is named"
 expect 0 "events by words" "$hostir" trace events "$work/a.db" 'op=launch rank=0'
 expect 0 "events by option" "$hostir" trace events "$work/a.db" --op launch 'rank=0 dur>1ns'
 expect 64 "a word that is none" "$hostir" trace events "$work/a.db" 'colour=red'
+cat >"$work/group.hir" <<'END'
+mesh @m = <x=2>
+host @h on @m (inout %a: tensor<4096xf32>, inout %b: tensor<1024xf32>) -> () {
+  %c = comm over {x}
+  %s = stream "main"
+  group {
+    all_reduce sum %c rw(%a) on %s
+    broadcast %c root(0) rw(%b) on %s
+  }
+  return
+}
+END
+expect 0 "a group" "$hostir" run "$work/group.hir" --example-inputs --trace "$work/group.db"
+expect 0 "collectives of a group" "$hostir" trace collectives "$work/group.db"
+says "in_group" "members of a group name it"
+expect 0 "members share the time of their group" "$hostir" trace sql "$work/group.db" --format csv "select count(distinct duration_ns) as
+  times, abs(sum(duration_ns) - (max(finish_ns) - min(start_ns))) <= 2 as fits, min(group_address) as [in] from v_collectives"
+says '2,1,@h#3' "members share the time of their group"
 expect 0 "one statement" "$hostir" trace sql "$work/a.db" 'select 1; -- and a remark'
 expect 3 "two statements" "$hostir" trace sql "$work/a.db" 'select 1; select 2'
 says "one statement at a time" "the second statement is not left out silently"

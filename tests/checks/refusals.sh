@@ -165,7 +165,7 @@ refuses 3 'error[replay_input]: input %a is not what it was: full(9) gives other
 mkdir "$work/set" && cp "$work/add.db" "$work/set/a.db" && cp "$work/mlp.db" "$work/set/b.db"
 refuses 3 'error[log_set_differs]: "W/set/b.db" is not of the same run as the files before it: 19 rows of the table "instruction" differ' trace info "$work/set"
 altered set/b.db 'PRAGMA user_version = 1'
-refuses 3 'error[log_set_version]: "W/set/b.db" has schema version 1; a set is read from version 4 on' trace info "$work/set"
+refuses 3 'error[log_set_version]: "W/set/b.db" has schema version 1; a set is read from version 5 on' trace info "$work/set"
 
 # Files of other tools.
 dump() { printf "$2" >"$work/$1"; }

@@ -118,7 +118,7 @@ Expected<std::string> collectives_section(const LogReader& log) {
       const interp::LogTable table,
       log.query(
           "SELECT communicator, sequence, kind, dtype, bytes, arrived, member_count, skew_ns, "
-          "finish_ns - last_arrival_ns, address FROM v_collectives ORDER BY first_arrival_ns IS "
+          "duration_ns, address FROM v_collectives ORDER BY first_arrival_ns IS "
           "NULL, "
           "first_arrival_ns, sequence",
           kMost + 1));
