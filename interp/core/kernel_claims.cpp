@@ -13,10 +13,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "hostir/ops/record.h"
 #include "interp/core/claims.h"
+#include "interp/core/engine.h"
+#include "interp/core/partial_claims.h"
 
 namespace hostir::interp::claims {
 
@@ -90,8 +93,10 @@ std::vector<Held> held_by_parameters(const Launch& launch, const std::vector<boo
 std::string described(const Launch& launch, const Held& partial) {
   const std::string what = claim(partial.axes, partial.reduction);
   if (partial.made_by.empty()) return fmt::format("{} is {}", partial.parameter, what);
-  return fmt::format("{} in kernel @{} sums over a dimension that {} cuts, so what it makes is {}",
-                     partial.made_by, launch.kernel.name, text(partial.axes), what);
+  const bool adds = partial.reduction == Reduction::kSum;
+  return fmt::format("{} in kernel @{} {} a dimension that {} cuts, so what it makes is {}",
+                     partial.made_by, launch.kernel.name, adds ? "sums over" : "reduces",
+                     text(partial.axes), what);
 }
 
 tl::unexpected<Error> misuse(const Launch& launch, const Held& partial, std::string_view what) {
@@ -302,6 +307,121 @@ Expected<void> check_by_rule(const Launch& launch, std::vector<Held> held) {
   return check_results(launch, ret, held);
 }
 
+// Sums over cut dimensions in plain buffers, which say nothing of it, in text order.
+class PlainSums {
+ public:
+  explicit PlainSums(const Code& code)
+      : code_(code), aliases_(code), moved_(moved_buffers(code, aliases_)) {
+    communicated_.assign(code.registers.size(), false);
+    for (const CodeInstruction& c : code.instructions) {
+      if (c.role != CodeRole::kInstruction || communication_facts(c.kind) == nullptr) continue;
+      for (const uint32_t reg : c.operands) {
+        if (reg != kNoRegister) communicated_[aliases_.group(reg)] = true;
+      }
+    }
+  }
+
+  std::vector<PlainSum> all() {
+    for (CodeIndex i = 0; i < code_.instructions.size(); ++i) {
+      const CodeInstruction& c = code_.instructions[i];
+      if (c.role != CodeRole::kInstruction) continue;
+      if (c.call == kNoCode && record(c.kind).role == HostRole::kReturn) returned(i);
+      if (const auto launch = launch_of(code_, i)) follow(*launch);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct Known {
+    Held held;
+    size_t sum = 0;  // in `out_`
+  };
+
+  void returned(CodeIndex index) {
+    const CodeInstruction& c = code_.instructions[index];
+    for (const uint32_t reg : c.operands) {
+      if (reg == kNoRegister) continue;
+      const auto found = known_.find(aliases_.group(reg));
+      if (found == known_.end()) continue;
+      out_[found->second.sum].returned = index;
+      out_[found->second.sum].result = code_.register_name(reg);
+    }
+  }
+
+  bool is_plain(const Launch& launch, size_t operand) const {
+    return launch.c.operands[operand] != kNoRegister &&
+           shard(code_, after(launch.c, operand)) == nullptr;
+  }
+
+  void follow(const Launch& launch) {
+    const bool writes_plain =
+        std::any_of(launch.out.begin(), launch.out.end(),
+                    [&](size_t operand) { return is_plain(launch, operand); });
+    if (!writes_plain && known_.empty()) return;
+    std::vector<Held> held = held_by_parameters(launch, moved_);
+    std::optional<size_t> read;
+    for (size_t p = 0; p < launch.in.size(); ++p) {
+      const uint32_t reg = launch.c.operands[launch.in[p]];
+      const auto found = reg == kNoRegister ? known_.end() : known_.find(aliases_.group(reg));
+      if (found == known_.end()) continue;
+      read = found->second.sum;
+      out_[*read].readers.push_back(launch.index);
+      Held& h = held[launch.kernel.params[p].value.index];
+      h = found->second.held;
+      h.parameter = buffer_name(code_, launch.c, launch.in[p]);
+      h.from = &launch.source.operands[launch.in[p]];
+    }
+    const std::vector<Held> results = results_of(launch, std::move(held));
+    for (size_t r = 0; r < launch.out.size(); ++r) {
+      if (!is_plain(launch, launch.out[r])) continue;
+      const uint32_t group = aliases_.group(launch.c.operands[launch.out[r]]);
+      known_.erase(group);
+      if (r >= results.size() || results[r].kind != Held::Kind::kPartial || communicated_[group] ||
+          one_rank_of_each_group(code_, launch.index, results[r].axes))
+        continue;
+      if (!results[r].made_by.empty()) {
+        read = out_.size();
+        out_.push_back({launch.index,
+                        claim(results[r].axes, results[r].reduction),
+                        described(launch, results[r]),
+                        {},
+                        kNoCode,
+                        {}});
+      }
+      if (!read) continue;  // it was declared partial
+      Held h = results[r];
+      h.made_by.clear();
+      h.as_given = true;
+      h.cuts.clear();
+      known_[group] = {std::move(h), *read};
+    }
+  }
+
+  // By result of the kernel; empty if it uses partial values as whole ones.
+  static std::vector<Held> results_of(const Launch& launch, std::vector<Held> held) {
+    std::vector<Held> out;
+    if (!launch.kernel.rule.empty()) return out;
+    for (const InstrId id : launch.kernel.region(launch.kernel.body).instructions) {
+      const Instruction& i = launch.kernel.instr(id);
+      if (i.results.empty()) {
+        for (const Operand& o : i.operands) out.push_back(held[o.value.index]);
+        return out;
+      }
+      const Expected<Held> result = apply(launch, i, held);
+      if (!result) return {};
+      for (const ValueId value : i.results) held[value.index] = *result;
+    }
+    return out;
+  }
+
+  const Code& code_;
+  const Aliases aliases_;
+  const std::vector<bool> moved_;
+  std::vector<bool> communicated_;   // by group of aliases
+  std::map<uint32_t, Known> known_;  // by group of aliases
+  std::vector<PlainSum> out_;
+};
+
 }  // namespace
 
 Expected<void> check_launch(const Code& code, CodeIndex index, const std::vector<bool>& moved) {
@@ -324,3 +444,9 @@ Expected<void> check_launch(const Code& code, CodeIndex index, const std::vector
 }
 
 }  // namespace hostir::interp::claims
+
+namespace hostir::interp {
+
+std::vector<PlainSum> plain_sums(const Code& code) { return claims::PlainSums(code).all(); }
+
+}  // namespace hostir::interp

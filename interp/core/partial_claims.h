@@ -31,6 +31,20 @@ struct MisplacedReduction {
 /// one index, which are stacked values of their own.
 std::vector<MisplacedReduction> misplaced_reductions(const Code& code);
 
+/// A sum over a dimension that mesh axes cut, in a plain buffer that no communication touches: each
+/// rank keeps an addend, and no layout says so.
+struct PlainSum {
+  CodeIndex made = 0;   // the launch that sums
+  std::string claim;    // `a partial sum over {dp}`
+  std::string made_by;  // `reduce_sum in kernel @loss sums over ..., so what it makes is a ...`
+  std::vector<CodeIndex> readers;  // launches
+  CodeIndex returned = kNoCode;    // the return of the entry function that returns it
+  std::string result;              // `%l`, if returned
+};
+/// In text order. A rank may want its own addend, so these explain differing replicas and results,
+/// and are no errors by themselves.
+std::vector<PlainSum> plain_sums(const Code& code);
+
 /// Says that a recv stores as whole what its send calls an addend; nullopt: it does not, or the
 /// layouts do not tell.
 std::optional<std::string> received_addends(const Code& code, CodeIndex send, CodeIndex recv);

@@ -2,11 +2,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
 
 #include "interp/core/interpreter.h"
+#include "interp/core/partial_claims.h"
 #include "interp/session/answers/fault_words.h"
 #include "interp/session/prepare/engine.h"
 #include "interp/session/prepare/repeated_run.h"
@@ -17,19 +19,20 @@
 namespace hostir::interp {
 namespace {
 
-// Steps between calls of the progress callback and checks whether to give up.
-constexpr uint64_t kProgressSteps = 1 << 16;
 constexpr uint64_t kGiveUpSteps = 1 << 6;
+constexpr std::chrono::milliseconds kProgressInterval(250);
 
 Expected<void> run_watched(Interpreter& interpreter, const RunOptions& options) {
-  for (uint64_t next = kProgressSteps;;) {
+  // A step may run a kernel for seconds, so progress goes by the clock and not by steps.
+  auto next = std::chrono::steady_clock::now() + kProgressInterval;
+  for (;;) {
     const auto rank = interpreter.next_rank();
     if (!rank || !interpreter.step(*rank)) break;
     if (options.give_up && interpreter.position() % kGiveUpSteps == 0 && options.give_up())
       return fail(ErrorKind::kRuntime, "given_up", "the run was given up");
-    if (interpreter.position() < next) continue;
-    if (options.progress) options.progress(interpreter.position());
-    next += kProgressSteps;
+    if (!options.progress || std::chrono::steady_clock::now() < next) continue;
+    options.progress(interpreter.position());
+    next = std::chrono::steady_clock::now() + kProgressInterval;
   }
   interpreter.conclude();
   return {};
@@ -149,23 +152,69 @@ bool holds(const Tensor& tensor, bool (*what)(double)) {
 bool is_nan(double v) { return std::isnan(v); }
 bool is_infinite(double v) { return std::isinf(v); }
 
+// A fault after which values that differ or are NaN say nothing about the instruction that wrote
+// them.
+bool spoils_values(const Fault& fault) {
+  const std::string& kind = fault.record.kind;
+  return is_race(kind) || (fault.severity == Severity::kError &&
+                           (kind == "uninitialised_read" || kind == "use_after_free"));
+}
+
+// Why replicas differ, where a forgotten reduction is the reason: the layouts of plain buffers
+// cannot say it.
+void explain_by_sums(const Code& code, const std::vector<PlainSum>& sums, Fault& fault) {
+  for (const PlainSum& sum : sums) {
+    const auto is_named = [&](CodeIndex reader) {
+      const std::vector<std::string>& named = fault.record.instructions;
+      return std::find(named.begin(), named.end(), code.address(reader)) != named.end();
+    };
+    if (std::none_of(sum.readers.begin(), sum.readers.end(), is_named)) continue;
+    fault.record.sentence +=
+        fmt::format("; it uses {} of {}, which nothing reduces", sum.claim, code.address(sum.made));
+    fault.record.notes.push_back(sum.made_by);
+    fault.record.instructions.push_back(code.address(sum.made));
+    fault.spans.resize(fault.record.notes.size() - 1);
+    fault.spans.push_back(code.source(sum.made).span);
+    return;
+  }
+}
+
+// A result that each rank has its own addend of. What is shown is the first rank's.
+void add_returned_sums(const Code& code, const std::vector<PlainSum>& sums, RunResult& result) {
+  for (const PlainSum& sum : sums) {
+    if (sum.returned == kNoCode) continue;
+    Fault fault;
+    fault.fatal = false;
+    fault.severity = Severity::kWarning;
+    fault.record.kind = "unreduced_result";
+    fault.record.sentence = fmt::format(
+        "{} return returns {}, which is {} that nothing reduces: the result is what the first rank "
+        "has; all_reduce it, or declare it as shard<...> with unreduced={{..}}",
+        code.address(sum.returned), sum.result, sum.claim);
+    fault.record.instructions = {code.address(sum.made)};
+    fault.record.notes = {sum.made_by};
+    fault.spans = {code.source(sum.made).span};
+    result.faults.push_back(std::move(fault));
+  }
+}
+
 // Contents that contradict their layouts, and the first NaN and infinity. A NaN in the inputs has
 // no origin in the program. An infinity may be a mask, so it is reported only in a result.
 void add_findings(const Interpreter& interpreter, const ValueWatch& watch, const Prepared& prepared,
-                  RunResult& result) {
-  // After a race, values that differ or are NaN say nothing about the instruction that wrote them.
-  if (std::any_of(result.faults.begin(), result.faults.end(),
-                  [](const Fault& fault) { return is_race(fault.record.kind); }))
-    return;
+                  const std::vector<PlainSum>& sums, RunResult& result) {
+  if (std::any_of(result.faults.begin(), result.faults.end(), spoils_values)) return;
   bool returned_differ = false;
   for (size_t i = 0; i < result.outputs.size(); ++i) {
     auto fault = differing_replicas(interpreter, watch, i);
     if (!fault) continue;
     returned_differ = true;
+    explain_by_sums(interpreter.code(), sums, *fault);
     result.faults.push_back(std::move(*fault));
   }
-  if (auto fault = watch.parting(); fault && !returned_differ)
+  if (auto fault = watch.parting(); fault && !returned_differ) {
+    explain_by_sums(interpreter.code(), sums, *fault);
     result.faults.push_back(std::move(*fault));
+  }
   const auto given = [&](bool (*what)(double)) {
     return std::any_of(prepared.inputs.begin(), prepared.inputs.end(),
                        [&](const auto& input) { return holds(input.second, what); });
@@ -259,7 +308,9 @@ Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_bac
   }
   HOSTIR_TRY(interpreter->share_results(options.backend.timeout_ns));
   HOSTIR_ASSIGN_OR_RETURN(result.outputs, outputs_of(*interpreter, options.keep_parts));
-  if (can.reads_values) add_findings(*interpreter, watch, prepared, result);
+  const std::vector<PlainSum> sums = plain_sums(*prepared.code);
+  add_returned_sums(*prepared.code, sums, result);
+  if (can.reads_values) add_findings(*interpreter, watch, prepared, sums, result);
   return result;
 }
 
