@@ -308,17 +308,22 @@ bool Engine::check_overlap(Step& step, const OpenItem& open) {
         counts.empty() ? 0 : counts.offset(static_cast<size_t>(open.item.position));
     return whole.offset_bytes + before * size_bytes(open.item.dtype);
   };
-  bool in_place = in.offset_bytes == out.offset_bytes;
+  bool is_input = false;  // the block of this rank, which has its place in the whole
+  int64_t begins = out.offset_bytes;
+  int64_t expected = in.offset_bytes;
   if (facts.in == Part::kBlock && facts.out == Part::kWhole) {
-    in_place = in.offset_bytes == place(out, open.item.recv_counts);
+    is_input = true;
+    begins = in.offset_bytes;
+    expected = place(out, open.item.recv_counts);
   } else if (facts.in == Part::kWhole && facts.out == Part::kBlock) {
-    in_place = out.offset_bytes == place(in, open.item.send_counts);
+    expected = place(in, open.item.send_counts);
   }
-  if (in_place) return true;
-  return fault(step, "collective_overlap",
-               fmt::format("rank {}: input and output of {} overlap, and not as NCCL's in-place "
-                           "form",
-                           step.rank, name_of(step)));
+  if (begins == expected) return true;
+  return fault(
+      step, "collective_overlap",
+      fmt::format("rank {}: input and output of {} overlap, and not as NCCL's in-place "
+                  "form: the {} begins at byte {} of the buffer, in place it would be {}",
+                  step.rank, name_of(step), is_input ? "input" : "output", begins, expected));
 }
 
 }  // namespace hostir::interp

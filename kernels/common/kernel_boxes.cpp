@@ -142,12 +142,51 @@ Expected<std::optional<Tensors>> rule_of(const Program& program, const Function&
   return std::optional<Tensors>{std::move(out)};
 }
 
-tl::unexpected<Error> contradiction(const Function& kernel, const Instruction& instruction) {
+tl::unexpected<Error> contradiction(const Function& kernel, const Instruction& instruction,
+                                    const std::string& why) {
   return fail_at(ErrorKind::kRuntime, "kernel_box",
                  fmt::format("kernel @{}: the parts of the operands of {} that this rank holds do "
-                             "not fit together",
-                             kernel.name, record(instruction.kind).mnemonic),
+                             "not fit together: {}",
+                             kernel.name, record(instruction.kind).mnemonic, why),
                  instruction.span);
+}
+
+// `it holds 0:4 of 8 in dimension 1 of %a`
+std::string held_text(const Function& kernel, ValueId value, size_t d, Range range,
+                      int64_t extent) {
+  return fmt::format("it holds {}:{} of {} in dimension {} of %{}", range.lo, range.hi, extent, d,
+                     kernel.value(value).name);
+}
+
+// Why dimension `d` of the tensor at `i` does not fit: the op needs it whole, or another tensor
+// that shares a factor with it is there in another part.
+std::string misfit_text(const Function& kernel, const Tensors& t, const std::vector<Type>& types,
+                        const ValueRanges& ranges, size_t i, size_t d) {
+  const auto dims = [&](size_t k) -> const ShardingRule::TensorFactors& {
+    return k < t.rule.operands.size() ? t.rule.operands[k]
+                                      : t.rule.results[k - t.rule.operands.size()];
+  };
+  const auto text = [&](size_t k, size_t e) {
+    const ValueId value = t.values[k];
+    return held_text(kernel, value, e, *ranges[value.index][e],
+                     shape_of(types[value.index])[e].value());
+  };
+  const std::string own = text(i, d);
+  for (const int f : dims(i)[d]) {
+    if (t.rule.must_replicate(f)) return own + ", and the op needs all of it";
+  }
+  for (size_t k = 0; k <= i; ++k) {
+    const auto& known = ranges[t.values[k].index];
+    for (size_t e = 0; e < dims(k).size() && e < known.size(); ++e) {
+      const bool same = std::any_of(dims(k)[e].begin(), dims(k)[e].end(), [&](int f) {
+        return std::find(dims(i)[d].begin(), dims(i)[d].end(), f) != dims(i)[d].end();
+      });
+      if (!same || !known[e] || (k == i && e == d) || known[e] == ranges[t.values[i].index][d])
+        continue;
+      return text(k, e) + " and" + own.substr(own.find(" holds") + 6);
+    }
+  }
+  return own;
 }
 
 // Visits one op; sets `changed` if a range was found.
@@ -163,7 +202,7 @@ Expected<void> visit(const Function& kernel, const Instruction& instruction, con
     const Shape& shape = shape_of(types[t.values[i].index]);
     for (size_t d = 0; d < dims(i).size() && d < known.size(); ++d) {
       if (!factors.learn(dims(i)[d], known[d], shape[d].value()))
-        return contradiction(kernel, instruction);
+        return contradiction(kernel, instruction, misfit_text(kernel, t, types, ranges, i, d));
     }
   }
   for (size_t i = 0; i < t.values.size(); ++i) {
@@ -178,7 +217,11 @@ Expected<void> visit(const Function& kernel, const Instruction& instruction, con
       if (known[d]) continue;
       bool ok = true;
       known[d] = factors.range(dims(i)[d], shape[d].value(), ok);
-      if (!ok) return contradiction(kernel, instruction);
+      if (!ok) {
+        return contradiction(kernel, instruction,
+                             fmt::format("what it holds is no single range of dimension {} of %{}",
+                                         d, kernel.value(t.values[i]).name));
+      }
       changed = changed || known[d].has_value();
     }
   }
