@@ -45,7 +45,9 @@ void set_h200_collectives(Machine& m) {
 Machine make_h200x8() {
   Machine m;
   m.name = "h200x8";
-  m.documentation = {" Hosts of 8 H200 over NVLink, 400 Gbit/s InfiniBand per GPU between hosts."};
+  m.documentation = {
+      " Hosts of 8 H200 over NVLink, as many as the ranks need; 400 Gbit/s InfiniBand per GPU "
+      "between them."};
   m.ranks_per_host = 8;
   m.memory_bytes = 141e9;
   m.memory_bandwidth_bytes_per_s = 4800 * kGB;
@@ -59,13 +61,6 @@ Machine make_h200x8() {
   m.local_link = {450 * kGB, 700};
   m.network = {50 * kGB, 5000};
   set_h200_collectives(m);
-  return m;
-}
-
-Machine make_h200x8x4() {
-  Machine m = make_h200x8();
-  m.name = "h200x8x4";
-  m.documentation = {" Four hosts of 8 H200; more ranks than 32 take more hosts of the same kind."};
   return m;
 }
 
@@ -90,7 +85,7 @@ Machine make_cpu() {
 }  // namespace
 
 std::span<const Machine> builtin_machines() {
-  static const std::vector<Machine> machines = {make_h200x8(), make_h200x8x4(), make_cpu()};
+  static const std::vector<Machine> machines = {make_h200x8(), make_cpu()};
   return machines;
 }
 
