@@ -103,7 +103,7 @@ class MachineField {
 std::span<const MachineField> machine_fields();
 const MachineField* find_machine_field(std::string_view name);
 
-/// `h200x8` (default), `h200x8x4` (4 hosts of 8), `cpu`.
+/// `h200x8` (default; ranks beyond 8 are on more hosts), `cpu`.
 std::span<const Machine> builtin_machines();
 const Machine* find_builtin_machine(std::string_view name);
 /// The machine used if none is named, and the starting point of machines in programs.
