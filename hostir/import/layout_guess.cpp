@@ -4,7 +4,9 @@
 #include <map>
 #include <optional>
 
+#include "hostir/import/device_numbers.h"
 #include "hostir/import/device_ops.h"
+#include "hostir/import/shape_fit.h"
 #include "hostir/import/windows.h"
 
 namespace hostir::importer {
@@ -18,6 +20,8 @@ struct Layout {
   std::vector<Axes> dims;
   bool device = false;  // depends on the device number
   Axes differs;         // devices may differ along these axes, because their parameters do
+  Axes units;           // cut a dimension of local size 1 that was joined with another
+  DeviceNumbers numbers;
 };
 
 constexpr int kMaxGuessCalls = 64;
@@ -60,18 +64,22 @@ class Guess {
     if (op.name == "stablehlo.while" && op.regions.size() == 2) {
       // A carried value has the same layout in all iterations: follow the body twice to find it.
       std::vector<Layout> carried = in;
+      for (Layout& l : carried) l.numbers.clear();  // they change
       for (int pass = 0; pass < 2; ++pass) {
         for (size_t i = 0; i < carried.size() && i < op.regions[1].arguments.size(); ++i) {
           at[op.regions[1].arguments[i]] = carried[i];
         }
         auto next = block(f, op.regions[1], at, depth);
         if (next.size() == carried.size()) carried = std::move(next);
+        for (Layout& l : carried) l.numbers.clear();
       }
       assign(op, std::move(carried), at);
       return;
     }
     if ((op.name == "stablehlo.case" || op.name == "stablehlo.if") && !op.regions.empty()) {
-      assign(op, block(f, op.regions.front(), at, depth), at);
+      auto chosen = block(f, op.regions.front(), at, depth);
+      for (Layout& l : chosen) l.numbers.clear();
+      assign(op, std::move(chosen), at);
       return;
     }
     for (size_t r = 0; r < op.results.size(); ++r) at[op.results[r]] = result(f, op, in, r);
@@ -98,7 +106,11 @@ class Guess {
       add(out.differs, group_axes(op));
     }
     if (op.name == "stablehlo.partition_id") out.device = true;
+    std::vector<DeviceNumbers> numbers;
+    for (const Layout& l : in) numbers.push_back(l.numbers);
+    out.numbers = device_numbers(f, op, numbers, mesh_);
     if (in.empty()) return out;
+    for (const Layout& l : in) add(out.units, l.units);
     const auto& from = f.type(op.operands[0]).dims;
     const std::string& name = op.name;
     if (name == "stablehlo.broadcast_in_dim") {
@@ -114,7 +126,7 @@ class Guess {
           out.dims[d] = in[0].dims[static_cast<size_t>(p[d])];
       }
     } else if (name == "stablehlo.reshape" || name == "hlo.bitcast") {
-      out.dims = regrouped(in[0].dims, from, to);
+      out.dims = regrouped(in[0].dims, from, to, out.units);
     } else if (name == "stablehlo.dot_general") {
       out.dims = contracted(op, in, to.size());
     } else if (name == "stablehlo.convolution") {
@@ -145,14 +157,26 @@ class Guess {
     } else if (name == "stablehlo.reduce_scatter") {
       out.dims = in[0].dims;
       change(op, "scatter_dimension", out, from, to);
+    } else if (name == "stablehlo.all_to_all" || name == "stablehlo.all_reduce") {
+      // The devices of a group hold equal sums. What all_to_all found cut is whole now; the new
+      // place follows from the shape of the result.
+      if (r < in.size()) out.dims = in[r].dims;
+      out.dims.resize(to.size());
+      const Axes axes = group_axes(op);
+      for (Axes& dim : out.dims)
+        std::erase_if(dim, [&](const std::string& axis) { return holds(axes, axis); });
+    } else if (name == "stablehlo.collective_permute") {
+      out.dims = permuted(op, in[0].dims);
     } else if (name == "stablehlo.dynamic_slice") {
       out.dims = in[0].dims;
       for (size_t d = 0; d < to.size() && d < from.size(); ++d) {
         const bool by_device = d + 1 < in.size() && in[d + 1].device;
-        if (by_device && to[d] > 0 && to[d] < from[d] && out.dims[d].empty())
-          out.dims[d] = free_axes(out, from[d] / to[d]);
+        if (!by_device || to[d] < 1 || to[d] >= from[d]) continue;
+        const auto axes = axes_that_change(in[d + 1].numbers, mesh_);
+        for (const size_t axis : axes) add(out.dims[d], {mesh_.axes[axis].name});
+        if (axes.empty() && out.dims[d].empty()) out.dims[d] = free_axes(out, from[d] / to[d]);
       }
-      out.device = false;
+      out.device = out.numbers.size() > 1;
     } else {
       // Pointwise and other operations: use the first operand of equal rank that has axes.
       for (size_t d = 0; d < to.size(); ++d) {
@@ -196,10 +220,10 @@ class Guess {
   }
 
   // For a reshape: matches runs of dimensions with equal products. The axes of a run go to its
-  // most major dimension that is not 1.
+  // most major dimension that is not 1; those that came from a dimension of 1 go back to one.
   static std::vector<Axes> regrouped(const std::vector<Axes>& axes,
                                      const std::vector<int64_t>& from,
-                                     const std::vector<int64_t>& to) {
+                                     const std::vector<int64_t>& to, Axes& units) {
     std::vector<Axes> out(to.size());
     size_t i = 0;
     size_t j = 0;
@@ -219,7 +243,12 @@ class Guess {
       size_t target = first_j;
       while (target + 1 < j && to[target] == 1) ++target;
       for (size_t d = first_i; d < i; ++d) {
-        if (!axes[d].empty() && out[target].empty()) out[target] = axes[d];
+        const bool unit = std::all_of(axes[d].begin(), axes[d].end(),
+                                      [&](const std::string& axis) { return holds(units, axis); });
+        const size_t place = unit && to[first_j] == 1 ? first_j : target;
+        if (axes[d].empty() || !out[place].empty()) continue;
+        out[place] = axes[d];
+        if (from[d] == 1 && to[place] != 1) add(units, axes[d]);
       }
     }
     return out;
@@ -294,16 +323,47 @@ class Guess {
               const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
     const auto d = static_cast<size_t>(op.integer_or(key, 0));
     if (d >= out.dims.size() || d >= from.size()) return;
+    const Axes axes = group_axes(op);
+    int64_t parts = 1;
+    for (const std::string& axis : axes) parts *= size_of(axis);
     if (to[d] >= from[d]) {
       int64_t gathered = from[d] > 0 ? to[d] / from[d] : 1;
+      if (parts == gathered) {
+        std::erase_if(out.dims[d], [&](const std::string& axis) { return holds(axes, axis); });
+        return;
+      }
       while (!out.dims[d].empty() && gathered > 1) {  // gather minor axes first
         gathered /= size_of(out.dims[d].back());
         out.dims[d].pop_back();
       }
       return;
     }
-    for (std::string& axis : free_axes(out, to[d] > 0 ? from[d] / to[d] : 1))
-      out.dims[d].push_back(std::move(axis));
+    const int64_t scattered = to[d] > 0 ? from[d] / to[d] : 1;
+    add(out.dims[d], parts == scattered ? axes : free_axes(out, scattered));
+  }
+
+  // A permutation that exchanges coordinates exchanges the axes, too.
+  std::vector<Axes> permuted(const ModuleOp& op, std::vector<Axes> dims) const {
+    const std::vector<int64_t> pairs = op.integers("source_target_pairs");
+    if (pairs.size() != 2 * static_cast<size_t>(mesh_.size())) return dims;
+    std::map<std::string, std::string> renamed;
+    for (size_t from = 0; from < mesh_.axes.size(); ++from) {
+      for (size_t to = 0; to < mesh_.axes.size(); ++to) {
+        bool same = mesh_.axes[from].size == mesh_.axes[to].size && mesh_.axes[from].size > 1;
+        for (size_t p = 0; same && p < pairs.size(); p += 2) {
+          const auto source = mesh_.position_of(pairs[p]);
+          const auto target = mesh_.position_of(pairs[p + 1]);
+          same = source && target && mesh_.coord(*source, from) == mesh_.coord(*target, to);
+        }
+        if (same) renamed[mesh_.axes[from].name] = mesh_.axes[to].name;
+      }
+    }
+    for (Axes& axes : dims) {
+      for (std::string& axis : axes) {
+        if (const auto now = renamed.find(axis); now != renamed.end()) axis = now->second;
+      }
+    }
+    return dims;
   }
 
   int64_t size_of(const std::string& axis) const {
@@ -333,92 +393,6 @@ class Guess {
 
   const Module& module_;
   const Mesh& mesh_;
-};
-
-// Assigns axes to dimensions so that a local shape becomes a known whole one.
-class ShapeFit {
- public:
-  ShapeFit(const Mesh& mesh, const Sharding& guess, Axes differs)
-      : mesh_(mesh), guess_(guess), differs_(std::move(differs)), dims_(mesh.axes.size(), kNone) {}
-
-  // The guess itself if it fits, or if nothing does.
-  Sharding find(const std::vector<int64_t>& local, const std::vector<int64_t>& whole) {
-    if (local.size() != whole.size()) return guess_;
-    std::vector<int64_t> left;
-    int64_t of_guess = 0;
-    for (size_t d = 0; d < local.size(); ++d) {
-      const bool divides = local[d] > 0 && whole[d] % local[d] == 0;
-      if (!divides && local[d] != whole[d]) return guess_;
-      left.push_back(divides ? whole[d] / local[d] : 1);
-      int64_t parts = 1;
-      for (const AxisRef& axis : guess_.dims[d].axes) parts *= mesh_.axis_size(axis);
-      of_guess += parts == left.back();
-    }
-    if (of_guess == static_cast<int64_t>(local.size())) return guess_;
-    place(0, std::move(left), 0);
-    return best_ ? sharding(*best_) : guess_;
-  }
-
- private:
-  static constexpr size_t kNone = SIZE_MAX;
-
-  // Prefers axes where the guess has them, and to cut by axes along which the devices differ.
-  int64_t score(size_t axis, size_t dim) const {
-    const std::string& name = mesh_.axes[axis].name;
-    const bool differs = std::find(differs_.begin(), differs_.end(), name) != differs_.end();
-    if (dim == kNone) return differs ? -2 : 0;
-    return (differs ? 2 : -1) + (has(guess_.dims[dim], name) ? 1 : 0);
-  }
-
-  void place(size_t axis, std::vector<int64_t> left, int64_t score_so_far) {
-    if (axis == mesh_.axes.size()) {
-      const bool fits = std::all_of(left.begin(), left.end(), [](int64_t n) { return n == 1; });
-      if (!fits || (best_ && score_so_far <= best_score_)) return;
-      best_ = dims_;
-      best_score_ = score_so_far;
-      return;
-    }
-    const int64_t size = mesh_.axes[axis].size;
-    for (size_t d = 0; d < left.size(); ++d) {
-      if (size < 2 || left[d] % size != 0) continue;
-      dims_[axis] = d;
-      std::vector<int64_t> rest = left;
-      rest[d] /= size;
-      place(axis + 1, std::move(rest), score_so_far + score(axis, d));
-    }
-    dims_[axis] = kNone;
-    place(axis + 1, std::move(left), score_so_far + score(axis, kNone));
-  }
-
-  static bool has(const DimSharding& dim, const std::string& name) {
-    return std::any_of(dim.axes.begin(), dim.axes.end(),
-                       [&](const AxisRef& axis) { return axis.name == name; });
-  }
-
-  // Axes of a dimension in the order of the guess, then of the mesh.
-  Sharding sharding(const std::vector<size_t>& dims) const {
-    Sharding out = Sharding::replicated(mesh_.name, guess_.dims.size());
-    for (size_t d = 0; d < out.dims.size(); ++d) {
-      for (const AxisRef& axis : guess_.dims[d].axes) {
-        const auto at = std::find_if(mesh_.axes.begin(), mesh_.axes.end(),
-                                     [&](const MeshAxis& m) { return m.name == axis.name; });
-        const auto index = static_cast<size_t>(at - mesh_.axes.begin());
-        if (index < dims.size() && dims[index] == d) out.dims[d].axes.push_back(axis);
-      }
-      for (size_t axis = 0; axis < dims.size(); ++axis) {
-        if (dims[axis] == d && !has(out.dims[d], mesh_.axes[axis].name))
-          out.dims[d].axes.push_back({mesh_.axes[axis].name, 1, 0});
-      }
-    }
-    return out;
-  }
-
-  const Mesh& mesh_;
-  const Sharding& guess_;
-  const Axes differs_;
-  std::vector<size_t> dims_;  // of each axis
-  std::optional<std::vector<size_t>> best_;
-  int64_t best_score_ = 0;
 };
 
 }  // namespace

@@ -105,6 +105,30 @@ def windows():
 
 
 @case
+def constraints_sp():
+    """Sequence-parallel by constraints. XLA cuts the all-reduced result by a table of offsets that the device looks up."""
+    m = mesh(dp=2, tp=2)
+
+    def sp(x, w, v):
+        x = lax.with_sharding_constraint(x, NamedSharding(m, P("dp", "tp")))
+        h = lax.with_sharding_constraint(jax.nn.silu(x @ w), NamedSharding(m, P("dp", None, "tp")))
+        return lax.with_sharding_constraint(h @ v, NamedSharding(m, P("dp", "tp")))
+    return m, sp, (normal(2, 4, 6), normal(6, 8), normal(8, 6)), (P("dp", "tp"), P(None, "tp"), P("tp"))
+
+
+@case
+def pm_fsdp():
+    """The gradient of FSDP inside a shard_map over dp alone, with the weight also cut over tp by the partitioner."""
+    m = mesh(dp=2, tp=2)
+
+    def loss(w, x):
+        f = manual(lambda w, x: jnp.mean((x @ lax.all_gather(w, "dp", tiled=True)) ** 2, keepdims=True)[0], m,
+                   (P("dp"), P("dp")), P("dp"), axis_names={"dp"})
+        return jnp.sum(f(w, x))
+    return m, jax.grad(loss), (normal(8, 4), normal(4, 8)), (P("dp", "tp"), P("dp"))
+
+
+@case
 def pool_grad():
     """The gradient of max pooling: select_and_scatter, which XLA rewrites to a reduce-window of five operands."""
     def f(x):

@@ -1,0 +1,147 @@
+#include "hostir/import/device_numbers.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace hostir::importer {
+
+namespace {
+
+using Row = std::vector<int64_t>;
+
+constexpr int64_t kMostNumbers = int64_t{1} << 16;
+
+const Row& row_of(const DeviceNumbers& numbers, size_t rank) {
+  return numbers.size() == 1 ? numbers.front() : numbers[rank];
+}
+
+std::optional<int64_t> calculated(std::string_view name, int64_t a, int64_t b) {
+  const auto x = static_cast<uint64_t>(a);
+  const auto y = static_cast<uint64_t>(b);
+  if (name == "stablehlo.add") return static_cast<int64_t>(x + y);
+  if (name == "stablehlo.subtract") return static_cast<int64_t>(x - y);
+  if (name == "stablehlo.multiply") return static_cast<int64_t>(x * y);
+  if (name == "stablehlo.minimum") return std::min(a, b);
+  if (name == "stablehlo.maximum") return std::max(a, b);
+  if (name == "stablehlo.and") return a & b;
+  if (name == "stablehlo.or") return a | b;
+  if (name == "stablehlo.xor") return a ^ b;
+  if (name == "stablehlo.divide" && b > 0) return a / b;
+  if (name == "stablehlo.remainder" && b > 0) return a % b;
+  if (name == "stablehlo.shift_left" && b >= 0 && b < 64) return static_cast<int64_t>(x << b);
+  if (name == "stablehlo.shift_right_logical" && b >= 0 && b < 64)
+    return static_cast<int64_t>(x >> b);
+  return std::nullopt;
+}
+
+std::optional<int64_t> compared_numbers(std::string_view direction, int64_t a, int64_t b) {
+  if (direction == "EQ") return a == b;
+  if (direction == "NE") return a != b;
+  if (direction == "LT") return a < b;
+  if (direction == "LE") return a <= b;
+  if (direction == "GT") return a > b;
+  if (direction == "GE") return a >= b;
+  return std::nullopt;
+}
+
+// The elements of one device; nullopt if the operation is not known.
+std::optional<Row> calculated_row(const ModuleOp& op, const std::vector<Row>& in, size_t count) {
+  const std::string_view name = op.name;
+  const bool passes = name == "stablehlo.convert" || name == "stablehlo.reshape" ||
+                      name == "hlo.bitcast" || name == "hlo.done";
+  if (passes && in.size() == 1 && in[0].size() == count) return in[0];
+  if (name == "stablehlo.broadcast_in_dim" && in.size() == 1 && in[0].size() == 1)
+    return Row(count, in[0][0]);
+  if (name == "stablehlo.dynamic_slice" && in.size() == 2 && in[1].size() == 1 &&
+      in[0].size() >= count) {  // of a table with one dimension: there is one offset
+    const auto last = static_cast<int64_t>(in[0].size() - count);
+    const auto first = in[0].begin() + std::clamp<int64_t>(in[1][0], 0, last);
+    return Row(first, first + static_cast<int64_t>(count));
+  }
+  if (in.size() == 3 && (name == "stablehlo.select" || name == "stablehlo.clamp")) {
+    Row out;
+    for (size_t i = 0; i < count; ++i) {
+      int64_t of[3];
+      for (size_t k = 0; k < 3; ++k) {
+        if (in[k].size() != count && in[k].size() != 1) return std::nullopt;
+        of[k] = in[k][in[k].size() == 1 ? 0 : i];
+      }
+      const bool selects = name == "stablehlo.select";
+      out.push_back(selects ? of[of[0] != 0 ? 1 : 2] : std::min(std::max(of[1], of[0]), of[2]));
+    }
+    return out;
+  }
+  if (in.size() != 2 || in[0].size() != count || in[1].size() != count) return std::nullopt;
+  Row out;
+  for (size_t i = 0; i < count; ++i) {
+    const auto value = name == "stablehlo.compare"
+                           ? compared_numbers(op.word("comparison_direction"), in[0][i], in[1][i])
+                           : calculated(name, in[0][i], in[1][i]);
+    if (!value) return std::nullopt;
+    out.push_back(*value);
+  }
+  return out;
+}
+
+}  // namespace
+
+DeviceNumbers device_numbers(const ModuleFunction& function, const ModuleOp& op,
+                             const std::vector<DeviceNumbers>& in, const Mesh& mesh) {
+  if (op.results.size() != 1) return {};
+  const ModuleType& type = function.type(op.results.front());
+  const auto dtype = type.dtype();
+  const int64_t count = type.element_count();
+  const int64_t devices = mesh.size();
+  if (!dtype || is_float(*dtype) || count < 1 || count > kMostNumbers ||
+      count * devices > kMostNumbers) {
+    return {};
+  }
+  if (op.name == "stablehlo.partition_id") {
+    DeviceNumbers out;
+    for (int64_t rank = 0; rank < devices; ++rank) out.push_back({rank});
+    return out;
+  }
+  if (op.name == "stablehlo.constant") {
+    const Attr* value = op.find("value");
+    Row row = value != nullptr ? value->integers() : Row();
+    if (row.size() == static_cast<size_t>(count)) return {std::move(row)};
+    return {};
+  }
+  const auto known = [](const DeviceNumbers& numbers) { return !numbers.empty(); };
+  if (in.empty() || !std::all_of(in.begin(), in.end(), known)) return {};
+  const bool equal =
+      std::all_of(in.begin(), in.end(), [](const DeviceNumbers& n) { return n.size() == 1; });
+  DeviceNumbers out;
+  for (size_t rank = 0; rank < (equal ? 1 : static_cast<size_t>(devices)); ++rank) {
+    std::vector<Row> rows;
+    for (const DeviceNumbers& numbers : in) rows.push_back(row_of(numbers, rank));
+    auto row = calculated_row(op, rows, static_cast<size_t>(count));
+    if (!row) return {};
+    out.push_back(std::move(*row));
+  }
+  return out;
+}
+
+std::vector<size_t> axes_that_change(const DeviceNumbers& scalar, const Mesh& mesh) {
+  std::vector<std::pair<int64_t, size_t>> steps;
+  if (scalar.size() != static_cast<size_t>(mesh.size())) return {};
+  for (size_t axis = 0; axis < mesh.axes.size(); ++axis) {
+    // From coordinate 0 to 1, with all other coordinates 0.
+    int64_t stride = 1;
+    for (size_t minor = axis + 1; minor < mesh.axes.size(); ++minor)
+      stride *= mesh.axes[minor].size;
+    if (mesh.axes[axis].size < 2) continue;
+    const auto at = [&](int64_t position) {
+      const auto rank = static_cast<size_t>(mesh.rank_at(position));
+      return rank < scalar.size() && !scalar[rank].empty() ? scalar[rank].front() : 0;
+    };
+    const int64_t step = at(stride) - at(0);
+    if (step != 0) steps.emplace_back(-std::abs(step), axis);
+  }
+  std::stable_sort(steps.begin(), steps.end());
+  std::vector<size_t> out;
+  for (const auto& [step, axis] : steps) out.push_back(axis);
+  return out;
+}
+
+}  // namespace hostir::importer
