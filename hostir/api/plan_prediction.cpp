@@ -5,6 +5,7 @@
 #include "hostir/ops/record.h"
 #include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/lower.h"
+#include "interp/core/compile_first_rank.h"
 #include "interp/sim/sim_backend.h"
 
 namespace hostir::api {
@@ -21,8 +22,7 @@ std::string meshes_text(const Program& program) {
 }
 
 // True if every rank executes the same instructions and none of them refers to a particular rank.
-bool ranks_are_alike(const interp::Code& code) {
-  const Function& host = *code.functions.front();
+bool ranks_are_alike(const Function& host) {
   for (const Instruction& i : host.instructions) {
     const OpRecord& op = record(i.kind);
     if (op.role == HostRole::kBranch || op.role == HostRole::kCall) return false;
@@ -95,7 +95,10 @@ Expected<std::optional<interp::Prepared>> Predictor::prepare(const Program& prog
   code.entry = lowered.function;
   code.sizes = sizes_;
   out.program = std::make_shared<const Program>(std::move(lowered.program));
-  HOSTIR_ASSIGN_OR_RETURN(out.code, interp::compile_code(out.program, code));
+  const bool alike =
+      ranks_ == Ranks::kOneForAll && ranks_are_alike(*out.program->find_function(lowered.function));
+  HOSTIR_ASSIGN_OR_RETURN(out.code, alike ? interp::compile_for_first_rank(out.program, code)
+                                          : interp::compile_code(out.program, code));
   return out;
 }
 
@@ -111,7 +114,7 @@ Expected<Prediction> Predictor::predict(const Program& program, const std::strin
   sim::SimOptions simulated;
   simulated.machine = request_.machine;
   simulated.values = sim::SimOptions::Values::kNone;
-  if (ranks_ == Ranks::kOneForAll && ranks_are_alike(*prepared.code)) {
+  if (ranks_ == Ranks::kOneForAll && ranks_are_alike(*prepared.code->functions.front())) {
     simulated.members = sim::SimOptions::Members::kAlike;
     options.ranks = {0};
   }

@@ -111,7 +111,11 @@ Box shard_box(const Mesh& mesh, const Sharding& sharding, const Extents& extents
   Box box = Box::whole(extents);
   for (size_t d = 0; d < extents.size() && d < sharding.dims.size(); ++d) {
     Range range{0, extents[d]};
-    for (const AxisRef& axis : merged_axes(mesh, sharding.dims[d].axes)) {
+    const std::vector<AxisRef>& axes = sharding.dims[d].axes;
+    const bool whole =
+        std::all_of(axes.begin(), axes.end(), [](const AxisRef& a) { return a.whole(); });
+    const std::vector<AxisRef> merged = whole ? std::vector<AxisRef>() : merged_axes(mesh, axes);
+    for (const AxisRef& axis : whole ? axes : merged) {
       range = cut(range, mesh.axis_size(axis), mesh.coord(position, axis));
     }
     box.lo[d] = range.lo;
@@ -123,6 +127,7 @@ Box shard_box(const Mesh& mesh, const Sharding& sharding, const Extents& extents
 std::vector<Box> shard_boxes(const Mesh& mesh, const Sharding& sharding, const Extents& extents) {
   std::vector<Box> boxes;
   const int64_t n = mesh.size();
+  boxes.reserve(static_cast<size_t>(n));
   for (int64_t p = 0; p < n; ++p) boxes.push_back(shard_box(mesh, sharding, extents, p));
   return boxes;
 }

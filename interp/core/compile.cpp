@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "interp/core/compile_first_rank.h"
 #include "interp/core/flattener.h"
 #include "interp/core/partial_claims.h"
 
@@ -26,8 +27,11 @@ std::vector<uint32_t> Code::find_registers(std::string_view name) const {
   return out;
 }
 
-Expected<std::shared_ptr<const Code>> compile_code(std::shared_ptr<const Program> program,
-                                                   const CodeOptions& options) {
+namespace {
+
+Expected<std::shared_ptr<const Code>> compile(std::shared_ptr<const Program> program,
+                                              const CodeOptions& options,
+                                              Flattener::Blocks blocks) {
   const Function* entry = nullptr;
   for (const Function& f : program->functions) {
     if (f.kind != FunctionKind::kHost) continue;
@@ -51,9 +55,21 @@ Expected<std::shared_ptr<const Code>> compile_code(std::shared_ptr<const Program
   for (const int64_t rank : code->world->ranks()) {
     code->rank_count = std::max(code->rank_count, static_cast<Rank>(rank + 1));
   }
-  HOSTIR_TRY(Flattener(*code, *program).run(*entry));
-  HOSTIR_TRY(check_partial_claims(*code));
+  HOSTIR_TRY(Flattener(*code, *program, blocks).run(*entry));
+  if (blocks == Flattener::Blocks::kOfAllRanks) HOSTIR_TRY(check_partial_claims(*code));
   return std::shared_ptr<const Code>(std::move(code));
+}
+
+}  // namespace
+
+Expected<std::shared_ptr<const Code>> compile_code(std::shared_ptr<const Program> program,
+                                                   const CodeOptions& options) {
+  return compile(std::move(program), options, Flattener::Blocks::kOfAllRanks);
+}
+
+Expected<std::shared_ptr<const Code>> compile_for_first_rank(std::shared_ptr<const Program> program,
+                                                             const CodeOptions& options) {
+  return compile(std::move(program), options, Flattener::Blocks::kOfFirstRank);
 }
 
 }  // namespace hostir::interp

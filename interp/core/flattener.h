@@ -19,7 +19,10 @@ namespace hostir::interp {
 
 class Flattener {
  public:
-  Flattener(Code& code, const Program& program) : code_(code), program_(program) {}
+  /// Whose packed buffers get their blocks.
+  enum class Blocks : uint8_t { kOfAllRanks, kOfFirstRank };
+  Flattener(Code& code, const Program& program, Blocks blocks)
+      : code_(code), program_(program), blocks_(blocks) {}
   Expected<void> run(const Function& entry);
 
  private:
@@ -85,6 +88,7 @@ class Flattener {
 
   Code& code_;
   const Program& program_;
+  Blocks blocks_;
   std::vector<const Function*> call_stack_;
   std::vector<std::vector<RegisterMove>> yield_targets_;  // innermost last; `to` only
   std::map<std::string, LayoutIndex> layout_index_;

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "hostir/ops/record.h"
 #include "interp/core/flattener.h"
@@ -219,16 +220,23 @@ Expected<LayoutTable> Flattener::make_layout(const Scope& scope, const Type& typ
   const bool same_extents = std::all_of(codes.begin(), codes.end(), [&](const IndexCodeId id) {
     return code_.exprs[id].is_constant();
   });
-  std::map<std::pair<Extents, std::pair<int64_t, int32_t>>, uint32_t> known;
-  std::pair<Extents, std::pair<int64_t, int32_t>> key;
+  Type without_blocks = table.type;
+  if (auto* shard = std::get_if<ShardType>(&without_blocks)) shard->blocks.reset();
+  std::map<Extents, size_t> sizes;
+  std::map<std::tuple<size_t, int64_t, int32_t>, uint32_t> known;
+  auto size = sizes.end();
   for (Rank r = 0; r < code_.rank_count; ++r) {
     if (r == 0 || !same_extents) {
-      HOSTIR_ASSIGN_OR_RETURN(key.first, extents_on(r, codes, type));
+      HOSTIR_ASSIGN_OR_RETURN(Extents extents, extents_on(r, codes, type));
+      size = sizes.try_emplace(std::move(extents), sizes.size()).first;
     }
-    key.second = keys.of(r);
-    const auto [at, added] = known.try_emplace(key, table.by_rank.distinct().size());
+    const auto [coordinates, in_group] = keys.of(r);
+    const auto [at, added] =
+        known.try_emplace({size->second, coordinates, in_group}, table.by_rank.distinct().size());
+    const bool packed = r == 0 || blocks_ == Blocks::kOfAllRanks;
     if (added) {
-      table.by_rank.add(make_placement(program_, table.type, key.first, r, group));
+      table.by_rank.add(
+          make_placement(program_, packed ? table.type : without_blocks, size->first, r, group));
     } else {
       table.by_rank.add(at->second);
     }

@@ -1,0 +1,14 @@
+// Code for predictions, in which rank 0 runs and stands for all ranks.
+#pragma once
+
+#include "interp/core/code.h"
+
+namespace hostir::interp {
+
+/// As compile_code(), for what the compiler lowered and of which only rank 0 will run: the claims
+/// of its layouts are not checked, and packed buffers of other ranks have no blocks. On 1,024 ranks
+/// both take much longer than the run. Errors: those of compile_code().
+Expected<std::shared_ptr<const Code>> compile_for_first_rank(std::shared_ptr<const Program> program,
+                                                             const CodeOptions& options);
+
+}  // namespace hostir::interp
