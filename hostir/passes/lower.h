@@ -51,8 +51,9 @@ struct LowerOptions {
   std::optional<SizeBindings> sizes = SizeBindings();
   std::vector<std::string> keep;     // values in the fusion that must get a buffer
   const Machine* machine = nullptr;  // cost model; null: default_machine()
-  /// Keeps the plans of reshards for later lowerings on the same meshes and machine, which are then
-  /// faster. Empty at first; may be null. The machine must outlive it.
+  /// Keeps the plans of reshards and how ops are cut for later lowerings of the same program with
+  /// other shardings or fewer layers, on the same meshes and machine, which are then faster. Empty
+  /// at first; may be null. The machine must outlive it.
   std::unique_ptr<MeshMoves>* moves = nullptr;
   LowerPhase until = LowerPhase::kLifetimes;
   /// Passes to leave out: those that `Pass::optional` allows. Others are run all the same.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hostir/passes/mesh_arrangement.h"
+#include "hostir/passes/placement_choice.h"
 
 namespace hostir {
 
@@ -44,6 +45,16 @@ class Proposals {
 };
 
 }  // namespace
+
+MeshMoves::MeshMoves(const Program& program, const Machine& machine, double largest_bytes)
+    : machine_(machine), largest_bytes_(largest_bytes), meshes_(program.meshes) {}
+MeshMoves::~MeshMoves() = default;
+
+KnownChoices& MeshMoves::choices_on(const std::string& name) {
+  auto& choices = choices_on_[name];
+  if (choices == nullptr) choices = std::make_unique<KnownChoices>();
+  return *choices;
+}
 
 const Mesh& MeshMoves::mesh(const std::string& name) const {
   return *std::find_if(meshes_.begin(), meshes_.end(),

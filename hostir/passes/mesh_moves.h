@@ -19,15 +19,19 @@
 
 namespace hostir {
 
+struct KnownChoices;  // placement_choice.h
+
 class MeshMoves {
  public:
-  /// `program` and `machine` must outlive this. `largest_bytes`: see StepCost.
-  MeshMoves(const Program& program, const Machine& machine, double largest_bytes)
-      : machine_(machine), largest_bytes_(largest_bytes), meshes_(program.meshes) {}
+  /// `machine` must outlive this. `largest_bytes`: see StepCost.
+  MeshMoves(const Program& program, const Machine& machine, double largest_bytes);
+  ~MeshMoves();
 
   const Mesh& mesh(const std::string& name) const;
   /// Plans within one mesh.
   Redistributor& on(const std::string& mesh);
+  /// How ops on one mesh were cut.
+  KnownChoices& choices_on(const std::string& mesh);
 
   /// The steps from `from` to `to`. The reference is valid until the next call.
   const Redistribution& plan(const TensorType& type, const Sharding& from, const Sharding& to);
@@ -47,7 +51,8 @@ class MeshMoves {
   double largest_bytes_;
   std::vector<Mesh> meshes_;
   std::map<std::string, std::unique_ptr<Redistributor>> on_;  // by mesh
-  std::map<std::string, Redistribution> crossings_;           // by type and both shardings
+  std::map<std::string, std::unique_ptr<KnownChoices>> choices_on_;
+  std::map<std::string, Redistribution> crossings_;  // by type and both shardings
 };
 
 }  // namespace hostir

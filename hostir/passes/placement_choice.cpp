@@ -103,14 +103,15 @@ bool is_repeated(const Instruction& i, const std::vector<Sharding>& operands) {
 }  // namespace
 
 OpChooser::OpChooser(const Program& program, const Function& source, Redistributor& moves,
-                     const std::vector<Wish>& wishes, const Versions& versions)
+                     const std::vector<Wish>& wishes, const Versions& versions, KnownChoices& known)
     : program_(program),
       source_(source),
       moves_(moves),
       mesh_(moves.mesh()),
       wishes_(wishes),
       versions_(versions),
-      keys_(source, wishes, versions, users_) {}
+      known_(known),
+      keys_(source, wishes, versions, users_, known.numbers) {}
 
 Sharding OpChooser::sharding_of_operand(const Operand& o) const {
   const Version* v = versions_.primary(o.value);
@@ -339,9 +340,10 @@ bool OpChooser::likely_partial(ValueId value, const AxisList& axes, int depth) c
 
 Expected<const OpChoice*> OpChooser::choose(const Instruction& instruction) {
   std::string key = keys_.key(instruction, kLookahead);
-  if (const auto known = choices_.find(key); known != choices_.end()) return &known->second;
+  const auto known = known_.by_key.find(key);
+  if (known != known_.by_key.end()) return &known->second;
   HOSTIR_ASSIGN_OR_RETURN(OpChoice choice, choose_anew(instruction));
-  return &choices_.emplace(std::move(key), std::move(choice)).first->second;
+  return &known_.by_key.emplace(std::move(key), std::move(choice)).first->second;
 }
 
 Expected<OpChoice> OpChooser::choose_anew(const Instruction& instruction) const {

@@ -31,16 +31,23 @@ struct OpChoice {
   size_t collectives = 0;
 };
 
+/// The choices on one mesh, for one program or for several that differ in shardings and in the
+/// number of their ops only.
+struct KnownChoices {
+  KeyNumbers numbers;
+  std::unordered_map<std::string, OpChoice> by_key;
+};
+
 class OpChooser {
  public:
   /// All arguments must outlive this. `wishes` is indexed by the values of `source`.
   OpChooser(const Program& program, const Function& source, Redistributor& moves,
-            const std::vector<Wish>& wishes, const Versions& versions);
+            const std::vector<Wish>& wishes, const Versions& versions, KnownChoices& known);
 
   /// Call once before the first choice, and whenever instructions have been added to `source`.
   void note_users() { users_.note(source_); }
   /// The choice is remembered: an op with the same key (placement_key.h) gets it too. The reference
-  /// is valid as long as this. Errors: those of the sharding rule.
+  /// is valid as long as `known`. Errors: those of the sharding rule.
   Expected<const OpChoice*> choose(const Instruction& instruction);
 
  private:
@@ -74,8 +81,8 @@ class OpChooser {
   const std::vector<Wish>& wishes_;
   const Versions& versions_;
   SingleUsers users_;
+  KnownChoices& known_;
   PlacementKeys keys_;
-  std::unordered_map<std::string, OpChoice> choices_;  // by key
 };
 
 }  // namespace hostir

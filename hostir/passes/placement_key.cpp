@@ -101,10 +101,10 @@ void PlacementKeys::add(uint32_t number) { append_number(number, key_); }
 // shardings.
 uint32_t PlacementKeys::op_number(const Instruction& i) {
   std::string text = "o" + std::to_string(static_cast<int>(i.kind)) + " " +
-                     std::to_string(attributes_.id(i.attributes));
+                     std::to_string(numbers_.attributes.id(i.attributes));
   for (const Operand& o : i.operands) text += " " + std::to_string(type_number(o.value));
   for (const ValueId r : i.results) text += ">" + std::to_string(type_number(r));
-  return numbers_.of(text);
+  return numbers_.texts.of(text);
 }
 
 uint32_t PlacementKeys::sharding_number(const Sharding& sharding) {
@@ -114,7 +114,7 @@ uint32_t PlacementKeys::sharding_number(const Sharding& sharding) {
     text += std::to_string(static_cast<int>(sharding.unreduced_kind));
     append_axes(sharding.unreduced, text);
   }
-  return numbers_.of(text);
+  return numbers_.texts.of(text);
 }
 
 uint32_t PlacementKeys::type_number(ValueId value) {
@@ -122,7 +122,7 @@ uint32_t PlacementKeys::type_number(ValueId value) {
   uint32_t& found = types_[value.index];
   if (found == 0) {
     const TensorType& type = tensor_type(source_, value);
-    found = numbers_.of("t" + shape_to_string(type.shape, type.dtype));
+    found = numbers_.texts.of("t" + shape_to_string(type.shape, type.dtype));
   }
   return found;
 }

@@ -40,12 +40,18 @@ class SingleUsers {
   size_t noted_ = 0;          // number of instructions included
 };
 
+/// The numbers in keys.
+struct KeyNumbers {
+  AttributeIds attributes;
+  TextNumbers texts;
+};
+
 class PlacementKeys {
  public:
   /// All arguments must outlive this. `wishes` is indexed by the values of `source`.
   PlacementKeys(const Function& source, const std::vector<Wish>& wishes, const Versions& versions,
-                const SingleUsers& users)
-      : source_(source), wishes_(wishes), versions_(versions), users_(users) {}
+                const SingleUsers& users, KeyNumbers& numbers)
+      : source_(source), wishes_(wishes), versions_(versions), users_(users), numbers_(numbers) {}
 
   /// `lookahead`: the maximum number of ops by which a reduce may be delayed.
   std::string key(const Instruction& instruction, int lookahead);
@@ -63,9 +69,8 @@ class PlacementKeys {
   const std::vector<Wish>& wishes_;
   const Versions& versions_;
   const SingleUsers& users_;
+  KeyNumbers& numbers_;
   std::string key_;
-  AttributeIds attributes_;
-  TextNumbers numbers_;
   std::vector<uint32_t> types_;  // by value; 0: not numbered yet
 };
 

@@ -55,8 +55,8 @@ class Resharder {
   OpChooser& chooser_on(const std::string& mesh) {
     const auto [at, is_new] = choosers_.try_emplace(mesh);
     if (is_new) {
-      at->second =
-          std::make_unique<OpChooser>(program_, source_, moves_.on(mesh), wishes_, versions_);
+      at->second = std::make_unique<OpChooser>(program_, source_, moves_.on(mesh), wishes_,
+                                               versions_, moves_.choices_on(mesh));
       at->second->note_users();
     }
     return *at->second;
