@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -11,9 +12,11 @@ namespace hostir {
 
 namespace {
 
-constexpr double kEqualNs = 1;            // costs that differ by less count as equal
-constexpr double kWorthRepeating = 1.05;  // how many times cheaper a cut into fewer parts must be
-constexpr int kLookahead = 8;             // maximum number of ops by which a reduce may be delayed
+constexpr double kEqualNs = 1;             // costs that differ by less count as equal
+constexpr double kWorthRepeating = 1.05;   // how many times cheaper a cut into fewer parts must be
+constexpr double kWorthCollectives = 1.1;  // the same of a cut that needs more collectives
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+constexpr int kLookahead = 8;  // maximum number of ops by which a reduce may be delayed
 constexpr size_t kMaxOrderedTensors = 4;
 constexpr size_t kMaxAxesTried = 2;  // of a contraction: in every place; more would take long
 
@@ -91,11 +94,12 @@ std::vector<FactorAxes> with_whole_factors_moved(const Mesh& mesh, const Shardin
   return out;
 }
 
-// True if an earlier operand is the same value under the same sharding as the last one.
-bool is_repeated(const Instruction& i, const std::vector<Sharding>& operands) {
-  const size_t last = operands.size() - 1;
-  for (size_t o = 0; o < last; ++o) {
-    if (i.operands[o].value == i.operands[last].value && operands[o] == operands[last]) return true;
+// True if an earlier operand is the same value under the same sharding.
+bool is_repeated(const Instruction& i, const std::vector<Sharding>& operands, size_t operand) {
+  for (size_t o = 0; o < operand; ++o) {
+    if (i.operands[o].value == i.operands[operand].value && operands[o] == operands[operand]) {
+      return true;
+    }
   }
   return false;
 }
@@ -198,8 +202,8 @@ std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction&
 }
 
 std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const ShardingRule& rule,
-                                            const FactorAxes& wanted_axes,
-                                            const Partial* partial) const {
+                                            const FactorAxes& wanted_axes, const Partial* partial,
+                                            double limit_ns) const {
   OpChoice choice;
   choice.axes = wanted_axes;
   if (partial != nullptr) {
@@ -216,10 +220,6 @@ std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const Sharding
       s.unreduced_kind = partial->kind;
     }
     choice.operands.push_back(effective(mesh_, s));
-    if (!is_repeated(i, choice.operands)) {
-      choice.cost_ns += versions_.cost_ns(i.operands[o].value, choice.operands.back());
-      choice.collectives += versions_.collectives(i.operands[o].value, choice.operands.back());
-    }
   }
   const AxisList reduced = reduced_axes(mesh_, rule, choice.axes);
   if (!reduced.empty()) {
@@ -238,10 +238,19 @@ std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const Sharding
       s.unreduced_kind = partial->kind;
     }
     choice.results.push_back(effective(mesh_, s));
-    choice.cost_ns += result_cost(i.results[r], choice.results.back());
-    choice.collectives += collectives_after(i.results[r], choice.results.back());
   }
-  choice.cost_ns += work_ns(i, choice);
+  // The work comes first: it needs no plans, and most bad candidates already fail by it.
+  choice.cost_ns = work_ns(i, choice);
+  for (size_t o = 0; o < i.operands.size() && choice.cost_ns <= limit_ns; ++o) {
+    if (is_repeated(i, choice.operands, o)) continue;
+    choice.cost_ns += versions_.cost_ns(i.operands[o].value, choice.operands[o]);
+    choice.collectives += versions_.collectives(i.operands[o].value, choice.operands[o]);
+  }
+  for (size_t r = 0; r < i.results.size() && choice.cost_ns <= limit_ns; ++r) {
+    choice.cost_ns += result_cost(i.results[r], choice.results[r]);
+    choice.collectives += collectives_after(i.results[r], choice.results[r]);
+  }
+  if (choice.cost_ns > limit_ns) return std::nullopt;
   return choice;
 }
 
@@ -349,29 +358,33 @@ Expected<const OpChoice*> OpChooser::choose(const Instruction& instruction) {
 Expected<OpChoice> OpChooser::choose_anew(const Instruction& instruction) const {
   HOSTIR_ASSIGN_OR_RETURN(const ShardingRule rule, rule_of(program_, source_, instruction));
   const std::optional<Partial> partial = partial_operands(instruction);
+  const Candidates all = candidates(instruction, rule);
   const auto best_of = [&](const Partial* consumed) {
-    std::map<int64_t, OpChoice, std::greater<>> cheapest;  // by parts, most first
-    std::optional<OpChoice> best;
-    const Candidates all = candidates(instruction, rule);
-    for (size_t c = 0; c < all.axes.size(); ++c) {
-      auto choice = evaluate(instruction, rule, all.axes[c], consumed);
-      if (c + 1 > all.suggested) {
-        const bool few = choice && best && choice->collectives <= best->collectives;
-        if (few && choice->cost_ns * kWorthRepeating < best->cost_ns) best = std::move(choice);
-        continue;
-      }
-      if (choice) {
+    // The cheapest of a range of candidates, if it is worth more than `known`.
+    const auto cheapest_of = [&](size_t first, size_t end, const std::optional<OpChoice>& known) {
+      double limit_ns = known ? known->cost_ns / kWorthRepeating : kNoLimit;
+      std::map<int64_t, OpChoice, std::greater<>> cheapest;  // by parts, most first
+      for (size_t c = first; c < end; ++c) {
+        auto choice = evaluate(instruction, rule, all.axes[c], consumed, limit_ns);
+        if (!choice) continue;
+        const bool more = known && choice->collectives > known->collectives;
+        if (more && choice->cost_ns * kWorthCollectives > known->cost_ns) continue;
+        limit_ns = std::min(limit_ns, choice->cost_ns * kWorthRepeating + kEqualNs);
         const auto [at, is_first] = cheapest.try_emplace(choice->parts, *choice);
         if (!is_first && choice->cost_ns < at->second.cost_ns - kEqualNs) {
           at->second = std::move(*choice);
         }
       }
-      if (c + 1 < all.suggested) continue;
+      std::optional<OpChoice> best;
       for (auto& [parts, each] : cheapest) {
         if (!best || each.cost_ns * kWorthRepeating < best->cost_ns) best = std::move(each);
       }
-    }
-    return best;
+      return best;
+    };
+    std::optional<OpChoice> best = cheapest_of(0, all.suggested, std::nullopt);
+    if (!best) return best;
+    std::optional<OpChoice> tried = cheapest_of(all.suggested, all.axes.size(), best);
+    return tried ? tried : best;
   };
   std::optional<OpChoice> best = best_of(nullptr);
   if (partial) {

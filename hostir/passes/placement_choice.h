@@ -65,7 +65,8 @@ class OpChooser {
   Candidates candidates(const Instruction& i, const ShardingRule& rule) const;
   std::optional<Partial> partial_operands(const Instruction& i) const;
   std::optional<OpChoice> evaluate(const Instruction& i, const ShardingRule& rule,
-                                   const FactorAxes& axes, const Partial* partial) const;
+                                   const FactorAxes& axes, const Partial* partial,
+                                   double limit_ns) const;
   double result_cost(ValueId value, const Sharding& held) const;
   double future_cost(ValueId value, const Sharding& held, int depth) const;
   bool likely_partial(ValueId value, const AxisList& axes, int depth) const;
