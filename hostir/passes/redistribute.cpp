@@ -24,10 +24,9 @@ class Search {
     visited_.push_back({from, 0, 0, 0, {}, false});
   }
 
-  // `known`: a plan; then only a cheaper one is sought, in more places.
-  std::optional<Redistribution> run(const Redistribution* known = nullptr) {
-    std::vector<Sharding> placings;
-    if (known != nullptr) placings = every_placing(mesh_, visited_.front().sharding, target_);
+  // `known`: a plan; then only a cheaper one is sought, which may pass through `placings` too.
+  std::optional<Redistribution> run(const Redistribution* known = nullptr,
+                                    const std::vector<Sharding>& placings = {}) {
     for (;;) {
       const std::optional<size_t> next = cheapest_open();
       if (!next) return std::nullopt;
@@ -198,7 +197,11 @@ const Redistribution& Redistributor::plan(const TensorType& type, const Sharding
   if (source == target) return at->second;
   auto found = Search(cost_, mesh_, type, source, target).run();
   if (found && may_improve(*found)) {
-    auto other = Search(cost_, mesh_, type, source, target).run(&*found);
+    const std::vector<Sharding> placings = every_placing(mesh_, source, target);
+    std::optional<Redistribution> other;
+    if (!placings.empty()) {
+      other = Search(cost_, mesh_, type, source, target).run(&*found, placings);
+    }
     if (other && is_worth_it(*other, *found)) found = std::move(other);
   }
   at->second = found ? std::move(*found) : plan_by_replicating(cost_, mesh_, type, source, target);
