@@ -20,15 +20,6 @@ constexpr uint32_t kElsewhereCost = 2;
 // Above this table size, two lines are compared position by position.
 constexpr size_t kMostCells = size_t{1} << 24;
 
-bool same_stack(const Run& run, const Member& a, const Member& b) {
-  if (a.instruction == b.instruction) return true;
-  const model::Instruction* one = run.find(a.instruction);
-  const model::Instruction* two = run.find(b.instruction);
-  if (one == nullptr || two == nullptr) return true;
-  if (one->frames.empty() || two->frames.empty()) return true;
-  return one->frames == two->frames;
-}
-
 LaidCall::Kind kind_of(const Run& run, const Member& a, const Member& b) {
   if (!same_call(a.call, b.call)) return LaidCall::Kind::kOther;
   return same_stack(run, a, b) ? LaidCall::Kind::kSame : LaidCall::Kind::kElsewhere;
@@ -106,6 +97,15 @@ class Table {
 };
 
 }  // namespace
+
+bool same_stack(const Run& run, const Member& a, const Member& b) {
+  if (a.instruction == b.instruction) return true;
+  const model::Instruction* one = run.find(a.instruction);
+  const model::Instruction* two = run.find(b.instruction);
+  if (one == nullptr || two == nullptr) return true;
+  if (one->frames.empty() || two->frames.empty()) return true;
+  return one->frames == two->frames;
+}
 
 bool same_call(const model::Call& a, const model::Call& b) {
   if (!model::agree(a, b)) return false;

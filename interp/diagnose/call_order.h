@@ -44,6 +44,9 @@ std::vector<LaidCall> lay_beside(const model::Run& run, const CallLine& mine,
 /// True if a rank that waits in `a` has not come to `b` yet.
 bool comes_before(const MemberRef& a, const MemberRef& b);
 
+/// True if both were called from the same lines, as far as is recorded.
+bool same_stack(const model::Run& run, const model::Member& a, const model::Member& b);
+
 /// True if two calls at one position agree in kind, element type, sizes and root.
 bool same_call(const model::Call& a, const model::Call& b);
 

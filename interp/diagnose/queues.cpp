@@ -36,9 +36,18 @@ void Queues::add(const MemberRef& ref) {
     members_of_[ref.member->task].push_back(ref);
     return;
   }
+  // All calls that were issued together are at the head: any of them can be the one that blocks.
   QueueHead& head = heads_[key_of(ref)];
-  if (head.members.empty() || ref.sequence() < head.members.front().sequence())
-    head.members = {ref};
+  if (!head.members.empty()) {
+    const MemberRef& first = head.members.front();
+    const bool ordered = ref.member->order && first.member->order;
+    const bool together = ordered && *ref.member->order == *first.member->order;
+    const bool before =
+        ordered ? *ref.member->order < *first.member->order : ref.sequence() < first.sequence();
+    if (!before && !together) return;
+    if (before) head.members.clear();
+  }
+  head.members.push_back(ref);
 }
 
 QueueKey Queues::key_of(const MemberRef& ref) {

@@ -35,7 +35,7 @@ struct QueueKey {
   friend auto operator<=>(const QueueKey&, const QueueKey&) = default;
 };
 
-/// The first unfinished task or call of a queue.
+/// The first unfinished task of a queue, or its first unfinished calls: those issued together.
 struct QueueHead {
   const model::Task* task = nullptr;
   std::vector<MemberRef> members;  // its meetings, in order

@@ -13,7 +13,9 @@
 #include "interp/diagnose/circles.h"
 #include "interp/diagnose/disagreement.h"
 #include "interp/diagnose/halted.h"
+#include "interp/diagnose/peers.h"
 #include "interp/diagnose/recorded_text.h"
+#include "interp/diagnose/waited.h"
 
 namespace hostir::diagnose {
 
@@ -24,25 +26,11 @@ using model::Member;
 using model::MemberState;
 using model::Rank;
 using model::Run;
-using model::WaitEdge;
 using model::WaitGraph;
-
-/// One call, the ranks that wait in it, and the ranks they wait for.
-struct Waited {
-  MemberRef call;  // of one of the waiting ranks
-  std::vector<Rank> waiting;
-  std::vector<Rank> absent;   // known not to have arrived, and not blocked themselves
-  std::vector<Rank> unknown;  // ranks without a record
-};
-
-void insert_once(std::vector<Rank>& ranks, Rank rank) {
-  const auto at = std::lower_bound(ranks.begin(), ranks.end(), rank);
-  if (at == ranks.end() || *at != rank) ranks.insert(at, rank);
-}
 
 class Judge {
  public:
-  explicit Judge(const Run& run) : run_(run), calls_(calls_by_rank(run)) {}
+  explicit Judge(const Run& run) : run_(run), calls_(calls_by_rank(run)), peers_(run, calls_) {}
 
   RecordedVerdict judge() {
     if (const auto found = first_disagreement(run_)) {
@@ -212,7 +200,7 @@ class Judge {
     Run stuck = run_;  // so that waits lead through hosts without a record
     stuck.motion = model::Motion::kStuck;
     const WaitGraph graph = wait_graph(stuck);
-    std::vector<Waited> waited = waited_calls(graph);
+    std::vector<Waited> waited = waited_calls(run_, calls_, graph);
     moving_ = run_.motion == model::Motion::kMoving;
     const auto proved = std::find_if(waited.begin(), waited.end(),
                                      [](const Waited& w) { return !w.absent.empty(); });
@@ -228,49 +216,6 @@ class Judge {
     for (const Waited& w : waited) {
       for (const Rank rank : w.waiting) insert_once(out_.waiting, rank);
     }
-  }
-
-  // Calls in which some rank waits for a rank that does not wait itself, oldest first.
-  std::vector<Waited> waited_calls(const WaitGraph& graph) const {
-    std::vector<bool> culprit(graph.nodes.size(), false);
-    for (const uint32_t n : graph.culprits) culprit[n] = true;
-    std::vector<Waited> out;
-    for (const WaitEdge& edge : graph.edges) {
-      if (!edge.communicator.valid() || !culprit[edge.to] || graph.nodes[edge.to].queue) continue;
-      const MemberRef call = call_of(graph.nodes[edge.from].rank, edge);
-      if (call.member == nullptr) continue;
-      auto at = std::find_if(out.begin(), out.end(), [&](const Waited& w) {
-        return w.call.meeting == call.meeting && w.call.pair == call.pair;
-      });
-      if (at == out.end()) at = out.insert(out.end(), {call, {}, {}, {}});
-      insert_once(at->waiting, graph.nodes[edge.from].rank);
-      const Rank absent = graph.nodes[edge.to].rank;
-      insert_once(edge.known ? at->absent : at->unknown, absent);
-    }
-    std::stable_sort(out.begin(), out.end(), [](const Waited& a, const Waited& b) {
-      return a.waiting.size() > b.waiting.size();
-    });
-    const auto first = std::find_if(out.begin(), out.end(), [&](const Waited& w) {
-      return std::none_of(out.begin(), out.end(),
-                          [&](const Waited& other) { return comes_before(other.call, w.call); });
-    });
-    if (first != out.end()) std::rotate(out.begin(), first, first + 1);
-    return out;
-  }
-
-  MemberRef call_of(Rank rank, const WaitEdge& edge) const {
-    if (edge.act == WaitEdge::Act::kIssue) {
-      const model::Meeting* meeting = run_.meeting(edge.communicator, edge.sequence);
-      return meeting ? MemberRef{meeting, nullptr, meeting->member(rank)} : MemberRef{};
-    }
-    for (const model::SendRecv& pair : run_.pairs) {
-      if (pair.communicator != edge.communicator || pair.ordinal != edge.sequence) continue;
-      const bool sends = edge.act == WaitEdge::Act::kReceive;
-      const Member& mine = sends ? pair.send : pair.recv;
-      const Rank other = sends ? pair.target : pair.source;
-      if (mine.rank == rank && mine.unfinished() && other != rank) return {nullptr, &pair, &mine};
-    }
-    return {};
   }
 
   MemberRef last_call(Rank rank) const {
@@ -354,39 +299,12 @@ class Judge {
         model::list_of(out_.culprits.empty() ? std::vector<Rank>{edit.rank} : out_.culprits));
   }
 
-  // A send without a receiver next to a recv without a sender: one of the two names the wrong rank.
-  // The one whose peer matches is the correct one.
   void peer(const Waited& waited) {
-    const MemberRef& mine = waited.call;
-    for (const model::SendRecv& pair : run_.pairs) {
-      const bool recv_waits = pair.recv.unfinished() && !pair.send.arrived();
-      const bool send_waits = pair.send.unfinished() && !pair.recv.arrived();
-      if (mine.sends() && recv_waits && same_size(mine.member->call, pair.recv.call)) {
-        if (pair.source == mine.pair->source) {  // rank a sends to b what c waits for
-          wrong_peer(mine, {nullptr, &pair, &pair.recv});
-          return;
-        }
-        if (pair.target == mine.pair->target) {  // rank b receives from c what a sends
-          wrong_peer({nullptr, &pair, &pair.recv}, mine);
-          return;
-        }
-      }
-      if (!mine.sends() && send_waits && same_size(mine.member->call, pair.send.call)) {
-        if (pair.source == mine.pair->source) {
-          wrong_peer({nullptr, &pair, &pair.send}, mine);
-          return;
-        }
-        if (pair.target == mine.pair->target) {
-          wrong_peer(mine, {nullptr, &pair, &pair.send});
-          return;
-        }
-      }
+    if (const auto found = peers_.wrong_peer(waited.call)) {
+      wrong_peer(found->wrong, found->other);
+    } else {
+      never_came(waited);
     }
-    never_came(waited);
-  }
-  static bool same_size(const model::Call& a, const model::Call& b) {
-    return (!a.dtype || !b.dtype || a.dtype == b.dtype) &&
-           (!a.total_elems || !b.total_elems || a.total_elems == b.total_elems);
   }
   void wrong_peer(const MemberRef& wrong, const MemberRef& other) {
     out_.charge = Charge::kWrongPeer;
@@ -441,7 +359,7 @@ class Judge {
   }
 
   void in_flight() {
-    if (!moving_ && halted()) return;
+    if (!moving_ && (halted() || unanswered())) return;
     if (const auto circle = find_circle(run_, calls_)) {
       if (moving_) return;
       out_.charge = Charge::kOrder;
@@ -458,6 +376,33 @@ class Judge {
       return;
     }
     shifted();
+  }
+
+  // A send or recv without a counterpart, on which the named rank has gone past.
+  bool unanswered() {
+    if (const auto found = peers_.wrong_peer()) {
+      wrong_peer(found->wrong, found->other);
+      out_.waiting = {std::min(out_.at.member->rank, out_.missing.member->rank),
+                      std::max(out_.at.member->rank, out_.missing.member->rank)};
+      return true;
+    }
+    const auto found = peers_.passed_by();
+    if (!found) return false;
+    out_.charge = Charge::kLeftOut;
+    out_.culprits = {found->rank};
+    out_.waiting = {found->waits.member->rank};
+    out_.at = found->next;
+    out_.missing = found->waits;
+    out_.communicator = found->waits.communicator();
+    out_.sequence = found->waits.sequence();
+    out_.sentence = passed_by_sentence(run_, *found);
+    CallEdit edit;
+    edit.rank = found->rank;
+    edit.at = place_of(found->next);
+    edit.pattern = found->waits;
+    out_.repair = {edit};
+    out_.repair_text = fmt::format("with this call on rank {}", edit.rank);
+    return true;
   }
 
   // Every call so far met one of the same kind and size, but one rank has fewer calls, and the
@@ -489,6 +434,7 @@ class Judge {
 
   const Run& run_;
   std::vector<std::vector<MemberRef>> calls_;
+  Peers peers_;
   RecordedVerdict out_;
   bool moving_ = false;
 };

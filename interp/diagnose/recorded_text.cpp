@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "interp/diagnose/peers.h"
 #include "interp/diagnose/sentences.h"
 #include "interp/diagnose/user_frame.h"
 
@@ -293,6 +294,18 @@ std::string at_stack(const Run& run, const MemberRef& ref) {
 std::string sentence_of(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
                         const RecordedVerdict& verdict) {
   return Teller(run, calls, verdict).tell();
+}
+
+std::string passed_by_sentence(const Run& run, const PassedBy& found) {
+  const MemberRef& waits = found.waits;
+  return fmt::format(
+      "rank {} left out the {} rank {}{}, which it made {} before; rank {} waits in {}{}; rank {} "
+      "waits in {}{}",
+      found.rank, waits.sends() ? "recv from" : "send to", waits.member->rank,
+      at_stack(run, found.earlier),
+      found.times == 1 ? std::string("once") : fmt::format("{} times", found.times),
+      waits.member->rank, call_name(run, waits), at_stack(run, waits), found.rank,
+      call_name(run, found.next), at_stack(run, found.next));
 }
 
 std::string innocent_sentence(const Run& run, bool moving) {

@@ -19,6 +19,8 @@ std::string at_stack(const model::Run& run, const MemberRef& ref);
 /// wait for.
 std::string sentence_of(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                         const RecordedVerdict& verdict);
+struct PassedBy;
+std::string passed_by_sentence(const model::Run& run, const PassedBy& found);
 /// The sentence if no rank is at fault.
 std::string innocent_sentence(const model::Run& run, bool moving);
 

@@ -553,6 +553,169 @@ def pipeline_stage_stopped(world):
     return job.run(), {}, fault("never_came", 1, line=20, trial=True)
 
 
+def one_f_one_b(job, stages, group, batches, width=1):
+    """Appends the calls of a 1F1B pipeline: a send and the recv of the opposite direction share a launch. `stages`
+    are its ranks. After every recv on its own, a tensor parallel pair of ranks reduces if `width` is 2."""
+    for s, r in enumerate(stages):
+        count = 0
+
+        def go(*calls):
+            nonlocal count
+            count += 1
+            for c in calls:
+                c.batch, c.blocks = (f"{group}.{r}.{count}" if len(calls) > 1 else None), True
+            job.calls[r] += calls
+            if width == 2 and len(calls) == 1 and calls[0].kind == "recv":
+                job.calls[r].append(Call(f"tp{r // 2}", "all_reduce", [128], 20 + calls[0].line % 10, blocks=True))
+        last = len(stages) - 1
+        recv_f = [Call(group, "recv", [32, 8], 101, peer=stages[s - 1])] if s > 0 else []
+        recv_b = [Call(group, "recv", [32, 8], 103, peer=stages[s + 1])] if s < last else []
+        def again(calls):
+            return [Call(c.group, c.kind, [32, 8], c.line, peer=c.peer) for c in calls]
+        send_f = [Call(group, "send", [32, 8], 102, peer=stages[s + 1])] if s < last else []
+        send_b = [Call(group, "send", [32, 8], 104, peer=stages[s - 1])] if s > 0 else []
+        warm = min(last - s, batches)
+        steps = [part for _ in range(warm) for part in (recv_f, send_f)]
+        rest = batches - warm
+        if rest:
+            steps.append(recv_f)
+        for i in range(rest):
+            steps += [send_f + recv_b, send_b if i == rest - 1 else send_b + recv_f]
+        steps += [part for _ in range(warm) for part in (recv_b, send_b)]
+        for step in steps:
+            if step:
+                go(*again(step))
+    return job
+
+
+def stuck_stage(world, stage, calls, batches=8):
+    job = one_f_one_b(Job(world), list(range(world)), "0", batches)
+    job.calls[stage] = job.calls[stage][:calls]
+    return job.run(), {}, fault("never_came", stage, trial=True)
+
+
+@case(3, 4)
+def pipeline_healthy(world):
+    return one_f_one_b(Job(world), list(range(world)), "0", 6).run(), {}, INNOCENT
+
+
+@case(4)
+def pipeline_first_stage_stopped(world):
+    """The neighbours' sends and recvs have no counterpart, but the same lines met the same ranks before."""
+    return stuck_stage(world, 0, 5)
+
+
+@case(4, 8)
+def pipeline_middle_stage_stopped(world):
+    return stuck_stage(world, world // 2, 9)
+
+
+@case(3, 4)
+def pipeline_last_stage_stopped(world):
+    return stuck_stage(world, world - 1, 6)
+
+
+@case(3)
+def pipeline_stage_stopped_in_the_first_batch(world):
+    """No line has met any rank before, and nothing tells that one names the wrong rank."""
+    return stuck_stage(world, 2, 0)
+
+
+@case(3)
+def pipeline_with_one_batch_less(world):
+    job = one_f_one_b(Job(world), [0, 1, 2], "0", 6)
+    job.calls[2] = one_f_one_b(Job(world), [0, 1, 2], "0", 5).calls[2]
+    job.all_reduce(200)
+    return job.run(), {}, fault("left_out_call", 2, line=101)
+
+
+def three_axes(data, stages, width, batches):
+    """Data parallel replicas of pipelines whose stages are `width` ranks; all reduce their gradients at the end."""
+    def rank(d, s, t):
+        return (d * stages + s) * width + t
+    groups = {f"tp{r // width}": list(range(r, r + width)) for r in range(0, data * stages * width, width)}
+    lines = [[rank(d, s, t) for s in range(stages)] for d in range(data) for t in range(width)]
+    groups |= {f"pp{i}": line for i, line in enumerate(lines)}
+    groups |= {f"dp{s}.{t}": [rank(d, s, t) for d in range(data)] for s in range(stages) for t in range(width)}
+    job = Job(data * stages * width, groups)
+    for i, line in enumerate(lines):
+        one_f_one_b(job, line, f"pp{i}", batches, width)
+    for name, members in groups.items():
+        if name.startswith("dp"):
+            job.each(members, lambda r, name=name: Call(name, "all_reduce", [999], 40, blocks=True))
+    return job.all_reduce(50, size=(1,), blocks=True)
+
+
+@case(16)
+def three_axes_healthy(world):
+    return three_axes(2, 4, 2, 6).run(), {}, INNOCENT
+
+
+@case(16)
+def three_axes_a_middle_stage_stopped(world):
+    job = three_axes(2, 4, 2, 6)
+    job.calls[5] = job.calls[5][:8]
+    return job.run(), {}, fault("never_came", 5)
+
+
+@case(16)
+def three_axes_a_last_stage_stopped(world):
+    """A rank that waits in one half of a launch with a send and a recv is not the one that stopped."""
+    job = three_axes(2, 4, 2, 6)
+    job.calls[15] = job.calls[15][:5]
+    return job.run(), {}, fault("never_came", 15)
+
+
+@case(4)
+def half_of_a_launch_is_missing(world):
+    job = three_axes(2, 2, 1, 4)
+    job.calls[3] = job.calls[3][:5]
+    return job.run(), {}, fault("never_came", 3)
+
+
+@case(16)
+def stopped_before_the_smaller_group(world):
+    """Rank 5's next call is line 24 with rank 4; seven ranks wait for it in line 40."""
+    job = Job(world, {f"tp{d}": [2 * d, 2 * d + 1] for d in range(8)} | {f"dp{t}": list(range(t, 16, 2)) for t in (0, 1)})
+    for _ in range(2):
+        for r in range(world):
+            for _ in range(3):
+                job.calls[r] += [Call(f"tp{r // 2}", "all_reduce", [128], 20, blocks=True),
+                                 Call(f"tp{r // 2}", "all_reduce", [256], 24, blocks=True)]
+            job.calls[r] += [Call(f"dp{r % 2}", "all_reduce", [999], 40, blocks=True)]
+    job.calls[5] = job.calls[5][:8]
+    return job.run(), {}, fault("never_came", 5, line=24)
+
+
+@case(6)
+def sent_to_the_wrong_rank_and_all_go_on(world):
+    """Rank 4, to which rank 0 sends, waits in the next call of all."""
+    job = layers(Job(world), [10])
+    job.calls[0].append(Call("0", "send", [16], 70, peer=4, blocks=True))
+    job.calls[5].append(Call("0", "recv", [16], 71, peer=0, blocks=True))
+    return layers(job, [72], blocks=True).run(), {}, fault("wrong_peer", 0, line=70)
+
+
+@case(4)
+def recv_forgotten_in_the_third_round(world):
+    job = Job(world)
+    for i in range(3):
+        layers(job, [9])
+        job.calls[0].append(Call("0", "send", [16], 70, peer=1, blocks=True))
+        if i < 2:
+            job.calls[1].append(Call("0", "recv", [16], 71, peer=0, blocks=True))
+        layers(job, [72], blocks=True)
+    return job.run(), {}, fault("left_out_call", 1, line=71, trial=True)
+
+
+@case(4)
+def never_received_and_all_go_on(world):
+    """The exchange never took place before: either rank may be wrong."""
+    job = layers(Job(world), [9])
+    job.calls[0].append(Call("0", "send", [16], 70, peer=1, blocks=True))
+    return layers(job, [72], blocks=True).run(), {}, fault("order", suspects=[0, 1], line=70)
+
+
 # ---- several sources
 
 def contradiction(folder):

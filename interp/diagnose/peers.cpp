@@ -1,0 +1,168 @@
+#include "interp/diagnose/peers.h"
+
+#include <algorithm>
+
+#include "interp/diagnose/call_order.h"
+#include "interp/diagnose/halted.h"
+
+namespace hostir::diagnose {
+
+using model::Member;
+using model::MemberState;
+using model::Rank;
+using model::SendRecv;
+
+namespace {
+
+Rank peer_of(const MemberRef& side) { return side.sends() ? side.pair->target : side.pair->source; }
+
+bool same_size(const model::Call& a, const model::Call& b) {
+  return (!a.dtype || !b.dtype || a.dtype == b.dtype) &&
+         (!a.total_elems || !b.total_elems || a.total_elems == b.total_elems);
+}
+
+const Member& other_side(const MemberRef& side) {
+  return side.sends() ? side.pair->recv : side.pair->send;
+}
+
+}  // namespace
+
+std::optional<WrongPeer> Peers::wrong_peer(const MemberRef& mine) const {
+  for (const SendRecv& pair : run_.pairs) {
+    const MemberRef other{nullptr, &pair, mine.sends() ? &pair.recv : &pair.send};
+    const bool waits = other.member->unfinished() && !other_side(other).arrived();
+    if (!waits || !same_size(mine.member->call, other.member->call)) continue;
+    // Rank a sends to b what c waits for, or rank b receives from c what a sends.
+    const bool same_source = pair.source == mine.pair->source;
+    const bool same_target = pair.target == mine.pair->target;
+    if (same_source == same_target) continue;
+    const bool mine_is_wrong = mine.sends() == same_source;
+    const WrongPeer found = mine_is_wrong ? WrongPeer{mine, other} : WrongPeer{other, mine};
+    if (plausible(found)) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<WrongPeer> Peers::wrong_peer() const {
+  for (const Unanswered& call : unanswered()) {
+    const auto found = wrong_peer(call.mine);
+    // The rank that the wrong call names has gone on.
+    if (found && found->wrong.member == call.mine.member) return found;
+  }
+  return std::nullopt;
+}
+
+// In a pipeline that stops, sends and recvs of both neighbours are left without a counterpart, and
+// none of them is wrong: the same lines met these ranks before.
+bool Peers::plausible(const WrongPeer& found) const {
+  const Rank rank = found.wrong.member->rank;
+  const Rank named = peer_of(found.wrong);
+  const Rank right = found.other.member->rank;
+  const model::RankFacts* facts = run_.find(named);
+  if (facts == nullptr || facts->record == model::RecordState::kMissing) return false;
+  if (cannot_go_on(run_, named) || met(found.wrong, named)) return false;
+  if (met(found.wrong, right)) return true;
+  return !exchanged(rank, named) && !exchanged(rank, right);
+}
+
+// True if the call site of `side` completed an exchange with `peer`.
+bool Peers::met(const MemberRef& side, Rank peer) const {
+  return std::any_of(run_.pairs.begin(), run_.pairs.end(), [&](const SendRecv& pair) {
+    const Member& mine = side.sends() ? pair.send : pair.recv;
+    return mine.rank == side.member->rank && mine.state == MemberState::kCompleted &&
+           (side.sends() ? pair.target : pair.source) == peer &&
+           same_stack(run_, mine, *side.member);
+  });
+}
+
+bool Peers::exchanged(Rank a, Rank b) const {
+  return std::any_of(run_.pairs.begin(), run_.pairs.end(), [&](const SendRecv& pair) {
+    const bool between =
+        (pair.source == a && pair.target == b) || (pair.source == b && pair.target == a);
+    return between && (pair.send.state == MemberState::kCompleted ||
+                       pair.recv.state == MemberState::kCompleted);
+  });
+}
+
+const MemberRef* Peers::first_unfinished(Rank rank) const {
+  if (run_.find(rank) == nullptr) return nullptr;
+  const auto& line = calls_[static_cast<size_t>(rank)];
+  const auto at = std::find_if(line.begin(), line.end(),
+                               [](const MemberRef& ref) { return ref.member->unfinished(); });
+  return at == line.end() ? nullptr : &*at;
+}
+
+std::vector<Peers::Unanswered> Peers::unanswered() const {
+  std::vector<Unanswered> out;
+  for (const SendRecv& pair : run_.pairs) {
+    for (const Member* member : {&pair.send, &pair.recv}) {
+      const MemberRef mine{nullptr, &pair, member};
+      if (!member->unfinished() || other_side(mine).state != MemberState::kNotArrived) continue;
+      const MemberRef* head = first_unfinished(member->rank);
+      if (head == nullptr || head->member->order != member->order) continue;
+      const MemberRef* next = first_unfinished(peer_of(mine));
+      if (next == nullptr || next->meeting == nullptr) continue;
+      const Member* there = next->meeting->member(member->rank);
+      if (there == nullptr || there->state != MemberState::kNotArrived) continue;
+      out.push_back({mine, peer_of(mine), *next});
+    }
+  }
+  return out;
+}
+
+std::optional<PassedBy> Peers::passed_by() const {
+  for (const Unanswered& call : unanswered()) {
+    MemberRef earlier;
+    size_t times = 0;
+    for (const MemberRef& ref : calls_[static_cast<size_t>(call.peer)]) {
+      if (ref.pair == nullptr || ref.sends() == call.mine.sends()) continue;
+      if (peer_of(ref) != call.mine.member->rank) continue;
+      if (!ref.member->arrived() || ref.member->unfinished()) continue;
+      if (!same_stack(run_, other_side(ref), *call.mine.member)) continue;
+      earlier = ref;
+      ++times;
+    }
+    if (times == 0) continue;
+    if (left_out_this_round(call, earlier) || fewer_than_another(earlier, call.peer))
+      return PassedBy{call.mine, call.peer, earlier, times, call.next};
+  }
+  return std::nullopt;
+}
+
+// Both ranks exchanged before they last came to the collective in which the peer waits now, and
+// only this rank did so again.
+bool Peers::left_out_this_round(const Unanswered& call, const MemberRef& earlier) const {
+  const Member* mine = call.next.member;
+  const MemberRef* before = nullptr;
+  for (const MemberRef& ref : calls_[static_cast<size_t>(call.peer)]) {
+    if (ref.meeting == nullptr || ref.communicator() != call.next.communicator()) continue;
+    if (ref.member == mine) break;
+    if (same_stack(run_, *ref.member, *mine)) before = &ref;
+  }
+  if (before == nullptr || *earlier.member->order > *before->member->order) return false;
+  const Member* there = before->meeting->member(call.mine.member->rank);
+  const Member& answered = other_side(earlier);
+  return there != nullptr && there->arrived() && there->order && answered.order &&
+         *answered.order < *there->order && *there->order < *call.mine.member->order;
+}
+
+// Other ranks called the same lines more often.
+bool Peers::fewer_than_another(const MemberRef& earlier, Rank rank) const {
+  const model::Instruction* site = run_.find(earlier.member->instruction);
+  if (site == nullptr || site->frames.empty()) return false;
+  const size_t mine = count(earlier, rank);
+  for (size_t r = 0; r < calls_.size(); ++r) {
+    if (static_cast<Rank>(r) != rank && count(earlier, static_cast<Rank>(r)) > mine) return true;
+  }
+  return false;
+}
+
+size_t Peers::count(const MemberRef& site, Rank rank) const {
+  const auto& line = calls_[static_cast<size_t>(rank)];
+  return static_cast<size_t>(std::count_if(line.begin(), line.end(), [&](const MemberRef& ref) {
+    return ref.pair != nullptr && ref.sends() == site.sends() &&
+           same_stack(run_, *ref.member, *site.member);
+  }));
+}
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,60 @@
+// Sends and recvs without a counterpart: does one name the wrong rank, or did its peer leave out a
+// call?
+//
+// A send that nothing receives looks alike in three cases: the peer stopped, the peer omitted its
+// recv, or the send names the wrong rank. What the same call sites did before tells them apart.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "interp/diagnose/queues.h"
+
+namespace hostir::diagnose {
+
+struct WrongPeer {
+  MemberRef wrong;
+  MemberRef other;  // what it should have met
+};
+/// A send or recv that the rank on the other side did not answer before it went on.
+struct PassedBy {
+  MemberRef waits;    // the call without a counterpart
+  model::Rank rank;   // left the counterpart out
+  MemberRef earlier;  // the counterpart, the last time that it was called
+  size_t times = 0;   // it was called so often
+  MemberRef next;     // in which the rank waits now
+};
+
+class Peers {
+ public:
+  Peers(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls)
+      : run_(run), calls_(calls) {}
+
+  /// `mine` has no counterpart: is there another such call that fits, so that one of the two names
+  /// the wrong rank? The one whose peer matches is the correct one.
+  std::optional<WrongPeer> wrong_peer(const MemberRef& mine) const;
+  /// Such a call whose peer is known to have gone on, since it waits in a later collective.
+  std::optional<WrongPeer> wrong_peer() const;
+  std::optional<PassedBy> passed_by() const;
+
+ private:
+  struct Unanswered {
+    MemberRef mine;
+    model::Rank peer;
+    MemberRef next;  // the collective in which the peer waits for this rank
+  };
+  std::vector<Unanswered> unanswered() const;
+  const MemberRef* first_unfinished(model::Rank rank) const;
+  bool plausible(const WrongPeer& found) const;
+  bool met(const MemberRef& side, model::Rank peer) const;
+  bool exchanged(model::Rank a, model::Rank b) const;
+  size_t count(const MemberRef& site, model::Rank rank) const;
+  bool left_out_this_round(const Unanswered& call, const MemberRef& earlier) const;
+  bool fewer_than_another(const MemberRef& earlier, model::Rank rank) const;
+
+  const model::Run& run_;
+  const std::vector<std::vector<MemberRef>>& calls_;
+};
+
+}  // namespace hostir::diagnose

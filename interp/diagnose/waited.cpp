@@ -1,0 +1,171 @@
+#include "interp/diagnose/waited.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "interp/diagnose/call_order.h"
+
+namespace hostir::diagnose {
+
+using model::Member;
+using model::Rank;
+using model::WaitEdge;
+using model::WaitGraph;
+
+namespace {
+
+class WaitedFinder {
+ public:
+  WaitedFinder(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls)
+      : run_(run), calls_(calls) {}
+
+  // Calls in which some rank waits for a rank that does not wait itself, oldest first.
+  std::vector<Waited> find(const WaitGraph& graph) const {
+    std::vector<bool> culprit(graph.nodes.size(), false);
+    for (const uint32_t n : graph.culprits) culprit[n] = true;
+    std::vector<Waited> out;
+    for (const WaitEdge& edge : graph.edges) {
+      if (!edge.communicator.valid() || !culprit[edge.to] || graph.nodes[edge.to].queue) continue;
+      const MemberRef call = call_of(graph.nodes[edge.from].rank, edge);
+      if (call.member == nullptr) continue;
+      auto at = std::find_if(out.begin(), out.end(), [&](const Waited& w) {
+        return w.call.meeting == call.meeting && w.call.pair == call.pair;
+      });
+      if (at == out.end()) at = out.insert(out.end(), {call, {}, {}, {}});
+      insert_once(at->waiting, graph.nodes[edge.from].rank);
+      const Rank absent = graph.nodes[edge.to].rank;
+      insert_once(edge.known ? at->absent : at->unknown, absent);
+    }
+    only_idle(out);
+    for (Waited& waited : out) {
+      waited.nearness = nearness(waited);
+      waited.distance = distance(waited);
+    }
+    std::stable_sort(out.begin(), out.end(), [](const Waited& a, const Waited& b) {
+      return std::tuple(b.nearness, a.distance, b.waiting.size()) <
+             std::tuple(a.nearness, b.distance, a.waiting.size());
+    });
+    const auto first = std::find_if(out.begin(), out.end(), [&](const Waited& w) {
+      return std::none_of(out.begin(), out.end(),
+                          [&](const Waited& other) { return comes_before(other.call, w.call); });
+    });
+    if (first != out.end()) std::rotate(out.begin(), first, first + 1);
+    return out;
+  }
+
+ private:
+  // A rank in an unfinished call of its own is not the one that stopped, if another rank is idle.
+  void only_idle(std::vector<Waited>& all) const {
+    const auto busy = [&](Rank rank) {
+      const auto& line = calls_[static_cast<size_t>(rank)];
+      return std::any_of(line.begin(), line.end(),
+                         [](const MemberRef& ref) { return ref.member->unfinished(); });
+    };
+    const bool some_idle = std::any_of(all.begin(), all.end(), [&](const Waited& waited) {
+      return !std::all_of(waited.absent.begin(), waited.absent.end(), busy);
+    });
+    if (!some_idle) return;
+    for (Waited& waited : all) {
+      waited.absent.erase(std::remove_if(waited.absent.begin(), waited.absent.end(), busy),
+                          waited.absent.end());
+    }
+  }
+
+  // Several groups may wait for one rank. Its next call is the one before which a rank that waits
+  // there made the same call as the absent rank last did (3), else the one that followed the same
+  // line before on the absent rank (2), else on a waiting rank after as many calls (1).
+  int nearness(const Waited& waited) const {
+    if (waited.absent.empty()) return 0;
+    const auto& line = calls_[static_cast<size_t>(waited.absent.front())];
+    if (line.empty()) return 0;
+    const MemberRef& last = line.back();
+    int out = 0;
+    for (const Rank rank : waited.waiting) {
+      const auto& theirs = calls_[static_cast<size_t>(rank)];
+      for (size_t i = 1; i < theirs.size(); ++i) {
+        const bool same = waited.call.pair != nullptr ? theirs[i].pair == waited.call.pair
+                                                      : theirs[i].meeting == waited.call.meeting;
+        if (!same) continue;
+        size_t first = i;  // of the calls issued together
+        while (first > 0 && theirs[first - 1].member->order == theirs[i].member->order) --first;
+        for (size_t k = first; k-- > 0;) {
+          const MemberRef& before = theirs[k];
+          if (before.member->order != theirs[first - 1].member->order) break;
+          const bool met =
+              last.pair != nullptr ? before.pair == last.pair : before.meeting == last.meeting;
+          if (met) return 3;
+          if (k + 1 == line.size() && alike(before, last)) out = 1;
+        }
+      }
+    }
+    return follows(line, last, waited) ? 2 : out;
+  }
+  // Between the numbers of calls that the absent rank and the waiting ones have made.
+  uint64_t distance(const Waited& waited) const {
+    if (waited.absent.empty()) return UINT64_MAX;
+    const auto made = calls_[static_cast<size_t>(waited.absent.front())].size();
+    uint64_t least = UINT64_MAX;
+    for (const Rank rank : waited.waiting) {
+      const auto& line = calls_[static_cast<size_t>(rank)];
+      for (size_t i = 0; i < line.size(); ++i) {
+        const bool same = waited.call.pair != nullptr ? line[i].pair == waited.call.pair
+                                                      : line[i].meeting == waited.call.meeting;
+        if (same) least = std::min<uint64_t>(least, i > made ? i - made : made - i);
+      }
+    }
+    return least;
+  }
+  bool alike(const MemberRef& a, const MemberRef& b) const {
+    return (a.pair == nullptr) == (b.pair == nullptr) && a.sends() == b.sends() &&
+           same_stack(run_, *a.member, *b.member);
+  }
+  bool follows(const std::vector<MemberRef>& line, const MemberRef& last,
+               const Waited& waited) const {
+    for (size_t i = 0; i + 1 < line.size(); ++i) {
+      const MemberRef& next = line[i + 1];
+      if (!alike(line[i], last) || next.member->order == line[i].member->order) continue;
+      if (next.communicator() != waited.call.communicator()) continue;
+      if (waited.call.pair == nullptr) {
+        if (next.meeting != nullptr && same_stack(run_, *next.member, *waited.call.member))
+          return true;
+      } else if (next.pair != nullptr && next.pair->source == waited.call.pair->source &&
+                 next.pair->target == waited.call.pair->target) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  MemberRef call_of(Rank rank, const WaitEdge& edge) const {
+    if (edge.act == WaitEdge::Act::kIssue) {
+      const model::Meeting* meeting = run_.meeting(edge.communicator, edge.sequence);
+      return meeting ? MemberRef{meeting, nullptr, meeting->member(rank)} : MemberRef{};
+    }
+    for (const model::SendRecv& pair : run_.pairs) {
+      if (pair.communicator != edge.communicator || pair.ordinal != edge.sequence) continue;
+      const bool sends = edge.act == WaitEdge::Act::kReceive;
+      const Member& mine = sends ? pair.send : pair.recv;
+      const Rank other = sends ? pair.target : pair.source;
+      if (mine.rank == rank && mine.unfinished() && other != rank) return {nullptr, &pair, &mine};
+    }
+    return {};
+  }
+
+  const model::Run& run_;
+  const std::vector<std::vector<MemberRef>>& calls_;
+};
+
+}  // namespace
+
+std::vector<Waited> waited_calls(const model::Run& run,
+                                 const std::vector<std::vector<MemberRef>>& calls,
+                                 const WaitGraph& graph) {
+  return WaitedFinder(run, calls).find(graph);
+}
+
+void insert_once(std::vector<Rank>& ranks, Rank rank) {
+  const auto at = std::lower_bound(ranks.begin(), ranks.end(), rank);
+  if (at == ranks.end() || *at != rank) ranks.insert(at, rank);
+}
+
+}  // namespace hostir::diagnose
