@@ -29,7 +29,7 @@ struct Kernel {
   explicit Kernel(const std::string& text) {
     program = hostir::text::parse_program(text).value();
     hostir::cpu::BoundKernel bound;
-    bound.function = &program.functions.at(0);
+    bound.function = hostir::kernels::borrowed(program.functions.at(0));
     for (const hostir::Value& value : bound.function->values) {
       hostir::Placement placement;
       placement.dtype = hostir::dtype_of(value.type);

@@ -35,7 +35,7 @@ std::unique_ptr<Loaded> parsed(const std::string& text) {
     std::exit(1);
   }
   out->program = std::move(*program);
-  out->bound.function = &out->program.functions.at(0);
+  out->bound.function = hostir::kernels::borrowed(out->program.functions.at(0));
   for (const Value& value : out->bound.function->values) {
     Placement p;
     p.dtype = dtype_of(value.type);

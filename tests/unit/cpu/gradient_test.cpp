@@ -28,7 +28,7 @@ class Runner {
     }
     function_ = std::move(*simple);
     function_.kind = FunctionKind::kKernel;
-    bound_.function = &function_;
+    bound_.function = kernels::borrowed(function_);
     for (const Value& value : function_.values) {
       Placement p;
       p.dtype = dtype_of(value.type);

@@ -29,7 +29,7 @@ struct KernelCase {
       return;
     }
     program = std::move(*parsed);
-    bound.function = &program.functions.at(0);
+    bound.function = kernels::borrowed(program.functions.at(0));
     for (const Value& value : bound.function->values) {
       Placement placement;
       placement.dtype = dtype_of(value.type);

@@ -29,7 +29,7 @@ TEST(Refusals, OfKernels) {
             "kernel_operands");
   const Function bodiless;
   kernels::BoundKernel kernel;
-  kernel.function = &bodiless;
+  kernel.function = kernels::borrowed(bodiless);
   EXPECT_EQ(id_of(kernels::kernel_body(kernel)), "kernel_invalid");
 }
 
