@@ -56,12 +56,15 @@ class OpenVerb : public Verb {
     if (opened.run == nullptr) return open_only_profiles(terminal, opened);
     HOSTIR_TRY(write_programs(opened));
     if (!trace_.empty()) HOSTIR_TRY(write_log(trace_, *opened.run, log_options({})));
+    // The trial can take seconds.
+    if (!json_) terminal.print(opened.verdict.sentence + "\n");
     Trial trial;
     if (!no_trial_) trial = try_verdict(*opened.run, opened.verdict, api::make_backend_factory());
     if (json_) {
       terminal.print(to_json(opened, trial.sentence));
     } else {
-      terminal.print(to_text(opened, trial.sentence));
+      if (!trial.sentence.empty()) terminal.print(trial.sentence + "\n");
+      terminal.print(notes_text(opened));
       HOSTIR_TRY(print_profiles(terminal, opened));
     }
     return opened.verdict.is_fault() ? exit_status(ErrorKind::kStuck) : 0;

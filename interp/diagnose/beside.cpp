@@ -1,8 +1,19 @@
 #include "interp/diagnose/beside.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hostir::diagnose {
+
+namespace {
+
+size_t gaps_in_front(const std::vector<LaidCall>& laid, LaidCall::Kind kind) {
+  size_t n = 0;
+  while (n < laid.size() && laid[n].kind == kind) ++n;
+  return n == laid.size() ? 0 : n;
+}
+
+}  // namespace
 
 Beside lay(const model::Run& run, model::Rank mine, model::Rank theirs,
            model::CommunicatorId communicator) {
@@ -15,6 +26,21 @@ Beside lay(const model::Run& run, model::Rank mine, model::Rank theirs,
   out.mine = line_of(run, mine, communicator, first);
   out.theirs = line_of(run, theirs, communicator, first);
   out.laid = lay_beside(run, out.mine, out.theirs);
+  if (first == 0) return out;
+  // One rank's calls have smaller numbers than the other's: its matching calls are earlier ones.
+  const size_t fewer = gaps_in_front(out.laid, LaidCall::Kind::kLeftOut);
+  const size_t more = gaps_in_front(out.laid, LaidCall::Kind::kExtra);
+  if (fewer + more == 0 || fewer + more > first) return out;
+  const uint64_t earlier = first - (fewer + more);
+  CallLine& shorter = fewer > 0 ? out.mine : out.theirs;
+  CallLine longer_record = line_of(run, shorter.rank, communicator, earlier);
+  out.fewer_before = static_cast<int64_t>(fewer) - static_cast<int64_t>(more);
+  if (longer_record.calls.size() == shorter.calls.size() + fewer + more) {
+    shorter = std::move(longer_record);
+    out.laid = lay_beside(run, out.mine, out.theirs);
+  } else {
+    out.laid.erase(out.laid.begin(), out.laid.begin() + static_cast<ptrdiff_t>(fewer + more));
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 // different places, the call was moved.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "interp/diagnose/call_order.h"
@@ -14,9 +15,12 @@ struct Beside {
   CallLine mine;
   CallLine theirs;
   std::vector<LaidCall> laid;
+  /// If the begin of both records is lost: how many calls fewer `mine` made before it.
+  int64_t fewer_before = 0;
 };
 
-/// Starts at the first call that both records contain.
+/// Starts at the first call that both records contain. A gap there, where earlier calls are lost,
+/// is no omission: `fewer_before` has it instead.
 Beside lay(const model::Run& run, model::Rank mine, model::Rank theirs,
            model::CommunicatorId communicator);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "interp/diagnose/call_order.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/sentences.h"
 #include "interp/diagnose/user_frame.h"
@@ -115,7 +116,14 @@ class CircleFinder {
     const Rank before = circle.ranks[(fix + n - 1) % n];
     circle.at = hold_between(rank, circle.ranks[(fix + 1) % n]).call;
     circle.before = hold_between(before, rank).call;
-    if (!circle.odd.empty()) {
+    if (!circle.odd.empty() && never_made(circle)) {
+      circle.sentence = fmt::format(
+          "{} {} {}{} without {}{}, which the others call first: it was left out there, or comes "
+          "later; {}",
+          model::list_of(circle.odd), circle.odd.size() == 1 ? "calls" : "call",
+          call_name(run_, circle.at), at_stack(run_, circle.at), call_name(run_, circle.before),
+          at_stack(run_, circle.before), circle.sentence);
+    } else if (!circle.odd.empty()) {
       circle.sentence =
           fmt::format("{} {} {}{} before {}; {} the other way round; {}",
                       model::list_of(circle.odd), circle.odd.size() == 1 ? "calls" : "call",
@@ -123,6 +131,13 @@ class CircleFinder {
                       call_name(run_, circle.before), others(circle), circle.sentence);
     }
     repair(circle, rank);
+  }
+
+  bool never_made(const Circle& circle) const {
+    return std::none_of(circle.odd.begin(), circle.odd.end(), [&](Rank rank) {
+      const Member* mine = side_of(circle.before, rank);
+      return mine != nullptr && mine->arrived();
+    });
   }
 
   std::string others(const Circle& circle) const {
@@ -154,10 +169,32 @@ class CircleFinder {
         y_first.push_back(mine.rank);
       }
     }
+    vote(x, y, y_first);
+    vote(y, x, x_first);
     if (x_first.size() == y_first.size()) return;
     circle.odd = x_first.size() < y_first.size() ? x_first : y_first;
     std::sort(circle.odd.begin(), circle.odd.end());
     fix = x_first.size() < y_first.size() ? 0 : 1;
+  }
+
+  // Ranks outside one of the two groups vote with the lines that they called: a rank in `last` that
+  // came by the line of `other` since it last was here makes that one first.
+  void vote(const MemberRef& last, const MemberRef& other, std::vector<Rank>& other_first) const {
+    const auto known = [&](const MemberRef& ref) {
+      const model::Instruction* at = run_.find(ref.member->instruction);
+      return at != nullptr && !at->frames.empty();
+    };
+    if (!known(last) || !known(other) || same_stack(run_, *last.member, *other.member)) return;
+    for (const Member& member : last.meeting->members) {
+      if (!member.arrived() || other.meeting->member(member.rank) != nullptr) continue;
+      const auto& line = calls_[static_cast<size_t>(member.rank)];
+      for (size_t i = place_of(member); i-- > 0;) {
+        if (same_stack(run_, *line[i].member, *last.member)) break;
+        if (!same_stack(run_, *line[i].member, *other.member)) continue;
+        other_first.push_back(member.rank);
+        break;
+      }
+    }
   }
 
   size_t place_of(const Member& member) const {
@@ -187,8 +224,9 @@ class CircleFinder {
       const MemberRef& call = hold_between(from, circle.ranks[(i + 1) % circle.ranks.size()]).call;
       add_absent(circle, call, fixed);
     }
-    circle.repair_text = fmt::format("with {} before {} on {}", short_call_name(circle.before),
-                                     short_call_name(circle.at), model::list_of(fixed));
+    circle.repair_text =
+        fmt::format("with {} before {} on {}", short_call_name(run_, circle.before),
+                    short_call_name(run_, circle.at), model::list_of(fixed));
   }
   void first_there(Circle& circle, Rank rank, const Member& early, const MemberRef& call) {
     const Member* mine = side_of(call, rank);

@@ -15,6 +15,7 @@
 #include "interp/diagnose/halted.h"
 #include "interp/diagnose/peers.h"
 #include "interp/diagnose/recorded_text.h"
+#include "interp/diagnose/sentences.h"
 #include "interp/diagnose/waited.h"
 
 namespace hostir::diagnose {
@@ -244,6 +245,14 @@ class Judge {
     const bool alone = waited.waiting.size() == 1 && waited.absent.size() + 1 == members &&
                        waited.absent.size() > 1;
     if (alone && ahead(waited)) return;
+    if (!left_out_by_some(waited)) never_came(waited);
+  }
+
+  // All absent ranks that lack the same call. The others may have been kept from it.
+  bool left_out_by_some(const Waited& waited) {
+    std::vector<Rank> ranks;
+    std::vector<CallEdit> edits;
+    RecordedVerdict first;
     for (const Rank rank : waited.absent) {
       const Beside beside = lay(run_, rank, waited.call.member->rank, out_.communicator);
       for (size_t i = 0; i < beside.laid.size(); ++i) {
@@ -251,10 +260,41 @@ class Judge {
         if (!gap || !goes_on_alike(beside, i)) continue;
         out_.culprits = {rank};
         left_out(beside, i);
-        return;
+        if (ranks.empty()) {
+          first = out_;
+        } else if (first.charge != out_.charge || out_.missing.meeting != first.missing.meeting) {
+          break;
+        }
+        ranks.push_back(rank);
+        edits.insert(edits.end(), out_.repair.begin(), out_.repair.end());
+        break;
       }
     }
-    never_came(waited);
+    if (ranks.empty()) return false;
+    out_ = std::move(first);
+    out_.culprits = ranks;
+    out_.repair = std::move(edits);
+    if (out_.charge != Charge::kLeftOut) return true;
+    out_.repair_text = fmt::format("with this call on {}", model::list_of(ranks));
+    const auto& members = out_.missing.meeting->members;
+    if (ranks.size() * 2 < members.size() + callers_outside(out_.missing)) return true;
+    out_.culprits.clear();  // no majority makes the call
+    for (const Member& member : members) insert_once(out_.suspects, member.rank);
+    return true;
+  }
+
+  // Ranks of other groups that call the same line: a parallel group shows what is expected.
+  size_t callers_outside(const MemberRef& call) const {
+    const model::Instruction* site = run_.find(call.member->instruction);
+    if (site == nullptr || site->frames.empty()) return 0;
+    size_t out = 0;
+    for (const auto& line : calls_) {
+      if (line.empty() || call.meeting->member(line.front().member->rank) != nullptr) continue;
+      out += std::any_of(line.begin(), line.end(), [&](const MemberRef& ref) {
+        return ref.meeting != nullptr && same_stack(run_, *ref.member, *call.member);
+      });
+    }
+    return out;
   }
 
   bool ahead(const Waited& waited) {
@@ -275,8 +315,21 @@ class Judge {
     const model::RankFacts* facts = run_.find(rank);
     if (facts != nullptr && facts->state == model::RankState::kDead) out_.charge = Charge::kDied;
     out_.at = last_call(rank);
+    for (const Rank each : out_.culprits) note_fewer_before(each, waited.call);
     for (const Rank each : out_.culprits) add_call(each, waited.call);
     out_.repair_text = fmt::format("with this call on {}", model::list_of(out_.culprits));
+  }
+
+  void note_fewer_before(Rank rank, const MemberRef& call) {
+    if (call.meeting == nullptr) return;
+    const Rank other = call.member->rank;
+    const int64_t fewer = lay(run_, rank, other, call.communicator()).fewer_before;
+    if (fewer <= 0) return;
+    out_.notes.push_back(
+        fmt::format("rank {} made {} fewer than rank {} on {} before their records begin; from "
+                    "there on they call the same",
+                    rank, fewer == 1 ? "one call" : fmt::format("{} calls", fewer), other,
+                    communicator_name(run_, call.communicator())));
   }
 
   void add_call(Rank rank, const MemberRef& pattern) {
@@ -364,7 +417,7 @@ class Judge {
       if (moving_) return;
       out_.charge = Charge::kOrder;
       out_.culprits = circle->odd;
-      out_.suspects = circle->ranks;
+      if (circle->odd.empty()) out_.suspects = circle->ranks;
       out_.waiting = circle->ranks;
       out_.at = circle->at;
       out_.missing = circle->before;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "interp/diagnose/call_order.h"
 #include "interp/diagnose/peers.h"
 #include "interp/diagnose/sentences.h"
 #include "interp/diagnose/user_frame.h"
@@ -93,15 +94,40 @@ class Teller {
     return v_.culprits.empty() ? model::list_of(v_.suspects) : model::list_of(v_.culprits);
   }
 
+  // Those that made the call, not another one under its number.
+  std::vector<Rank> makers(const std::vector<Rank>& but) const {
+    std::vector<Rank> ranks = others_at(v_.missing, but);
+    if (v_.missing.meeting == nullptr) return ranks;
+    const auto elsewhere = [&](Rank rank) {
+      const Member& member = *v_.missing.meeting->member(rank);
+      return !same_stack(run_, member, *v_.missing.member) ||
+             !model::agree(member.call, v_.missing.member->call);
+    };
+    ranks.erase(std::remove_if(ranks.begin(), ranks.end(), elsewhere), ranks.end());
+    return ranks;
+  }
+
+  std::string left_out_by_half() const {
+    std::vector<Rank> odd;
+    for (const CallEdit& edit : v_.repair) odd.push_back(edit.rank);
+    std::sort(odd.begin(), odd.end());
+    const std::vector<Rank> others = makers(odd);
+    return fmt::format("{} {} {}{}, which {} {}; nothing tells which of them is right",
+                       model::list_of(others), verb(others, "makes", "make"),
+                       call_name(run_, v_.missing), at_stack(run_, v_.missing), model::list_of(odd),
+                       verb(odd, "leaves out", "leave out"));
+  }
+
   std::string left_out() const {
-    const std::vector<Rank> others = others_at(v_.missing, v_.culprits);
+    if (v_.culprits.empty()) return left_out_by_half();
+    const std::vector<Rank> others = makers(v_.culprits);
     std::string text = fmt::format("{} left out {}, which {} {}{}", who(),
                                    call_name(run_, v_.missing), model::list_of(others),
                                    verb(others, "makes", "make"), at_stack(run_, v_.missing));
     if (v_.at.member != nullptr) {
       const std::string next = stack_of(run_, v_.at);
       if (!next.empty() && next != stack_of(run_, v_.missing)) {
-        text += fmt::format("; {} goes on at {}", who(), next);
+        text += fmt::format("; {} {} on at {}", who(), verb(v_.culprits, "goes", "go"), next);
       }
     }
     return text;
@@ -279,9 +305,12 @@ std::string call_name(const Run& run, const MemberRef& ref) {
                      : fmt::format("{} from rank {} on {}", call, ref.pair->source, on);
 }
 
-std::string short_call_name(const MemberRef& ref) {
+std::string short_call_name(const Run& run, const MemberRef& ref) {
   const std::string kind = model::kind_text(ref.member->call);
-  if (ref.meeting != nullptr) return fmt::format("{} seq {}", kind, ref.sequence());
+  if (ref.meeting != nullptr) {
+    return fmt::format("{} seq {} on {}", kind, ref.sequence(),
+                       communicator_name(run, ref.communicator()));
+  }
   return ref.sends() ? fmt::format("{} to rank {}", kind, ref.pair->target)
                      : fmt::format("{} from rank {}", kind, ref.pair->source);
 }

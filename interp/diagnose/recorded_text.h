@@ -10,8 +10,8 @@ namespace hostir::diagnose {
 
 /// `all_reduce f32[64,64] seq 5 on default_pg`, `send f32[4] to rank 1 on default_pg`.
 std::string call_name(const model::Run& run, const MemberRef& ref);
-/// `all_reduce seq 5`, `recv from rank 0`.
-std::string short_call_name(const MemberRef& ref);
+/// `all_reduce seq 5 on default_pg`, `recv from rank 0`.
+std::string short_call_name(const model::Run& run, const MemberRef& ref);
 /// ` at fr.py:7 in ar, from fr.py:33 in <module>`; empty if no frame is recorded.
 std::string at_stack(const model::Run& run, const MemberRef& ref);
 

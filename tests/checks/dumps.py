@@ -300,6 +300,55 @@ def order_of_groups_in_flight(world):
     return job, {}, fault("order", 2, line=11, trial=True)
 
 
+@case(8)
+def two_skip_the_same_call(world):
+    job = Job(world)
+    for line in (30, 31, 32, 33):
+        job.all_reduce(line, ranks=[r for r in range(world) if not (r in (2, 6) and line == 32)])
+    return job.run(), {}, fault("left_out_call", 2, 6, line=32, says="ranks 0, 1, 3, 4, 5, 7 make", trial=True)
+
+
+@case(4)
+def half_skip(world):
+    """Two make the call and two do not: nothing tells who is right."""
+    job = Job(world)
+    for line in (30, 31, 32, 33):
+        job.all_reduce(line, ranks=[r for r in range(world) if not (r % 2 and line == 32)])
+    return job.run(), {}, fault("left_out_call", suspects=[0, 1, 2, 3], line=32, says="ranks 1, 3 leave out")
+
+
+@case(4)
+def skip_in_one_of_two_pairs(world):
+    """One of two members makes the call; the other pair shows that both should."""
+    job = Job(world, {"1": [0, 1], "2": [2, 3]})
+    for line in (21, 22, 23):
+        layers(job, [line], group="1")
+        layers(job, [line], group="2", but=(3, 22))
+    return job.run(), {}, fault("left_out_call", 3, line=22, trial=True)
+
+
+@case(4)
+def skip_before_the_rings_begin(world):
+    """The call is on no record; the first call that the others still have is not the one left out."""
+    job = Job(world)
+    for i in range(100):
+        job.all_reduce(10 + i % 5, ranks=[r for r in range(world) if (r, i) != (3, 20)])
+    return job.run(), {"ring": 10}, fault("never_came", 3)
+
+
+@case(4)
+def skip_in_one_of_two_groups(world):
+    """Rank 1 goes on to the call of all; ranks 0 and 2, of another group, show which line comes first."""
+    job = Job(world, {"tp0": [0, 1], "tp1": [2, 3], "dp0": [0, 2], "dp1": [1, 3]})
+    for i in range(2):
+        for r in range(world):
+            job.calls[r].append(Call(f"tp{r // 2}", "all_reduce", [128], 20, blocks=True))
+            if (r, i) != (1, 1):
+                job.calls[r].append(Call(f"dp{r % 2}", "all_reduce", [999], 40, blocks=True))
+        layers(job, [50], blocks=True)
+    return job.run(), {}, fault("order", 1, line=40, suspects=[], trial=True)
+
+
 # ---- the same call with different arguments
 
 @case(2, 4)

@@ -47,9 +47,15 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
     return fail(ErrorKind::kInvalid, "import_files",
                 read.notes.empty() ? std::string("the files hold no process") : read.notes.front());
   }
-  auto chosen = std::find_if(all.begin(), all.end(),
-                             [](const OpenedDumps& o) { return o.verdict.is_fault(); });
-  if (chosen == all.end()) chosen = all.begin();
+  // A verdict that names a rank from its record tells more than that a record is missing.
+  const auto weight = [](const OpenedDumps& o) {
+    if (!o.verdict.is_fault()) return 0;
+    const bool named = !o.verdict.culprits.empty();
+    return named && o.verdict.charge != diagnose::Charge::kNoRecord ? 2 : 1;
+  };
+  const auto chosen = std::max_element(
+      all.begin(), all.end(),
+      [&](const OpenedDumps& a, const OpenedDumps& b) { return weight(a) < weight(b); });
   OpenedDumps out = *chosen;
   out.profiles = std::move(read.profiles);
   out.notes = std::move(read.notes);

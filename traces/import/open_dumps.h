@@ -28,6 +28,8 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths);
 /// Text for a terminal: the sentence, notes, and what is unknown. `trial`: the result of running
 /// the repaired calls; empty: not tried.
 std::string to_text(const OpenedDumps& opened, const std::string& trial);
+/// The last part of it: notes, and what is unknown.
+std::string notes_text(const OpenedDumps& opened);
 /// One JSON object, for scripts; the fields are described in traces/import/README.md.
 std::string to_json(const OpenedDumps& opened, const std::string& trial);
 

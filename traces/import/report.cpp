@@ -61,14 +61,17 @@ ordered_json ranks_json(const model::Run& run) {
 
 }  // namespace
 
-std::string to_text(const OpenedDumps& opened, const std::string& trial) {
+std::string notes_text(const OpenedDumps& opened) {
   const diagnose::RecordedVerdict& verdict = opened.verdict;
-  std::string out = verdict.sentence + "\n";
-  if (!trial.empty()) out += trial + "\n";
+  std::string out;
   for (const std::string& note : verdict.notes) out += "note: " + note + "\n";
   for (const std::string& text : verdict.not_known) out += "not known: " + text + "\n";
   for (const std::string& note : opened.notes) out += "note: " + note + "\n";
   return out;
+}
+
+std::string to_text(const OpenedDumps& opened, const std::string& trial) {
+  return opened.verdict.sentence + "\n" + (trial.empty() ? "" : trial + "\n") + notes_text(opened);
 }
 
 std::string to_json(const OpenedDumps& opened, const std::string& trial) {

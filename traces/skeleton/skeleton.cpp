@@ -59,7 +59,7 @@ class JobBuilder {
       }
       job_[r] = std::move(calls);
     }
-    go_on();
+    go_on(edits);
     return std::move(job_);
   }
 
@@ -212,8 +212,16 @@ class JobBuilder {
     }
   }
 
-  // Ranks that were prevented from making calls the others made now make them.
-  void go_on() {
+  // Ranks that were prevented from making calls the others made now make them. A rank that nothing
+  // prevented, and that the repair does not change, makes none: a wrong repair must not complete.
+  void go_on(const std::vector<CallEdit>& edits) {
+    can_go_on_.assign(job_.size(), false);
+    for (size_t r = 0; r < refs_.size(); ++r) {
+      can_go_on_[r] = is_missing(static_cast<Rank>(r)) ||
+                      std::any_of(refs_[r].begin(), refs_[r].end(),
+                                  [](const MemberRef& ref) { return ref.member->unfinished(); });
+    }
+    for (const CallEdit& edit : edits) can_go_on_[static_cast<size_t>(edit.rank)] = true;
     std::map<model::CommunicatorId, std::vector<Rank>> members;
     for (const model::Meeting& meeting : run_.meetings) {
       auto& list = members[meeting.communicator];
@@ -257,6 +265,7 @@ class JobBuilder {
     }
   }
   void append(Rank rank, JobCall call) {
+    if (!can_go_on_[static_cast<size_t>(rank)]) return;
     call.place.clear();
     going_on_[static_cast<size_t>(rank)].push_back(std::move(call));
   }
@@ -294,6 +303,7 @@ class JobBuilder {
 
   std::vector<std::vector<MemberRef>> refs_;
   JobCalls job_;
+  std::vector<bool> can_go_on_;
   JobCalls going_on_;  // by rank: calls that it makes once it is no longer prevented
 };
 

@@ -256,46 +256,61 @@ class ProgramWriter {
   // ---- merging
 
   std::string merged() {
-    std::vector<size_t> at(lines_.size(), 0);
-    std::vector<std::map<Launch, size_t>> left(lines_.size());
+    // Launches by number, in their order; the heads of all lines are kept up to date rank by rank.
+    std::map<Launch, size_t> numbers;
+    for (const auto& line : lines_) {
+      for (const Launch& launch : line) numbers.emplace(launch, 0);
+    }
+    std::vector<const Launch*> launches;
+    for (auto& [launch, number] : numbers) {
+      number = launches.size();
+      launches.push_back(&launch);
+    }
+    std::vector<std::vector<size_t>> ahead(lines_.size());  // by rank, the next one last
+    std::vector<std::map<size_t, size_t>> left(lines_.size());
+    std::vector<size_t> have(launches.size(), 0);  // ranks that still come to it
+    std::map<size_t, std::vector<Rank>> next;
     for (size_t r = 0; r < lines_.size(); ++r) {
-      for (const Launch& launch : lines_[r]) ++left[r][launch];
+      for (const Launch& launch : lines_[r]) ahead[r].push_back(numbers[launch]);
+      std::reverse(ahead[r].begin(), ahead[r].end());
+      for (const size_t number : ahead[r]) {
+        if (left[r][number]++ == 0) ++have[number];
+      }
+      if (!ahead[r].empty()) next[ahead[r].back()].push_back(static_cast<Rank>(r));
     }
     std::string out;
-    while (true) {
-      std::map<Launch, std::vector<Rank>> next;
-      for (size_t r = 0; r < lines_.size(); ++r) {
-        if (at[r] < lines_[r].size()) next[lines_[r][at[r]]].push_back(static_cast<Rank>(r));
-      }
-      if (next.empty()) return out;
-      const auto& [launch, ranks] = best(next, left);
-      out += written(launch, ranks);
+    while (!next.empty()) {
+      const auto chosen = best(next, have);
+      const size_t number = chosen->first;
+      const std::vector<Rank> ranks = std::move(chosen->second);
+      next.erase(chosen);
+      out += written(*launches[number], ranks);
       for (const Rank rank : ranks) {
         const auto r = static_cast<size_t>(rank);
-        ++at[r];
-        if (--left[r][launch] == 0) left[r].erase(launch);
+        ahead[r].pop_back();
+        if (--left[r][number] == 0) --have[number];
+        if (ahead[r].empty()) continue;
+        std::vector<Rank>& there = next[ahead[r].back()];
+        there.insert(std::lower_bound(there.begin(), there.end(), rank), rank);
       }
     }
+    return out;
   }
 
   // The launch that the fewest other ranks still have to reach; among those, the one on most ranks.
-  static const std::pair<const Launch, std::vector<Rank>>& best(
-      const std::map<Launch, std::vector<Rank>>& next,
-      const std::vector<std::map<Launch, size_t>>& left) {
-    const std::pair<const Launch, std::vector<Rank>>* chosen = nullptr;
+  static std::map<size_t, std::vector<Rank>>::iterator best(
+      std::map<size_t, std::vector<Rank>>& next, const std::vector<size_t>& have) {
+    auto chosen = next.end();
     std::pair<size_t, int64_t> chosen_key;
-    for (const auto& candidate : next) {
-      size_t have = 0;
-      for (const auto& counts : left) have += counts.count(candidate.first);
-      const size_t later = have - candidate.second.size();
-      const std::pair<size_t, int64_t> key = {later,
-                                              -static_cast<int64_t>(candidate.second.size())};
-      if (chosen == nullptr || key < chosen_key) {
-        chosen = &candidate;
+    for (auto at = next.begin(); at != next.end(); ++at) {
+      const std::pair<size_t, int64_t> key = {have[at->first] - at->second.size(),
+                                              -static_cast<int64_t>(at->second.size())};
+      if (chosen == next.end() || key < chosen_key) {
+        chosen = at;
         chosen_key = key;
       }
     }
-    return *chosen;
+    return chosen;
   }
 
   std::string written(const Launch& launch, const std::vector<Rank>& ranks) const {
