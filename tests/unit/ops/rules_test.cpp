@@ -187,6 +187,7 @@ TEST(RuleText, Errors) {
   EXPECT_EQ(parsed("([i,j],[i,j])->([i,j])", a, a), "rule_c2");
   EXPECT_EQ(parsed("([i,i])->([i,i])", a, a), "rule_c3");
   EXPECT_EQ(parsed("([ij,k])->([ij,k])", a, a), "rule_c3");
+  EXPECT_EQ(parsed("([i,k])->([i,k],[i])", a, {tensor({8, 32}), tensor({8})}), "rule_c4");
 }
 
 }  // namespace
