@@ -120,13 +120,22 @@ Expected<void> emit_reduce_window(const OpSite& s) {
   return {};
 }
 
-// The comparison of a select region: `compare GE, a, b`.
-std::string_view selected_direction(const OpSite& s) {
-  if (s.op.regions.empty() || s.op.regions[0].ops.empty()) return {};
-  const ModuleOp& op = s.op.regions[0].ops.front();
-  if (op.name != "stablehlo.compare") return {};
-  const std::string_view direction = op.word("comparison_direction");
-  return direction.empty() ? op.word("word") : direction;
+// Whether a select region takes the larger of its arguments, `compare GE, a, b`, or the smaller.
+// nullopt: neither.
+std::optional<bool> selects_larger(const OpSite& s) {
+  if (s.op.regions.empty()) return std::nullopt;
+  const ModuleBlock& block = s.op.regions[0];
+  if (block.ops.size() != 2 || block.arguments.size() != 2) return std::nullopt;
+  const ModuleOp& op = block.ops.front();
+  if (op.name != "stablehlo.compare" || block.ops[1].operands != op.results) return std::nullopt;
+  std::string_view direction = op.word("comparison_direction");
+  if (direction.empty()) direction = op.word("word");
+  const bool greater = direction == "GE" || direction == "GT";
+  if (!greater && direction != "LE" && direction != "LT") return std::nullopt;
+  const std::vector<ValueNumber> swapped = {block.arguments[1], block.arguments[0]};
+  if (op.operands == block.arguments) return greater;
+  if (op.operands == swapped) return !greater;
+  return std::nullopt;
 }
 
 constexpr int64_t kMostWindowElements = 4096;
@@ -146,7 +155,9 @@ class SelectAndScatter {
       const Window& w = (*windows)[d];
       elements = w.width > kMostWindowElements ? kMostWindowElements + 1 : elements * w.width;
       if (elements > kMostWindowElements) break;
-      if (w.places(sizes_[d]) != s_.in(1).type.dims[d]) elements = kMostWindowElements + 1;
+      const bool dilated = w.apart != 1 || w.inside != 0;
+      if (dilated || w.places(sizes_[d]) != s_.in(1).type.dims[d])
+        elements = kMostWindowElements + 1;
     }
     const bool sums = scatter_.kind() == ReducerKind::kSum && s_.in(1).type.element != "i1";
     if (!windows || !select_.is_valid() || !sums || elements > kMostWindowElements)
@@ -181,15 +192,14 @@ class SelectAndScatter {
     const bool pads =
         std::any_of(windows_.begin(), windows_.end(), [](const Window& w) { return w.pads(); });
     if (!pads) return std::optional(s_.in(0));
-    const std::string_view direction = selected_direction(s_);
-    const bool largest = direction == "GE" || direction == "GT";
-    if (!largest && direction != "LE" && direction != "LT") return std::optional<Known>();
+    const auto larger = selects_larger(s_);
+    if (!larger) return std::optional<Known>();
     const ModuleType scalar = tensor_type(s_.in(0).type.element, {});
     const DType dtype = *scalar.dtype();
     const double top = is_float(dtype) ? facts_of(dtype).top : 0;
     const Known fill = is_float(dtype)
-                           ? e_.number(largest ? -top : top, scalar)
-                           : e_.integer(largest ? least(dtype) : greatest(dtype), scalar);
+                           ? e_.number(*larger ? -top : top, scalar)
+                           : e_.integer(*larger ? least(dtype) : greatest(dtype), scalar);
     HOSTIR_ASSIGN_OR_RETURN(Known x, padded(e_, s_.in(0), fill, windows_));
     return std::optional(std::move(x));
   }

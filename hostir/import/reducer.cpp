@@ -125,13 +125,81 @@ Expected<std::vector<Known>> ElementwiseRegion::operator()(std::vector<Known> ar
   return widened.block(site_.function, site_.op.regions[index_], std::move(arguments));
 }
 
+bool is_identity_of(ReducerKind kind, const Known& init) {
+  if (!init.is_number()) return false;
+  const Tensor& number = *init.number;
+  const double value = number.get_double(0);
+  const DType dtype = number.dtype;
+  if (kind == ReducerKind::kSum || kind == ReducerKind::kOr) return value == 0;
+  if (kind == ReducerKind::kProd || kind == ReducerKind::kAnd)
+    return value == 1 || (kind == ReducerKind::kAnd && number.get_int(0) == -1);  // i1
+  const bool is_max = kind == ReducerKind::kMax;
+  if (is_float(dtype)) {
+    const double top = facts_of(dtype).top;
+    return value == (is_max ? -top : top);
+  }
+  return number.get_int(0) == (is_max ? least(dtype) : greatest(dtype));
+}
+
+namespace {
+
+// The name of the single operation of a reducer; empty if it has several.
+std::string name_of_reducer(const ModuleOp& op, size_t region) {
+  if (const Attr* applies = op.find("applies")) return std::string(applies->text);
+  if (region >= op.regions.size()) return {};
+  ModuleBlock block = op.regions[region];
+  if (block.ops.size() == 3 && block.ops[1].name == "sdy.sharding_constraint" &&
+      block.ops[1].operands == block.ops[0].results &&
+      block.ops[2].operands == block.ops[1].results) {
+    block.ops[2].operands = block.ops[0].results;  // on a scalar it says nothing
+    block.ops.erase(block.ops.begin() + 1);
+  }
+  if (block.ops.size() != 2 || block.arguments.size() != 2) return {};
+  const ModuleOp& body = block.ops.front();
+  const bool both = body.operands.size() == 2 && body.results.size() == 1 &&
+                    std::find(body.operands.begin(), body.operands.end(), block.arguments[0]) !=
+                        body.operands.end() &&
+                    std::find(body.operands.begin(), body.operands.end(), block.arguments[1]) !=
+                        body.operands.end();
+  if (!both || block.ops[1].operands != body.results) return {};
+  return body.name;
+}
+
+// `and`, `or` and `xor` of integers work bit by bit; only those of i1 are a minimum or a maximum.
+bool is_logical(const ModuleFunction& function, const ModuleOp& op) {
+  return !op.operands.empty() && function.type(op.operands[0]).element == "i1";
+}
+
+std::optional<OpKind> bitwise_of(const ModuleFunction& function, const ModuleOp& op,
+                                 size_t region) {
+  if (is_logical(function, op)) return std::nullopt;
+  const std::string name = name_of_reducer(op, region);
+  if (name == "stablehlo.and") return OpKind::bit_and;
+  if (name == "stablehlo.or") return OpKind::bit_or;
+  if (name == "stablehlo.xor") return OpKind::bit_xor;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ReducerKind> reducer_of(const ModuleFunction& function, const ModuleOp& op,
+                                      size_t region) {
+  const auto kind = kind_of(name_of_reducer(op, region));
+  const bool logical = kind == ReducerKind::kAnd || kind == ReducerKind::kOr;
+  return logical && !is_logical(function, op) ? std::nullopt : kind;
+}
+
 Combiner::Combiner(const OpSite& site, size_t index)
-    : site_(site), kind_(reducer_of(site.function, site.op, index)), region_(site, index) {}
+    : site_(site),
+      kind_(reducer_of(site.function, site.op, index)),
+      bitwise_(bitwise_of(site.function, site.op, index)),
+      region_(site, index) {}
 
 Expected<std::vector<Known>> Combiner::operator()(std::vector<Known> left,
                                                   std::vector<Known> right) const {
-  if (kind_ && left.size() == 1) {
-    const OpKind op = combining_op(*kind_, left.front().type.element == "i1");
+  if ((kind_ || bitwise_) && left.size() == 1) {
+    const OpKind op =
+        bitwise_ ? *bitwise_ : combining_op(*kind_, left.front().type.element == "i1");
     HOSTIR_ASSIGN_OR_RETURN(Known y, site_.emitter.apply(op, {left.front(), right.front()}));
     return std::vector<Known>{std::move(y)};
   }
@@ -141,43 +209,6 @@ Expected<std::vector<Known>> Combiner::operator()(std::vector<Known> left,
   if (out.size() != count)
     return site_.fail("import_c5", "its region gives another number of values than it combines");
   return out;
-}
-
-bool is_identity_of(ReducerKind kind, const Known& init) {
-  if (!init.is_number()) return false;
-  const Tensor& number = *init.number;
-  const double value = number.get_double(0);
-  const DType dtype = number.dtype;
-  if (kind == ReducerKind::kSum || kind == ReducerKind::kOr) return value == 0;
-  if (kind == ReducerKind::kProd || kind == ReducerKind::kAnd)
-    return value == 1 || (kind == ReducerKind::kAnd && number.get_int(0) == -1);
-  const bool is_max = kind == ReducerKind::kMax;
-  if (is_float(dtype)) {
-    const double top = facts_of(dtype).top;
-    return value == (is_max ? -top : top);
-  }
-  return number.get_int(0) == (is_max ? least(dtype) : greatest(dtype));
-}
-
-std::optional<ReducerKind> reducer_of(const ModuleFunction&, const ModuleOp& op, size_t region) {
-  if (const Attr* applies = op.find("applies")) return kind_of(applies->text);
-  if (region >= op.regions.size()) return std::nullopt;
-  ModuleBlock block = op.regions[region];
-  if (block.ops.size() == 3 && block.ops[1].name == "sdy.sharding_constraint" &&
-      block.ops[1].operands == block.ops[0].results &&
-      block.ops[2].operands == block.ops[1].results) {
-    block.ops[2].operands = block.ops[0].results;  // on a scalar it says nothing
-    block.ops.erase(block.ops.begin() + 1);
-  }
-  if (block.ops.size() != 2 || block.arguments.size() != 2) return std::nullopt;
-  const ModuleOp& body = block.ops.front();
-  const bool both = body.operands.size() == 2 && body.results.size() == 1 &&
-                    std::find(body.operands.begin(), body.operands.end(), block.arguments[0]) !=
-                        body.operands.end() &&
-                    std::find(body.operands.begin(), body.operands.end(), block.arguments[1]) !=
-                        body.operands.end();
-  if (!both || block.ops[1].operands != body.results) return std::nullopt;
-  return kind_of(body.name);
 }
 
 // jnp.argmax and jnp.argmin compare values (GT or LT), prefer NaN, and among equal values take the

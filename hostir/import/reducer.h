@@ -9,7 +9,7 @@ namespace hostir::importer {
 enum class ReducerKind : uint8_t { kSum, kProd, kMax, kMin, kAnd, kOr };
 
 /// The kind of a reduce, all_reduce, reduce_scatter or scatter, from `applies` or from a region
-/// with one operation on its arguments. nullopt if not recognised.
+/// with one operation on its arguments. nullopt if not recognised, and for bitwise operations.
 std::optional<ReducerKind> reducer_of(const ModuleFunction& function, const ModuleOp& op,
                                       size_t region = 0);
 /// The kind of a reduce over (values, indices) that computes the extreme with the smallest index:
@@ -42,7 +42,7 @@ class Combiner {
   /// The reducer is region `index`, or `applies`.
   explicit Combiner(const OpSite& site, size_t index = 0);
 
-  bool is_valid() const { return kind_.has_value() || region_.is_valid(); }
+  bool is_valid() const { return kind_ || bitwise_ || region_.is_valid(); }
   /// Set if the reducer is a single operation.
   std::optional<ReducerKind> kind() const { return kind_; }
   /// One value per operand of the reduction.
@@ -51,6 +51,7 @@ class Combiner {
  private:
   const OpSite& site_;
   std::optional<ReducerKind> kind_;
+  std::optional<OpKind> bitwise_;  // of integers; it has no ReducerKind
   ElementwiseRegion region_;
 };
 

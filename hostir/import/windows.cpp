@@ -109,8 +109,12 @@ std::optional<std::vector<Window>> windows_of(const ModuleOp& op, const Sizes& w
 
 // A value that is not a known number is selected where a padded `true` is not.
 Expected<Known> padded(Emitter& e, const Known& x, const Known& value, const Sizes& low,
-                       const Sizes& high, const Sizes& inside) {
+                       const Sizes& high, const Sizes& interior) {
   const size_t rank = x.type.dims.size();
+  Sizes inside = interior;
+  for (size_t d = 0; d < rank; ++d) {
+    if (x.type.dims[d] <= 1) inside[d] = 0;  // there is nothing between the elements
+  }
   const auto is_zero = [](int64_t n) { return n == 0; };
   Known y = x;
   Sizes before = low;

@@ -403,6 +403,35 @@ def special_functions():
     return module("special_functions", body, mesh=AXIS), [(x, "f4"), (y, "f4"), (edge, "f4")], [(v, "f4") for v in outputs]
 
 
+def bitwise_reducers():
+    """`and`, `or` and `xor` of integers work bit by bit; a select region with swapped operands; an empty dimension is padded."""
+    x, y, source = [[1, 2], [4, 8], [5, 3]], [2.0, 6.0, 3.0, 5.0], [10.0, 20.0, 30.0]
+    X, Y, R = "tensor<3x2xi32>", "tensor<4xf32>", "tensor<2xi32>"
+    region = lambda kind, op: f"""{{
+    ^bb0(%a: tensor<{kind}>, %b: tensor<{kind}>):
+      %s = {op}
+      stablehlo.return %s : tensor<{"i1" if "compare" in op else kind}>
+    }}"""
+    lines = [f"    %zero = stablehlo.constant dense<0> : tensor<i32>", "    %ones = stablehlo.constant dense<-1> : tensor<i32>",
+             "    %one = stablehlo.constant dense<1> : tensor<i32>", "    %none = stablehlo.constant dense<0.0> : tensor<f32>"]
+    for i, (op, init) in enumerate((("or", "%zero"), ("and", "%ones"), ("xor", "%zero"), ("and", "%one"))):
+        lines.append(f"    %{i} = stablehlo.reduce(%arg0 init: {init}) applies stablehlo.{op} across dimensions = [0] : ({X}, tensor<i32>) -> {R}")
+    lines += [f"""    %4 = "stablehlo.reduce_window"(%arg0, %zero) <{{window_dimensions = array<i64: 2, 1>}}> ({region("i32", "stablehlo.or %a, %b : tensor<i32>")}) : ({X}, tensor<i32>) -> tensor<2x2xi32>""",
+              f"""    %5 = "stablehlo.select_and_scatter"(%arg1, %arg2, %none) <{{padding = dense<[[1, 1]]> : tensor<1x2xi64>, window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}}> ({region("f32", "stablehlo.compare LE, %b, %a, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>")}, {region("f32", "stablehlo.add %a, %b : tensor<f32>")}) : ({Y}, tensor<3xf32>, tensor<f32>) -> {Y}""",
+              "    %6 = stablehlo.slice %arg0 [0:0, 0:2] : (tensor<3x2xi32>) -> tensor<0x2xi32>",
+              "    %7 = stablehlo.pad %6, %one, low = [2, 0], high = [1, 0], interior = [3, 0] : (tensor<0x2xi32>, tensor<i32>) -> tensor<3x2xi32>"]
+    types = [R, R, R, R, "tensor<2x2xi32>", Y, "tensor<3x2xi32>"]
+    names = ["%0", "%1", "%2", "%3", "%4", "%5", "%7"]
+    header = ", ".join(f'{t} {{jax.result_info = "result[{i}]"}}' for i, t in enumerate(types))
+    body = (f'  func.func public @main(%arg0: {X} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}, %arg1: {Y}, %arg2: tensor<3xf32>) -> ({header}) {{\n'
+            + "\n".join(lines) + f"\n    return {', '.join(names)} : {', '.join(types)}\n  }}\n")
+    columns = list(zip(*x))
+    results = [[a | b | c for a, b, c in columns], [a & b & c for a, b, c in columns], [a ^ b ^ c for a, b, c in columns],
+               [a & b & c & 1 for a, b, c in columns], [[a | b for a, b in zip(x[i], x[i + 1])] for i in range(2)]]
+    outputs = [(v, "i4") for v in results] + [([10.0, 20.0, 0.0, 30.0], "f4"), ([[1, 1]] * 3, "i4")]
+    return module("bitwise_reducers", body, mesh=AXIS), [(x, "i4"), (y, "f4"), (source, "f4")], outputs
+
+
 if __name__ == "__main__":
     write_cases([convolutions, convolution_gradients, window_reducers, pooling_gradients, manual_convolution, conv_net_step,
-                 special_functions])
+                 special_functions, bitwise_reducers])
