@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "interp/diagnose/gaps.h"
 #include "interp/diagnose/sentences.h"
 #include "interp/diagnose/verdicts.h"
 
@@ -19,7 +20,7 @@ model::Verdict diagnose(const model::Run& run) {
   } else if (stuck) {
     verdict = deadlock_verdict(run);
   }
-  for (const model::Gap& gap : run.gaps) verdict.not_known.push_back(gap.text);
+  verdict.not_known = gap_sentences(run);
   return verdict;
 }
 

@@ -12,6 +12,7 @@
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/circles.h"
 #include "interp/diagnose/disagreement.h"
+#include "interp/diagnose/gaps.h"
 #include "interp/diagnose/halted.h"
 #include "interp/diagnose/peers.h"
 #include "interp/diagnose/recorded_text.h"
@@ -41,7 +42,7 @@ class Judge {
     }
     if (out_.is_fault() && out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
     if (!out_.is_fault()) out_.sentence = innocent_sentence(run_, moving_);
-    for (const model::Gap& gap : run_.gaps) out_.not_known.push_back(gap.text);
+    out_.not_known = gap_sentences(run_);
     return std::move(out_);
   }
 

@@ -251,11 +251,16 @@ class Teller {
       const model::RankFacts* facts = run_.find(rank);
       return facts == nullptr || facts->record == model::RecordState::kMissing;
     });
+    const bool ends_early = std::any_of(ranks.begin(), ranks.end(), [&](Rank rank) {
+      const model::RankFacts* facts = run_.find(rank);
+      return facts != nullptr && facts->record == model::RecordState::kCut;
+    });
     std::string text = fmt::format("{} {} in {}{} for {}, of which {}", model::list_of(others),
                                    verb(others, "waits", "wait"), call_name(run_, v_.missing),
                                    at_stack(run_, v_.missing), model::list_of(ranks),
-                                   no_file ? "there is no record: a rank that died leaves none"
-                                           : "that part of the record was overwritten");
+                                   no_file      ? "there is no record: a rank that died leaves none"
+                                   : ends_early ? "the record ends before that"
+                                                : "that part of the record was overwritten");
     if (ranks.size() > 1) text += "; one of them at least did not come";
     return text;
   }

@@ -176,6 +176,16 @@ class Assembler {
     if (dump.stopped) facts.state = model::RankState::kFrozen;
     if (dump.ended) facts.state = model::RankState::kDone;
     if (dump.dead) facts.state = model::RankState::kDead;
+    if (dump.cut) {
+      facts.record = model::RecordState::kCut;
+      builder_.gap({model::Gap::Kind::kEndsEarly,
+                    rank,
+                    {},
+                    {},
+                    fmt::format("rank {}: its record ends in the middle of a line, so it may have "
+                                "made that call and later ones",
+                                rank)});
+    }
     if (dump.sequences_lost) facts.record = model::RecordState::kUnknown;
     const std::string owner =
         dump.computer.empty() ? fmt::format("the computer of rank {}", rank) : dump.computer;

@@ -31,15 +31,22 @@ std::optional<uint64_t> hex_after(std::string_view line, std::string_view word) 
 class DebugReader {
  public:
   std::vector<ProcessDump> read(std::string_view text) {
+    const bool ends_in_a_line = text.ends_with('\n');
     while (!text.empty()) {
       const std::string_view line = take_line(text);
+      const bool is_cut = text.empty() && !ends_in_a_line;
       const size_t marker = line.find(kMarker);
       if (marker == std::string_view::npos) continue;
       process_ = &process_of(line.substr(0, marker));
       const std::string_view said = line.substr(marker + kMarker.size());
+      const bool is_call = said.find(": opCount ") != std::string_view::npos;
       if (said.find(" Init COMPLETE") != std::string_view::npos) {
         init(said);
-      } else if (said.find(": opCount ") != std::string_view::npos && !call(said)) {
+      } else if (is_call && call(said)) {
+        continue;
+      } else if (is_cut) {
+        process_->dump.cut = true;
+      } else if (is_call) {
         ++strange_;
       }
     }

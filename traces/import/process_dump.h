@@ -53,6 +53,7 @@ struct ProcessDump {
   bool stopped = false;               // by a signal or a debugger
   bool ended = false;                 // it has closed its communicators in order
   bool only_unfinished = false;       // completed calls were omitted on purpose
+  bool cut = false;                   // in the middle of a call: later ones may have been made
   bool start_lost = false;            // a ring buffer overwrote the first calls
   bool sequences_lost = false;        // calls are numbered by counting, and the first ones were
                                       // lost

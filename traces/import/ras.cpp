@@ -82,14 +82,18 @@ class RasReader {
     const io::PlainView ranks = communicator["ranks"];
     const io::PlainView missing = communicator["missing_ranks"];
     std::map<int64_t, model::Rank> members;
-    std::map<std::string, int64_t> kinds;  // with the largest count
+    std::map<std::string, int64_t> kinds;   // with the largest count
+    std::map<std::string, int64_t> fewest;  // with the smallest
     for (size_t i = 0; i < ranks.size(); ++i) {
       const io::PlainView rank = ranks.at(i);
       if (const auto all = global(rank)) members[rank["rank"].integer().value_or(-1)] = *all;
       const io::PlainView counts = rank["collective_counts"];
       for (size_t k = 0; k < counts.size(); ++k) {
         int64_t& most = kinds[std::string(counts.key(k).text())];
-        most = std::max(most, counts.value(k).integer().value_or(0));
+        const int64_t count = counts.value(k).integer().value_or(0);
+        most = std::max(most, count);
+        const auto [least, is_first] = fewest.try_emplace(std::string(counts.key(k).text()), count);
+        if (!is_first) least->second = std::min(least->second, count);
       }
     }
     for (size_t i = 0; i < missing.size(); ++i) {
@@ -107,7 +111,16 @@ class RasReader {
       for (const auto& [position, rank] : members) group.members->push_back(rank);
       for (size_t i = 0; i < ranks.size(); ++i) {
         const auto all = global(ranks.at(i));
-        if (all) add_counts(dump_of(*all, ranks.at(i)), group, kind, most, ranks.at(i));
+        if (!all) continue;
+        ProcessDump& dump = dump_of(*all, ranks.at(i));
+        add_counts(dump, group, kind, most, ranks.at(i));
+        if (dump.groups.back().last_enqueued == most - 1 && fewest[kind] == most - 1) {
+          dump.remarks.push_back(
+              fmt::format("its count of {} is one below the others', as at moments of a job that "
+                          "runs; it is stuck "
+                          "if a second report says the same",
+                          kind));
+        }
       }
     }
   }

@@ -123,6 +123,13 @@ TEST(Ras, WhoseCounterIsBehindIsNamed) {
   const auto verdict = verdict_of(std::move(dumps), run);
   EXPECT_EQ(verdict.charge, Charge::kNeverCame);
   EXPECT_EQ(verdict.culprits, (std::vector<model::Rank>{1})) << verdict.sentence;
+  // Ranks that say the same share a sentence, and a difference of one is doubted.
+  ASSERT_EQ(verdict.not_known.size(), 2U);
+  EXPECT_NE(verdict.not_known[0].find("rank 1: its count of AllReduce is one below"),
+            std::string::npos)
+      << verdict.not_known[0];
+  EXPECT_EQ(verdict.not_known[1].find("ranks 0, 1, 2: calls on AllReduce"), 0U)
+      << verdict.not_known[1];
 }
 
 TEST(NcclDebug, CallsOfInterleavedProcesses) {
@@ -143,6 +150,33 @@ TEST(NcclDebug, CallsOfInterleavedProcesses) {
   EXPECT_EQ(verdict.charge, Charge::kDifferentCall);
   EXPECT_EQ(verdict.culprits, (std::vector<model::Rank>{2})) << verdict.sentence;
   EXPECT_NE(verdict.sentence.find("all_reduce max"), std::string::npos) << verdict.sentence;
+}
+
+TEST(NcclDebug, ACutLastLineIsNoCallLeftOut) {
+  std::vector<ProcessDump> dumps;
+  for (const char* rank : {"0", "1", "2"}) {
+    const std::string process = std::string("h0:1") + rank;
+    std::string text = process + ":20 [0] NCCL INFO ncclCommInitRank comm 0x55aa rank " + rank +
+                       " nranks 3 cudaDev 0 nvmlDev 0 busId 1000 commId 0x5f1c - Init COMPLETE\n";
+    for (const char* count : {"0", "1"}) {
+      text += process + ":20 [0] NCCL INFO AllReduce: opCount " + count +
+              " sendbuff 0x7f00 recvbuff 0x7f00 count 64 datatype 7 op 0 root 0 comm 0x55aa "
+              "[nranks=3] stream 0x5600\n";
+    }
+    if (*rank == '1') text.resize(text.size() - 50);
+    for (ProcessDump& dump : dumps_of(text, "nccl.log")) dumps.push_back(std::move(dump));
+  }
+  ASSERT_EQ(dumps.size(), 3U);
+  EXPECT_TRUE(dumps[1].cut);
+  model::Run run;
+  const auto verdict = verdict_of(std::move(dumps), run);
+  EXPECT_EQ(verdict.charge, Charge::kNoRecord) << verdict.sentence;
+  EXPECT_NE(verdict.sentence.find("rank 1, of which the record ends before that"),
+            std::string::npos)
+      << verdict.sentence;
+  ASSERT_EQ(verdict.not_known.size(), 1U);
+  EXPECT_NE(verdict.not_known[0].find("rank 1: its record ends in the middle of a line"),
+            std::string::npos);
 }
 
 TEST(Inspector, FinishedCallsAreRead) {
