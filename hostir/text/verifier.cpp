@@ -25,6 +25,18 @@ void check_symbols(const Program& program, std::vector<Diagnostic>& diagnostics)
   for (const Function& function : program.functions) check(function.name, function.name_span);
 }
 
+// True if the function applies a kernel whose gradient has errors.
+bool applies_faulty_gradient(const VerifyContext& context, const Function& function) {
+  for (const Instruction& i : function.instructions) {
+    for (const auto& [name, value] : i.attributes.entries()) {
+      const auto* symbol = std::get_if<Symbol>(&value);
+      const Function* kernel = symbol ? context.program.find_function(symbol->name) : nullptr;
+      if (kernel != nullptr && context.faulty.contains(kernel->gradient)) return true;
+    }
+  }
+  return false;
+}
+
 // Builds the body of a gradient from a fusion declared before it. False after an error.
 bool derive(VerifyContext& context, Function& function, const GradientNote& note) {
   const Function* of = context.program.find_function(note.of);
@@ -35,8 +47,8 @@ bool derive(VerifyContext& context, Function& function, const GradientNote& note
     }
     return false;
   }
-  // The errors of the fusion have already been reported.
-  if (context.faulty.contains(of->name)) return false;
+  // The errors of these have already been reported.
+  if (context.faulty.contains(of->name) || applies_faulty_gradient(context, *of)) return false;
   auto derived = differentiate(context.program, *of, function.name, note.wrt);
   if (!derived) {
     for (Diagnostic& d : derived.error().diagnostics) {
