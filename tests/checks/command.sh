@@ -342,6 +342,23 @@ says "delaying @reduced_before_it_is_computed#5 on rank 0 until after @reduced_b
 says "both orders of 1 of 1 unordered pairs forced; nothing orders" "how many orders were forced"
 expect 3 "an order that only shows on all ranks" "$hostir" "${races[@]}" @received_over_what_is_read --input "x=full(1)" --input "z=full(5)" --schedules 5
 says "delaying @received_over_what_is_read#8 on every rank" "a late instruction of one rank or of all"
+cat >"$work/false_rule.hir" <<'END'
+mesh @m = <x=2>
+kernel @most(%a: tensor<?Bx?Hxf32>) -> (%y: tensor<?Bx?Hxf32>) rule "([b,h])->([b,h])" {
+  %top = reduce_max %a {dims = [1]}
+  %y = broadcast_in_dim %top {dims = [0], shape = [?B, ?H]}
+  return %y
+}
+fusion @f(%a: tensor<2x8xf32> <@m, [{}, {x}]>) -> (%y: tensor<2x8xf32>) {
+  %small = cast %a {to = f8e5m2}
+  %back = cast %small {to = f32}
+  %y = apply @most(%back)
+  return %y
+}
+END
+expect 1 "a cast to few digits excuses nothing where both runs had the same" "$hostir" run "$work/false_rule.hir" \
+  --input "a=2x8xf32=[1 1 1 1 1.25 1 1 1][1 1 1 1 1.25 1 1 1]" --check-unsharded
+says "%y of @f#3 apply" "the value that differs is named"
 huge_mlp=(tests/programs/tp_mlp.hir --mesh tp=8 --size B=4 --size S=4096 --size H=16384 --size F=65536 --example-inputs)
 expect 0 "--shapes-only of 4 GB of weights" bash -c 'ulimit -v 2000000; timeout 20 "$@"' sh "$hostir" run "${huge_mlp[@]}" --shapes-only --trace "$work/shapes.db"
 says "%y : 4x4096x16384xf32, not computed" "--shapes-only prints shapes"

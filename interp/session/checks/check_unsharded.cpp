@@ -100,34 +100,56 @@ Rank holder(const Write& write, const std::vector<int64_t>& index) {
   return kNoRank;
 }
 
-// By ValueId, for floats: the dtype with the fewest digits to which a value or one that it depends
-// on was rounded. Parameters are the same in both runs, however few digits they have.
-std::vector<std::optional<DType>> coarsest_dtypes(const Function& fusion) {
-  std::vector<std::optional<DType>> out(fusion.values.size());
-  const auto add = [](std::optional<DType>& coarsest, std::optional<DType> other) {
+// Which values of a fusion may differ between the two runs, and by the rounding to which dtype.
+// Parameters are the same in both. Equal operands give equal results, except where the order of an
+// op's sum may differ.
+class Roundings {
+ public:
+  explicit Roundings(const Function& fusion) : fusion_(fusion), known_(fusion.values.size()) {}
+
+  /// Derives the results of an instruction from its operands.
+  void add(const Instruction& i) {
+    const OpShape shape = record(i.kind).shape;
+    Rounding made;
+    made.may_differ =
+        shape != OpShape::kPointwise && shape != OpShape::kBroadcast && shape != OpShape::kSource;
+    for (const Operand& o : i.operands) {
+      if (!o.value.valid() || !known_[o.value.index].may_differ) continue;
+      made.may_differ = true;
+      coarsen(made.dtype, known_[o.value.index].dtype);
+    }
+    for (const ValueId result : i.results) {
+      Rounding& rounding = known_[result.index] = made;
+      if (made.may_differ && std::holds_alternative<TensorType>(fusion_.value(result).type))
+        coarsen(rounding.dtype, dtype_of(fusion_.value(result).type));
+    }
+  }
+  /// All elements had the same bits in both runs.
+  void set_equal(ValueId value) { known_[value.index] = {}; }
+
+  /// The dtype with the fewest digits to which the value or one that it depends on was rounded.
+  std::optional<DType> of(ValueId value) const { return known_[value.index].dtype; }
+
+ private:
+  struct Rounding {
+    bool may_differ = false;
+    std::optional<DType> dtype;
+  };
+
+  static void coarsen(std::optional<DType>& coarsest, std::optional<DType> other) {
     if (!other || !is_float(*other)) return;
     if (!coarsest || facts_of(*other).mantissa_bits < facts_of(*coarsest).mantissa_bits)
       coarsest = other;
-  };
-  for (const InstrId id : fusion.preorder()) {
-    const Instruction& i = fusion.instr(id);
-    std::optional<DType> upstream;
-    for (const Operand& o : i.operands) {
-      if (o.value.valid()) add(upstream, out[o.value.index]);
-    }
-    for (const ValueId result : i.results) {
-      out[result.index] = upstream;
-      if (std::holds_alternative<TensorType>(fusion.value(result).type))
-        add(out[result.index], dtype_of(fusion.value(result).type));
-    }
   }
-  return out;
-}
+
+  const Function& fusion_;
+  std::vector<Rounding> known_;  // by ValueId
+};
 
 // Everything needed to report where a value differs.
 struct Comparison {
   const Function& fusion;
-  const std::vector<std::optional<DType>> coarsest;
+  Roundings roundings;
   const RecordedRun& sharded;
   const RecordedRun& unsharded;
   const Tolerance& tolerance;
@@ -162,7 +184,7 @@ std::optional<UnshardedDifference> compare_write(const Comparison& c, ValueId id
     out.rank = d.second;
     return out;
   }
-  const auto found = compare(whole.tensor, expected, c.tolerance, c.coarsest[id.index]);
+  const auto found = compare(whole.tensor, expected, c.tolerance, c.roundings.of(id));
   if (!found) return std::nullopt;
   return difference_at(c, value, op, write, Box::whole(expected.extents).index_at(found->first),
                        describe(*found, whole.tensor));
@@ -183,10 +205,11 @@ std::optional<Tensor> reference_value(const RecordedRun& run, const std::string&
   return writes.back().front()->data;
 }
 
-void compare_values(const Comparison& c, UnshardedReport& report) {
+void compare_values(Comparison& c, UnshardedReport& report) {
   const std::vector<InstrId> order = c.fusion.preorder();
   for (uint32_t n = 1; n <= order.size() && !report.difference; ++n) {
     const OpRef op{c.fusion.name, n};
+    c.roundings.add(c.fusion.instr(order[n - 1]));
     for (const ValueId result : c.fusion.instr(order[n - 1]).results) {
       const std::string& value = c.fusion.value(result).name;
       const auto expected = reference_value(c.unsharded, unsharded_name(c.fusion, result));
@@ -197,6 +220,13 @@ void compare_values(const Comparison& c, UnshardedReport& report) {
         report.difference = compare_write(c, result, op, write, *expected);
         if (report.difference) return;
       }
+      const auto has_equal_bits = [&](const Write& write) {
+        const Assembled whole = assembled(c.sharded, write);
+        return whole.missing.empty() && whole.tensor.dtype == expected->dtype &&
+               whole.tensor.data == expected->data;
+      };
+      if (!writes.empty() && std::all_of(writes.begin(), writes.end(), has_equal_bits))
+        c.roundings.set_equal(result);
     }
   }
 }
@@ -221,7 +251,7 @@ void compare_outputs(const Comparison& c, UnshardedReport& report) {
                                        relative_difference(actual[i].global, expected[i].global));
     const ValueId id = returned[i].value;
     const auto found =
-        compare(actual[i].global, expected[i].global, c.tolerance, c.coarsest[id.index]);
+        compare(actual[i].global, expected[i].global, c.tolerance, c.roundings.of(id));
     if (!found || report.difference) continue;
     UnshardedDifference difference;
     difference.value = actual[i].name;
@@ -276,7 +306,7 @@ Expected<UnshardedReport> check_unsharded(const Prepared& prepared,
   HOSTIR_ASSIGN_OR_RETURN(const RecordedRun unsharded,
                           recorded_run(*reference, make_backend, on_one_rank(run_options)));
   UnshardedReport report;
-  const Comparison comparison{fusion, coarsest_dtypes(fusion), sharded, unsharded, tolerance};
+  Comparison comparison{fusion, Roundings(fusion), sharded, unsharded, tolerance};
   compare_values(comparison, report);
   compare_outputs(comparison, report);
   return report;
