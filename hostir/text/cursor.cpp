@@ -237,9 +237,16 @@ std::optional<double> parse_number(Cursor& cursor) {
     cursor.unexpected("a number");
     return std::nullopt;
   }
+  const bool is_integer = cursor.at(TokenKind::kInt);
   const std::string_view text = cursor.next().text;
   double value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (is_integer && value >= 0x1p53) {
+    // Numbers are doubles: 9007199254740993 would silently become 9007199254740992.
+    cursor.error("syntax_c4", "integers from 2^53 on are given as data: {data = \"1xi64=[...]\"}",
+                 cursor.span_from(first.begin));
+    return std::nullopt;
+  }
   if (code == std::errc() && end == text.data() + text.size()) return sign * value;
   cursor.error("syntax_c4", "number does not fit in a double", cursor.span_from(first.begin));
   return std::nullopt;
