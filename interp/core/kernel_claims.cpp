@@ -34,9 +34,10 @@ struct Held {
   AxisList axes;          // kPartial: at least over these
   std::string parameter;  // a launch operand it is computed from
   const Operand* from = nullptr;
-  std::string made_by;    // kPartial: the op that sums over a cut dimension; empty: was partial
-  bool as_given = false;  // a parameter, possibly with elements moved: not scaled
-  Cuts cuts;              // empty: not known
+  std::string made_by;        // kPartial: the op that sums over a cut dimension; empty: was partial
+  std::optional<size_t> sum;  // kPartial, in a plain buffer: its number among PlainSums
+  bool as_given = false;      // a parameter, possibly with elements moved: not scaled
+  Cuts cuts;                  // empty: not known
 };
 
 struct Launch {
@@ -332,19 +333,14 @@ class PlainSums {
   }
 
  private:
-  struct Known {
-    Held held;
-    size_t sum = 0;  // in `out_`
-  };
-
   void returned(CodeIndex index) {
     const CodeInstruction& c = code_.instructions[index];
     for (const uint32_t reg : c.operands) {
       if (reg == kNoRegister) continue;
       const auto found = known_.find(aliases_.group(reg));
       if (found == known_.end()) continue;
-      out_[found->second.sum].returned = index;
-      out_[found->second.sum].result = code_.register_name(reg);
+      out_[*found->second.sum].returned = index;
+      out_[*found->second.sum].result = code_.register_name(reg);
     }
   }
 
@@ -359,15 +355,13 @@ class PlainSums {
                     [&](size_t operand) { return is_plain(launch, operand); });
     if (!writes_plain && known_.empty()) return;
     std::vector<Held> held = held_by_parameters(launch, moved_);
-    std::optional<size_t> read;
     for (size_t p = 0; p < launch.in.size(); ++p) {
       const uint32_t reg = launch.c.operands[launch.in[p]];
       const auto found = reg == kNoRegister ? known_.end() : known_.find(aliases_.group(reg));
       if (found == known_.end()) continue;
-      read = found->second.sum;
-      out_[*read].readers.push_back(launch.index);
+      out_[*found->second.sum].readers.push_back(launch.index);
       Held& h = held[launch.kernel.params[p].value.index];
-      h = found->second.held;
+      h = found->second;
       h.parameter = buffer_name(code_, launch.c, launch.in[p]);
       h.from = &launch.source.operands[launch.in[p]];
     }
@@ -379,8 +373,9 @@ class PlainSums {
       if (r >= results.size() || results[r].kind != Held::Kind::kPartial || communicated_[group] ||
           one_rank_of_each_group(code_, launch.index, results[r].axes))
         continue;
-      if (!results[r].made_by.empty()) {
-        read = out_.size();
+      Held h = results[r];
+      if (!h.made_by.empty()) {
+        h.sum = out_.size();
         out_.push_back({launch.index,
                         claim(results[r].axes, results[r].reduction),
                         described(launch, results[r]),
@@ -388,12 +383,11 @@ class PlainSums {
                         kNoCode,
                         {}});
       }
-      if (!read) continue;  // it was declared partial
-      Held h = results[r];
+      if (!h.sum) continue;  // it was declared partial
       h.made_by.clear();
       h.as_given = true;
       h.cuts.clear();
-      known_[group] = {std::move(h), *read};
+      known_[group] = std::move(h);
     }
   }
 
@@ -417,8 +411,8 @@ class PlainSums {
   const Code& code_;
   const Aliases aliases_;
   const std::vector<bool> moved_;
-  std::vector<bool> communicated_;   // by group of aliases
-  std::map<uint32_t, Known> known_;  // by group of aliases
+  std::vector<bool> communicated_;  // by group of aliases
+  std::map<uint32_t, Held> known_;  // by group of aliases
   std::vector<PlainSum> out_;
 };
 
