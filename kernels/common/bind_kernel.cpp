@@ -98,6 +98,14 @@ Expected<std::shared_ptr<const Function>> with_bound_attributes(const Function& 
                                         "or result; give it to a dimension of one",
                                         *name));
   }
+  for (const Instruction& i : bound->instructions) {
+    for (const auto& [name, value] : i.attributes.entries()) {
+      if (const auto* e = std::get_if<IndexExpr>(&value)) HOSTIR_TRY(e->evaluate(sizes.lookup()));
+      if (const auto* list = std::get_if<ExprList>(&value)) {
+        for (const IndexExpr& e : *list) HOSTIR_TRY(e.evaluate(sizes.lookup()));
+      }
+    }
+  }
   return bound;
 }
 
