@@ -8,7 +8,7 @@
 //    that propagation makes anyway is not tried again, nor, if there are many, one that was among
 //    the worse half in the round before; all are tried again once the parts fit in memory.
 // 3. Each candidate is lowered and run without values (plan_prediction.h): the times are the
-//    simulator's. Of candidates that propagate to the same shardings one is.
+//    simulator's. Candidates that propagate to the same shardings are predicted once.
 // 4. If the fusion repeats equal layers (repeated_layers.h), they are cut alike. The search lowers
 //    two and four of them, and a layer adds half of the difference. The best plan is then
 //    predicted with all layers.

@@ -5,7 +5,7 @@
 
 namespace hostir::interp {
 
-/// As compile_code(), for what the compiler lowered and of which only rank 0 will run: the claims
+/// As compile_code(), for lowered code of which only rank 0 runs: the claims
 /// of its layouts are not checked, and packed buffers of other ranks have no blocks. On 1,024 ranks
 /// both take much longer than the run. Errors: those of compile_code().
 Expected<std::shared_ptr<const Code>> compile_for_first_rank(std::shared_ptr<const Program> program,

@@ -179,7 +179,8 @@ void explain_by_sums(const Code& code, const std::vector<PlainSum>& sums, Fault&
   }
 }
 
-// A result that each rank has its own addend of. What is shown is the first rank's.
+// A result that is a sum which nothing reduced: each rank holds one addend. The first rank's is
+// shown.
 void add_returned_sums(const Code& code, const std::vector<PlainSum>& sums, RunResult& result) {
   for (const PlainSum& sum : sums) {
     if (sum.returned == kNoCode) continue;
