@@ -1,13 +1,12 @@
 #include "traces/skeleton/skeleton.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <tuple>
+#include <numeric>
 #include <utility>
 
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/user_frame.h"
+#include "traces/skeleton/continuation.h"
 
 namespace hostir::traces {
 
@@ -29,12 +28,14 @@ class JobBuilder {
   }
 
   JobCalls record() {
+    std::vector<MayMake> may_make;
     for (size_t r = 0; r < refs_.size(); ++r) {
       for (const MemberRef& ref : refs_[r]) {
         if (!lost_elsewhere(ref)) job_[r].push_back(call_of(static_cast<Rank>(r), ref));
       }
-      if (refs_[r].empty()) job_[r] = of_unrecorded(static_cast<Rank>(r));
+      may_make.push_back(is_missing(static_cast<Rank>(r)) ? MayMake::kCompleted : MayMake::kNone);
     }
+    go_on(run_, may_make, job_);
     return std::move(job_);
   }
 
@@ -52,14 +53,9 @@ class JobBuilder {
         }
         if (!lost_elsewhere(refs_[r][i])) calls.push_back(call_of(rank, refs_[r][i]));
       }
-      if (refs_[r].empty()) {
-        std::vector<JobCall> own = of_unrecorded(rank);
-        own.insert(own.end(), calls.begin(), calls.end());
-        calls = std::move(own);
-      }
       job_[r] = std::move(calls);
     }
-    go_on(edits);
+    go_on(run_, may_make(edits), job_);
     return std::move(job_);
   }
 
@@ -71,6 +67,7 @@ class JobBuilder {
     out.communicator = ref.communicator();
     out.call = ref.member->call;
     out.order = ref.member->order.value_or(0);
+    out.completed = ref.member->state == MemberState::kCompleted;
     if (const model::Instruction* instruction = run_.find(ref.member->instruction))
       out.place = diagnose::stack_text(*instruction);
     if (ref.pair != nullptr) {
@@ -78,10 +75,57 @@ class JobBuilder {
       out.shape = sends ? Shape::kSend : Shape::kRecv;
       out.peer = sends ? ref.pair->target : ref.pair->source;
       out.call.kind = sends ? OpKind::send : OpKind::recv;
-    } else if (!out.call.root) {
-      out.call.root = root_of(*ref.meeting);
+      return out;
     }
+    if (!out.call.root) out.call.root = root_of(*ref.meeting);
+    if (out.call.kind == OpKind::all_to_all) choose_blocks(out.call, *ref.meeting, rank);
     return out;
+  }
+  // If only totals are recorded: blocks that give them, so that the skeleton has no mismatch that
+  // the job had not. Totals that do not fit keep theirs.
+  static void choose_blocks(model::Call& call, const model::Meeting& meeting, Rank rank) {
+    const size_t n = meeting.members.size();
+    if (call.sends.size() == n && call.receives.size() == n) return;
+    std::vector<int64_t> sent;
+    std::vector<int64_t> expected;
+    size_t mine = n;
+    for (const Member& member : meeting.members) {
+      if (member.rank == rank) mine = sent.size();
+      sent.push_back(elements(member, member.call.inputs));
+      expected.push_back(elements(member, member.call.outputs));
+    }
+    const auto known = [](const std::vector<int64_t>& list) {
+      return std::all_of(list.begin(), list.end(), [](int64_t each) { return each >= 0; });
+    };
+    if (!known(sent) || !known(expected) || mine == n) {
+      call.sends.assign(n, 1);
+      call.receives.assign(n, 1);
+      return;
+    }
+    const auto sum = [](const std::vector<int64_t>& list) {
+      return std::accumulate(list.begin(), list.end(), int64_t{0});
+    };
+    if (sum(sent) != sum(expected)) return;
+    call.sends.assign(n, 0);
+    call.receives.assign(n, 0);
+    for (size_t p = 0, q = 0; p < n && q < n;) {
+      const int64_t block = std::min(sent[p], expected[q]);
+      if (p == mine) call.sends[q] = block;
+      if (q == mine) call.receives[p] = block;
+      sent[p] -= block;
+      expected[q] -= block;
+      sent[p] == 0 ? ++p : ++q;
+    }
+  }
+  static int64_t elements(const Member& member, const std::vector<Extents>& shapes) {
+    if (!member.arrived() || member.call.kind != OpKind::all_to_all || shapes.empty()) return -1;
+    int64_t all = 0;
+    for (const Extents& shape : shapes) {
+      const auto n = element_count(shape);
+      if (!n || *n < 0 || *n > INT32_MAX || all > INT32_MAX) return -1;
+      all += *n;
+    }
+    return all;
   }
   // Possibly only the root records that it is the root.
   static std::optional<int32_t> root_of(const model::Meeting& meeting) {
@@ -135,60 +179,6 @@ class JobBuilder {
     return facts == nullptr || facts->record == model::RecordState::kMissing;
   }
 
-  // ---- ranks without a record
-
-  // The meetings that others completed, in an order consistent with that of all of them.
-  std::vector<JobCall> of_unrecorded(Rank rank) const {
-    if (!is_missing(rank)) return {};
-    std::vector<const model::Meeting*> meetings;
-    for (const model::Meeting& meeting : run_.meetings) {
-      const Member* mine = meeting.member(rank);
-      if (mine == nullptr || mine->arrived()) continue;
-      const bool over =
-          std::any_of(meeting.members.begin(), meeting.members.end(),
-                      [](const Member& m) { return m.state == MemberState::kCompleted; });
-      const bool whole = std::none_of(
-          meeting.members.begin(), meeting.members.end(),
-          [&](const Member& m) { return m.state == MemberState::kUnknown && !is_missing(m.rank); });
-      if (over && whole) meetings.push_back(&meeting);
-    }
-    std::vector<JobCall> out;
-    for (const model::Meeting* meeting : in_order(meetings)) {
-      const auto known = std::find_if(meeting->members.begin(), meeting->members.end(),
-                                      [](const Member& m) { return m.arrived(); });
-      out.push_back(call_of(rank, {meeting, nullptr, &*known}));
-      out.back().order = UINT64_MAX;  // nothing is issued together with it
-    }
-    return out;
-  }
-
-  std::vector<const model::Meeting*> in_order(
-      const std::vector<const model::Meeting*>& meetings) const {
-    std::map<const model::Meeting*, std::set<const model::Meeting*>> before;
-    for (const model::Meeting* meeting : meetings) before[meeting];
-    for (const auto& calls : refs_) {
-      const model::Meeting* last = nullptr;
-      for (const MemberRef& ref : calls) {
-        if (ref.meeting == nullptr || before.count(ref.meeting) == 0) continue;
-        if (last != nullptr) before[ref.meeting].insert(last);
-        last = ref.meeting;
-      }
-    }
-    std::vector<const model::Meeting*> out;
-    std::vector<const model::Meeting*> left = meetings;
-    while (!left.empty()) {
-      auto next = std::find_if(left.begin(), left.end(), [&](const model::Meeting* m) {
-        return std::none_of(left.begin(), left.end(), [&](const model::Meeting* other) {
-          return before[m].count(other) != 0;
-        });
-      });
-      if (next == left.end()) next = left.begin();
-      out.push_back(*next);
-      left.erase(next);
-    }
-    return out;
-  }
-
   // ---- edits
 
   static const CallEdit* edit_at(const std::vector<CallEdit>& edits, Rank rank, size_t at) {
@@ -201,7 +191,9 @@ class JobBuilder {
                    std::vector<JobCall>& calls) const {
     for (const CallEdit& edit : edits) {
       if (edit.rank != rank) continue;
-      if (edit.kind == CallEdit::Kind::kAdd && edit.at == at) {
+      // Behind its last call, a rank makes what the others wait for.
+      const bool goes_on = at == refs_[static_cast<size_t>(rank)].size();
+      if (edit.kind == CallEdit::Kind::kAdd && edit.at == at && !goes_on) {
         calls.push_back(call_of(rank, edit.pattern));
         calls.back().order = UINT64_MAX;
       }
@@ -212,99 +204,21 @@ class JobBuilder {
     }
   }
 
-  // Ranks that were prevented from making calls the others made now make them. A rank that nothing
-  // prevented, and that the repair does not change, makes none: a wrong repair must not complete.
-  void go_on(const std::vector<CallEdit>& edits) {
-    can_go_on_.assign(job_.size(), false);
+  // A rank that nothing prevented, and that the repair does not change, has made all its calls.
+  std::vector<MayMake> may_make(const std::vector<CallEdit>& edits) const {
+    std::vector<MayMake> out;
     for (size_t r = 0; r < refs_.size(); ++r) {
-      can_go_on_[r] = is_missing(static_cast<Rank>(r)) ||
-                      std::any_of(refs_[r].begin(), refs_[r].end(),
-                                  [](const MemberRef& ref) { return ref.member->unfinished(); });
+      const bool waits = std::any_of(refs_[r].begin(), refs_[r].end(),
+                                     [](const MemberRef& ref) { return ref.member->unfinished(); });
+      out.push_back(waits || is_missing(static_cast<Rank>(r)) ? MayMake::kAny : MayMake::kNone);
     }
-    for (const CallEdit& edit : edits) can_go_on_[static_cast<size_t>(edit.rank)] = true;
-    std::map<model::CommunicatorId, std::vector<Rank>> members;
-    for (const model::Meeting& meeting : run_.meetings) {
-      auto& list = members[meeting.communicator];
-      if (!list.empty()) continue;
-      for (const Member& member : meeting.members) list.push_back(member.rank);
-    }
-    going_on_.resize(job_.size());
-    for (const auto& [communicator, ranks] : members) collectives_go_on(communicator, ranks);
-    pairs_go_on();
-    for (size_t r = 0; r < job_.size(); ++r) {
-      // The ranks that made them counted their calls alike, so that this is the order of all.
-      std::stable_sort(going_on_[r].begin(), going_on_[r].end(),
-                       [](const JobCall& a, const JobCall& b) { return a.order < b.order; });
-      for (JobCall& call : going_on_[r]) {
-        // Sends and recvs of one group stay together, but not with what the rank has called itself.
-        const bool grouped = call.shape != Shape::kCollective && call.order < kLater;
-        call.order = grouped ? call.order + kLater : UINT64_MAX;
-        job_[r].push_back(std::move(call));
-      }
-    }
-  }
-  std::vector<JobCall> collectives(Rank rank, model::CommunicatorId communicator) const {
-    std::vector<JobCall> out;
-    for (const JobCall& call : job_[static_cast<size_t>(rank)]) {
-      if (call.shape == Shape::kCollective && call.communicator == communicator)
-        out.push_back(call);
-    }
+    for (const CallEdit& edit : edits) out[static_cast<size_t>(edit.rank)] = MayMake::kAny;
     return out;
-  }
-  void collectives_go_on(model::CommunicatorId communicator, const std::vector<Rank>& ranks) {
-    std::vector<JobCall> longest;
-    std::map<Rank, size_t> made;
-    for (const Rank rank : ranks) {
-      if (run_.find(rank) == nullptr) return;
-      std::vector<JobCall> mine = collectives(rank, communicator);
-      made[rank] = mine.size();
-      if (mine.size() > longest.size()) longest = std::move(mine);
-    }
-    for (const auto& [rank, count] : made) {
-      for (size_t k = count; k < longest.size(); ++k) append(rank, longest[k]);
-    }
-  }
-  void append(Rank rank, JobCall call) {
-    if (!can_go_on_[static_cast<size_t>(rank)]) return;
-    call.place.clear();
-    going_on_[static_cast<size_t>(rank)].push_back(std::move(call));
-  }
-  void pairs_go_on() {
-    using Line = std::tuple<model::CommunicatorId, Rank, Rank>;
-    std::map<Line, std::vector<JobCall>> sends;
-    std::map<Line, std::vector<JobCall>> recvs;
-    for (size_t r = 0; r < job_.size(); ++r) {
-      const auto rank = static_cast<Rank>(r);
-      for (const JobCall& call : job_[r]) {
-        if (call.shape == Shape::kSend) sends[{call.communicator, rank, call.peer}].push_back(call);
-        if (call.shape == Shape::kRecv) recvs[{call.communicator, call.peer, rank}].push_back(call);
-      }
-    }
-    const auto answer = [&](const std::map<Line, std::vector<JobCall>>& made,
-                            std::map<Line, std::vector<JobCall>>& answers, Shape shape) {
-      for (const auto& [line, calls] : made) {
-        const auto& [communicator, source, target] = line;
-        for (size_t k = answers[line].size(); k < calls.size(); ++k) {
-          JobCall call = calls[k];
-          call.shape = shape;
-          call.peer = shape == Shape::kRecv ? source : target;
-          call.call.kind = shape == Shape::kRecv ? OpKind::recv : OpKind::send;
-          append(shape == Shape::kRecv ? target : source, std::move(call));
-        }
-      }
-    };
-    auto sends_before = sends;
-    answer(sends, recvs, Shape::kRecv);
-    answer(recvs, sends_before, Shape::kSend);
   }
 
   const Run& run_;
-  static constexpr uint64_t kLater = uint64_t{1} << 62;
-
   std::vector<std::vector<MemberRef>> refs_;
   JobCalls job_;
-  std::vector<bool> can_go_on_;
-  JobCalls going_on_;  // by rank: calls that it makes once it is no longer prevented
 };
 
 }  // namespace

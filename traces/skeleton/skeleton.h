@@ -25,6 +25,7 @@ struct JobCall {
   std::string place;                  // source location of the call in the user's code; may be
                                       // empty
   uint64_t order = 0;                 // if equal to the previous one: issued together with it
+  bool completed = false;             // in the record
 };
 
 /// By rank.

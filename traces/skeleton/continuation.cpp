@@ -1,0 +1,197 @@
+#include "traces/skeleton/continuation.h"
+
+#include <algorithm>
+#include <map>
+
+namespace hostir::traces {
+
+namespace {
+
+using model::CommunicatorId;
+using model::Rank;
+using Shape = JobCall::Shape;
+
+/// Above all recorded places in the order of calls.
+constexpr uint64_t kLater = uint64_t{1} << 62;
+
+class Continuation {
+ public:
+  Continuation(const model::Run& run, const std::vector<MayMake>& may_make, JobCalls& job)
+      : run_(run), may_make_(may_make), job_(job), at_(job.size(), 0), parts_(job.size()) {}
+
+  void go() {
+    for (size_t r = 0; r < job_.size(); ++r) open_launch(r);
+    while (true) {
+      bool moved = false;
+      for (size_t r = 0; r < job_.size(); ++r) moved |= advance(r);
+      if (!moved && !add_awaited()) return;
+    }
+  }
+
+ private:
+  /// A call of the launch in which a rank is.
+  struct Part {
+    size_t call = 0;
+    bool done = false;
+  };
+
+  // Calls with one place in the order are issued together, and complete independently.
+  void open_launch(size_t r) {
+    const auto& calls = job_[r];
+    auto& parts = parts_[r];
+    parts.clear();
+    for (size_t i = at_[r]; i < calls.size(); ++i) {
+      if (!parts.empty() && (calls[i].order != calls[at_[r]].order || calls[i].order == UINT64_MAX))
+        break;
+      parts.push_back({i, false});
+    }
+  }
+
+  bool advance(size_t r) {
+    bool moved = false;
+    while (!parts_[r].empty()) {
+      bool all_done = true;
+      for (Part& part : parts_[r]) {
+        if (!part.done && complete(r, part)) moved = true;
+        all_done = all_done && part.done;
+      }
+      if (!all_done) return moved;
+      at_[r] += parts_[r].size();
+      open_launch(r);
+      moved = true;
+    }
+    return moved;
+  }
+
+  bool complete(size_t r, Part& part) {
+    const JobCall& call = job_[r][part.call];
+    if (call.shape != Shape::kCollective) {
+      Part* other = part_of(call.peer, call.communicator, opposite(call.shape), rank_of(r));
+      if (other == nullptr) return false;
+      other->done = part.done = true;
+      return true;
+    }
+    const std::vector<Rank>& members = members_of(call.communicator);
+    const bool all = std::all_of(members.begin(), members.end(), [&](Rank member) {
+      return part_of(member, call.communicator, Shape::kCollective) != nullptr;
+    });
+    if (!all) return false;
+    part.done = true;
+    for (const Rank member : members) {
+      if (rank_of(r) != member) part_of(member, call.communicator, Shape::kCollective)->done = true;
+    }
+    return true;
+  }
+
+  // The unfinished part of the rank's launch that is such a call.
+  Part* part_of(Rank rank, CommunicatorId communicator, Shape shape, Rank peer = model::kNoRank) {
+    if (!is_here(rank)) return nullptr;
+    for (Part& part : parts_[index(rank)]) {
+      const JobCall& call = job_[index(rank)][part.call];
+      const bool same = call.communicator == communicator && call.shape == shape;
+      if (!part.done && same && (shape == Shape::kCollective || call.peer == peer)) return &part;
+    }
+    return nullptr;
+  }
+
+  // ---- calls in which others wait
+
+  bool add_awaited() {
+    std::map<Rank, std::vector<JobCall>> awaited;  // sends and recvs that a rank makes together
+    for (size_t r = 0; r < job_.size(); ++r) {
+      for (const Part& part : parts_[r]) {
+        const JobCall& call = job_[r][part.call];
+        if (part.done || call.shape == Shape::kCollective || !may_make(call.peer, call)) continue;
+        JobCall answer = call;
+        answer.shape = opposite(call.shape);
+        answer.call.kind = answer.shape == Shape::kSend ? OpKind::send : OpKind::recv;
+        answer.peer = rank_of(r);
+        awaited[call.peer].push_back(std::move(answer));
+      }
+    }
+    for (auto& [rank, calls] : awaited) append(rank, std::move(calls));
+    if (!awaited.empty()) return true;
+    for (size_t r = 0; r < job_.size(); ++r) {
+      for (const Part& part : parts_[r]) {
+        if (!part.done && add_collective(job_[r][part.call])) return true;
+      }
+    }
+    return false;
+  }
+
+  // Only if the call then completes: every member is in it or may make it.
+  bool add_collective(const JobCall& call) {
+    if (call.shape != Shape::kCollective) return false;
+    std::vector<Rank> absent;
+    for (const Rank member : members_of(call.communicator)) {
+      if (part_of(member, call.communicator, Shape::kCollective) != nullptr) continue;
+      if (!may_make(member, call)) return false;
+      absent.push_back(member);
+    }
+    const JobCall pattern = call;
+    for (const Rank rank : absent) {
+      JobCall made = pattern;
+      fit_blocks(made, rank);
+      append(rank, {std::move(made)});
+    }
+    return !absent.empty();
+  }
+
+  // What a rank sends and expects in an all_to_all is what the others expect and send.
+  void fit_blocks(JobCall& made, Rank rank) {
+    const std::vector<Rank>& members = members_of(made.communicator);
+    const auto mine =
+        static_cast<size_t>(std::find(members.begin(), members.end(), rank) - members.begin());
+    if (made.call.sends.size() != members.size() || made.call.receives.size() != members.size())
+      return;
+    for (size_t q = 0; q < members.size(); ++q) {
+      const Part* part = part_of(members[q], made.communicator, Shape::kCollective);
+      if (q == mine || part == nullptr) continue;
+      const model::Call& other = job_[index(members[q])][part->call].call;
+      if (mine < other.receives.size()) made.call.sends[q] = other.receives[mine];
+      if (mine < other.sends.size()) made.call.receives[q] = other.sends[mine];
+    }
+    made.call.sends[mine] = made.call.receives[mine];
+  }
+
+  bool may_make(Rank rank, const JobCall& call) const {
+    if (!is_here(rank) || !parts_[index(rank)].empty()) return false;
+    const MayMake may = may_make_[index(rank)];
+    return may == MayMake::kAny || (may == MayMake::kCompleted && call.completed);
+  }
+
+  void append(Rank rank, std::vector<JobCall> calls) {
+    const uint64_t order = kLater + added_++;
+    for (JobCall& call : calls) {
+      call.place.clear();
+      call.order = order;
+      job_[index(rank)].push_back(std::move(call));
+    }
+    open_launch(index(rank));
+  }
+
+  static Shape opposite(Shape shape) { return shape == Shape::kSend ? Shape::kRecv : Shape::kSend; }
+  static Rank rank_of(size_t r) { return static_cast<Rank>(r); }
+  static size_t index(Rank rank) { return static_cast<size_t>(rank); }
+  bool is_here(Rank rank) const { return rank >= 0 && index(rank) < job_.size(); }
+  const std::vector<Rank>& members_of(CommunicatorId communicator) const {
+    static const std::vector<Rank> kNone;
+    const model::Communicator* facts = run_.find(communicator);
+    return facts != nullptr && facts->members ? *facts->members : kNone;
+  }
+
+  const model::Run& run_;
+  const std::vector<MayMake>& may_make_;
+  JobCalls& job_;
+  std::vector<size_t> at_;                // by rank: the first call of its launch
+  std::vector<std::vector<Part>> parts_;  // by rank: its launch; empty: it has made all its calls
+  uint64_t added_ = 0;
+};
+
+}  // namespace
+
+void go_on(const model::Run& run, const std::vector<MayMake>& may_make, JobCalls& job) {
+  Continuation(run, may_make, job).go();
+}
+
+}  // namespace hostir::traces

@@ -1,0 +1,26 @@
+// How the ranks of a job go on after their last recorded call.
+//
+// A dump ends where the job hung: ranks that were kept waiting, or that have no record, would have
+// made more calls. Which ones, the others tell: the calls in which they wait. The job is therefore
+// run in the order of its calls, without values. When nothing moves, a rank that has made all its
+// calls and may go on makes the call in which others wait for it, if that call then completes. A
+// rank that may not go on makes no call, so that a wrong repair does not complete.
+#pragma once
+
+#include <vector>
+
+#include "traces/skeleton/skeleton.h"
+
+namespace hostir::traces {
+
+/// Which of the calls in which others wait a rank may make after its own.
+enum class MayMake : uint8_t {
+  kNone,
+  kCompleted,  // those which the others completed in the record: the rank must have made them
+  kAny,
+};
+
+/// `may_make` is by rank. Cost: O(calls * members).
+void go_on(const model::Run& run, const std::vector<MayMake>& may_make, JobCalls& job);
+
+}  // namespace hostir::traces
