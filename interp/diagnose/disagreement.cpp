@@ -200,7 +200,7 @@ std::optional<Disagreement> first_disagreement(const Run& run) {
     if (members.size() < 2) continue;
     const bool all = members.size() == meeting.members.size();
     auto found = of_calls(meeting, members);
-    if (!found && all) found = of_blocks(meeting, members);
+    if (!found) found = of_blocks(meeting, members);
     if (!found && all) found = of_totals(meeting, members);
     keep(std::move(found));
   }

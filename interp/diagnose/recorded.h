@@ -38,9 +38,10 @@ struct CallEdit {
   enum class Kind : uint8_t { kAdd, kRemove, kMove, kChange };
   Kind kind = Kind::kAdd;
   model::Rank rank = model::kNoRank;
-  size_t at = 0;      // kAdd: before this index
-  size_t to = 0;      // kMove: before this index
-  MemberRef pattern;  // kAdd, kChange: copy of this call of another rank
+  size_t at = 0;                       // kAdd: before this index
+  size_t to = 0;                       // kMove: before this index
+  MemberRef pattern;                   // kAdd, kChange: copy of this call of another rank
+  model::CommunicatorId communicator;  // kAdd: of the copy; not valid: as in the pattern
 };
 
 struct RecordedVerdict {

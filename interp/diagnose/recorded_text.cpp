@@ -342,6 +342,21 @@ std::string passed_by_sentence(const Run& run, const PassedBy& found) {
       call_name(run, found.next), at_stack(run, found.next));
 }
 
+std::string order_sentence(const Run& run, const RecordedVerdict& verdict, bool swapped) {
+  const std::string ranks = model::list_of(verdict.culprits);
+  const std::string calls = verb(verdict.culprits, "calls", "call");
+  if (swapped) {
+    const std::vector<Rank> others = others_at(verdict.missing, verdict.culprits);
+    return fmt::format("{} {} {}{} before {}; {} the other way round", ranks, calls,
+                       call_name(run, verdict.at), at_stack(run, verdict.at),
+                       call_name(run, verdict.missing), model::list_of(others));
+  }
+  return fmt::format(
+      "{} {} {}{} without {}{}, which the others call first: it was left out there, or comes later",
+      ranks, calls, call_name(run, verdict.at), at_stack(run, verdict.at),
+      call_name(run, verdict.missing), at_stack(run, verdict.missing));
+}
+
 std::string innocent_sentence(const Run& run, bool moving) {
   size_t calls = 0;
   size_t unfinished = 0;

@@ -21,6 +21,8 @@ std::string sentence_of(const model::Run& run, const std::vector<std::vector<Mem
                         const RecordedVerdict& verdict);
 struct PassedBy;
 std::string passed_by_sentence(const model::Run& run, const PassedBy& found);
+/// The culprits make `at` before `missing`; if `swapped`, they are known to make that one next.
+std::string order_sentence(const model::Run& run, const RecordedVerdict& verdict, bool swapped);
 /// The sentence if no rank is at fault.
 std::string innocent_sentence(const model::Run& run, bool moving);
 

@@ -196,6 +196,7 @@ class JobBuilder {
       if (edit.kind == CallEdit::Kind::kAdd && edit.at == at && !goes_on) {
         calls.push_back(call_of(rank, edit.pattern));
         calls.back().order = UINT64_MAX;
+        if (edit.communicator.valid()) calls.back().communicator = edit.communicator;
       }
       if (edit.kind == CallEdit::Kind::kMove && edit.to == at) {
         calls.push_back(call_of(rank, refs_[static_cast<size_t>(rank)][edit.at]));

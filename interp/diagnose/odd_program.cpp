@@ -1,0 +1,480 @@
+// 1. The place of each rank: the forms of its groups, and its position where stages differ.
+// 2. Each rank's calls as words: the form of the group, the call, the relative peer, the stack.
+// 3. In each class of ranks with one place: the record of which most others are a beginning.
+// 4. For the other ranks, the first difference, and the edit after which most calls agree again.
+#include "interp/diagnose/odd_program.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "interp/diagnose/call_order.h"
+
+namespace hostir::diagnose {
+
+namespace {
+
+using model::CommunicatorId;
+using model::Member;
+using model::Rank;
+using model::Run;
+using Kind = OddRank::Kind;
+
+constexpr size_t kMostLeftOut = 64;  // calls left out in one place
+
+struct Word {
+  uint32_t call = 0;   // number of the call
+  uint32_t stack = 0;  // number of its stack; 0: unknown
+  friend bool operator==(const Word&, const Word&) = default;
+};
+
+/// The first difference of a record (`mine`) from another (`theirs`).
+struct Difference {
+  Kind kind = Kind::kOther;
+  size_t mine = 0;
+  size_t theirs = 0;
+  size_t count = 1;  // kLeftOut: calls
+  bool proved = false;
+};
+
+class Finder {
+ public:
+  Finder(const Run& run, const std::vector<std::vector<MemberRef>>& calls, bool with_sizes)
+      : run_(run), calls_(calls), with_sizes_(with_sizes) {
+    name_forms();
+    for (size_t r = 0; r < calls.size(); ++r) late_.push_back(begins_late(r));
+    for (size_t r = 0; r < calls.size(); ++r) read_words(r);
+  }
+
+  std::vector<OddRank> find() {
+    std::map<std::vector<uint32_t>, std::vector<size_t>> classes;
+    for (size_t r = 0; r < calls_.size(); ++r) {
+      if (!calls_[r].empty()) classes[place_of(r)].push_back(r);
+    }
+    std::vector<OddRank> out;
+    for (const auto& [place, ranks] : classes) {
+      std::vector<OddRank> found = odd_of(ranks);
+      out.insert(out.end(), found.begin(), found.end());
+    }
+    return first_alike(std::move(out));
+  }
+
+ private:
+  // ---- groups of the same form
+
+  // The form of a group: its description without numbers, and the distances of its members.
+  void name_forms() {
+    using Form = std::tuple<std::string, std::vector<Rank>, size_t>;
+    std::map<Form, uint32_t> numbers;
+    std::map<std::tuple<Rank, std::string, std::vector<Rank>>, size_t> had;
+    forms_.resize(calls_.size());
+    for (uint32_t c = 0; c < run_.communicators.size(); ++c) {
+      const model::Communicator& group = run_.communicators[c];
+      if (!group.members || group.members->size() < 2) continue;
+      std::string text = group.description.starts_with("group ") ? "" : group.description;
+      text.erase(
+          std::remove_if(text.begin(), text.end(), [](char ch) { return ch >= '0' && ch <= '9'; }),
+          text.end());
+      std::vector<Rank> distances;
+      for (const Rank member : *group.members) distances.push_back(member - group.members->front());
+      for (const Rank member : *group.members) {
+        if (run_.find(member) == nullptr) continue;
+        const size_t nth = had[{member, text, distances}]++;
+        const auto number =
+            numbers.try_emplace({text, distances, nth}, static_cast<uint32_t>(numbers.size() + 1));
+        forms_[static_cast<size_t>(member)][c] = number.first->second;
+      }
+    }
+  }
+  uint32_t form_of(size_t rank, CommunicatorId id) const {
+    const auto at = forms_[rank].find(id.index);
+    return at == forms_[rank].end() ? 0 : at->second;
+  }
+  CommunicatorId of_form(size_t rank, uint32_t form) const {
+    for (const auto& [communicator, number] : forms_[rank]) {
+      if (number == form) return CommunicatorId(communicator);
+    }
+    return {};
+  }
+
+  std::vector<uint32_t> place_of(size_t rank) {
+    std::vector<uint32_t> place;
+    for (const auto& [communicator, form] : forms_[rank]) {
+      place.push_back(form);
+      if (has_stages(communicator)) place.push_back(position(rank, CommunicatorId(communicator)));
+    }
+    return place;
+  }
+  uint32_t position(size_t rank, CommunicatorId id) const {
+    const auto& members = *run_.find(id)->members;
+    return static_cast<uint32_t>(
+        std::find(members.begin(), members.end(), static_cast<Rank>(rank)) - members.begin());
+  }
+
+  // True if the members' sends and recvs differ: stages of a pipeline, not ranks of a ring.
+  bool has_stages(uint32_t communicator) {
+    const auto [at, added] = stages_.try_emplace(communicator, false);
+    if (!added) return at->second;
+    std::vector<std::vector<uint32_t>> lines;
+    bool some = false;
+    for (const Rank member : *run_.communicators[communicator].members) {
+      if (run_.find(member) == nullptr) continue;
+      const auto r = static_cast<size_t>(member);
+      std::vector<uint32_t> line;
+      for (size_t i = 0; i < calls_[r].size(); ++i) {
+        const bool here =
+            calls_[r][i].pair != nullptr && calls_[r][i].communicator().index == communicator;
+        if (here) line.push_back(words_[r][i].call);
+      }
+      some = some || !line.empty();
+      if (!calls_[r].empty()) lines.push_back(std::move(line));
+    }
+    if (!some) return false;
+    size_t most = 0;
+    for (const auto& one : lines) {
+      most = std::max(
+          most,
+          static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [&](const auto& other) {
+            const size_t n = std::min(one.size(), other.size());
+            return std::equal(one.begin(), one.begin() + static_cast<ptrdiff_t>(n), other.begin());
+          })));
+    }
+    return stages_[communicator] = lines.size() < 3 || most + 1 < lines.size();
+  }
+
+  // ---- words
+
+  void read_words(size_t rank) {
+    words_.resize(calls_.size());
+    for (const MemberRef& ref : calls_[rank]) {
+      const model::Call& call = ref.member->call;
+      const CallKey key = {form_of(rank, ref.communicator()),
+                           ref.pair == nullptr ? 0
+                           : ref.sends()       ? 1
+                                               : 2,
+                           ref.pair == nullptr ? 0 : relative_peer(rank, ref),
+                           call.kind ? static_cast<int>(*call.kind) : -1,
+                           call.kind ? std::string() : call.name,
+                           with_sizes_ && call.dtype ? static_cast<int>(*call.dtype) : -1,
+                           with_sizes_ ? call.total_elems.value_or(-1) : -1};
+      Word word;
+      word.call = calls_by_key_.try_emplace(key, static_cast<uint32_t>(calls_by_key_.size() + 1))
+                      .first->second;
+      word.stack = stack_of(*ref.member);
+      words_[rank].push_back(word);
+    }
+  }
+  int64_t relative_peer(size_t rank, const MemberRef& ref) const {
+    const Rank peer = ref.sends() ? ref.pair->target : ref.pair->source;
+    const model::Communicator* group = run_.find(ref.communicator());
+    if (group == nullptr || !group->members || run_.find(peer) == nullptr) return peer;
+    const auto n = static_cast<int64_t>(group->members->size());
+    const int64_t theirs = position(static_cast<size_t>(peer), ref.communicator());
+    return (theirs - position(rank, ref.communicator()) + n) % n;
+  }
+  uint32_t stack_of(const Member& member) {
+    const auto [at, added] = stack_numbers_.try_emplace(member.instruction.index, 0);
+    if (!added) return at->second;
+    const model::Instruction* instruction = run_.find(member.instruction);
+    if (instruction == nullptr || instruction->frames.empty()) return 0;
+    std::vector<std::tuple<std::string, std::string, uint32_t>> frames;
+    for (const model::StackFrame& frame : instruction->frames) {
+      frames.emplace_back(frame.function, frame.place.file, frame.place.line.value_or(0));
+    }
+    at->second = stacks_.try_emplace(std::move(frames), static_cast<uint32_t>(stacks_.size() + 1))
+                     .first->second;
+    return at->second;
+  }
+
+  static bool same(const Word& a, const Word& b) {
+    return a.call == b.call && (a.stack == b.stack || a.stack == 0 || b.stack == 0);
+  }
+
+  // ---- comparison
+
+  bool begins_late(size_t rank) const {
+    return std::any_of(run_.ranges.begin(), run_.ranges.end(), [&](const model::CallRange& range) {
+      return range.rank == static_cast<Rank>(rank) && range.first && *range.first > 1;
+    });
+  }
+  // Where both records have the same collective for the first time; nullopt: nowhere.
+  std::optional<std::pair<size_t, size_t>> common_begin(size_t mine, size_t theirs) const {
+    if (!late_[mine] && !late_[theirs]) return std::pair<size_t, size_t>{0, 0};
+    std::map<std::pair<uint32_t, uint64_t>, size_t> known;
+    for (size_t j = 0; j < calls_[theirs].size(); ++j) {
+      const MemberRef& ref = calls_[theirs][j];
+      if (ref.meeting != nullptr)
+        known.try_emplace({form_of(theirs, ref.communicator()), ref.sequence()}, j);
+    }
+    for (size_t i = 0; i < calls_[mine].size(); ++i) {
+      const MemberRef& ref = calls_[mine][i];
+      if (ref.meeting == nullptr) continue;
+      const auto at = known.find({form_of(mine, ref.communicator()), ref.sequence()});
+      if (at != known.end()) return std::pair(i, at->second);
+    }
+    return std::nullopt;
+  }
+
+  // How many calls agree from there on, and whether a record ends before they differ.
+  std::pair<size_t, bool> agree_from(size_t mine, size_t i, size_t theirs, size_t j) const {
+    size_t n = 0;
+    while (i < words_[mine].size() && j < words_[theirs].size()) {
+      if (!same(words_[mine][i++], words_[theirs][j++])) return {n, false};
+      ++n;
+    }
+    return {n, true};
+  }
+  const Word* word(size_t rank, size_t at) const {
+    return at < words_[rank].size() ? &words_[rank][at] : nullptr;
+  }
+  bool same_at(size_t mine, size_t i, size_t theirs, size_t j) const {
+    const Word* a = word(mine, i);
+    const Word* b = word(theirs, j);
+    return a != nullptr && b != nullptr && same(*a, *b);
+  }
+
+  /// nullopt: one record is a beginning of the other, but for ranks that call from other lines.
+  std::optional<Difference> difference(size_t mine, size_t theirs) const {
+    const auto begin = common_begin(mine, theirs);
+    if (!begin) return std::nullopt;
+    auto [i, j] = *begin;
+    const size_t first = i;
+    for (; i < words_[mine].size() && j < words_[theirs].size(); ++i, ++j) {
+      const Word& a = words_[mine][i];
+      const Word& b = words_[theirs][j];
+      if (same(a, b)) continue;
+      // Another line alone is no difference, unless the calls agree again one call further.
+      const bool shifted = same_at(mine, i, theirs, j + 1) || same_at(mine, i + 1, theirs, j);
+      if (a.call == b.call && !shifted) continue;
+      // Records that begin late may have been laid beside each other in a wrong place.
+      if (late_[mine] && i == first) return std::nullopt;
+      return classified(mine, i, theirs, j);
+    }
+    return std::nullopt;
+  }
+
+  Difference classified(size_t mine, size_t i, size_t theirs, size_t j) const {
+    Difference out{Kind::kOther, i, j, 1, false};
+    size_t best = 0;
+    bool clean = false;
+    const auto consider = [&](Kind kind, size_t count, std::pair<size_t, bool> agree, size_t more) {
+      const size_t n = agree.first + more;
+      if (n == 0 || std::tuple(agree.second, n) <= std::tuple(clean, best)) return;
+      out.kind = kind;
+      out.count = count;
+      // A call left out just before the last one may also come later.
+      out.proved = kind != Kind::kLeftOut || n > 1 || !calls_[mine][i].member->unfinished();
+      best = n;
+      clean = agree.second;
+    };
+    if (same_at(mine, i, theirs, j + 1) && same_at(mine, i + 1, theirs, j))
+      consider(Kind::kSwapped, 1, agree_from(mine, i + 2, theirs, j + 2), 2);
+    consider(Kind::kExtra, 1, agree_from(mine, i + 1, theirs, j), 0);
+    consider(Kind::kLeftOut, 1, agree_from(mine, i, theirs, j + 1), 0);
+    consider(Kind::kOther, 1, agree_from(mine, i + 1, theirs, j + 1), 0);
+    if (best > 0) return out;
+    const Word& wrong = words_[mine][i];
+    for (size_t k = 2; wrong.stack != 0 && k <= kMostLeftOut && j + k < words_[theirs].size();
+         ++k) {
+      if (words_[theirs][j + k] == wrong) {
+        consider(Kind::kLeftOut, k, agree_from(mine, i, theirs, j + k), 0);
+        if (best > 0) return out;
+      }
+    }
+    // A call on another group, which the others do not make there: one more, as far as is known.
+    if (calls_[mine][i].meeting == nullptr || calls_[theirs][j].meeting == nullptr) return out;
+    if (form_of(mine, calls_[mine][i].communicator()) !=
+        form_of(theirs, calls_[theirs][j].communicator())) {
+      out.kind = Kind::kExtra;
+      out.proved = wrong.stack != 0 &&
+                   std::none_of(words_[theirs].begin(), words_[theirs].end(),
+                                [&](const Word& each) { return each.stack == wrong.stack; });
+    }
+    return out;
+  }
+
+  // ---- the odd ranks of a class
+
+  std::vector<OddRank> odd_of(const std::vector<size_t>& ranks) {
+    if (ranks.size() < 3) return {};
+    // One rank for each different record.
+    std::map<std::vector<std::pair<uint32_t, uint32_t>>, std::vector<size_t>> by_record;
+    for (const size_t r : ranks) {
+      std::vector<std::pair<uint32_t, uint32_t>> key;
+      if (late_[r]) key.emplace_back(0, static_cast<uint32_t>(r));
+      for (const Word& each : words_[r]) key.emplace_back(each.call, each.stack);
+      by_record[std::move(key)].push_back(r);
+    }
+    std::vector<std::vector<size_t>> records;
+    for (auto& [key, list] : by_record) records.push_back(std::move(list));
+    size_t most = 0;
+    size_t longest = 0;
+    size_t model = 0;
+    for (size_t k = 0; k < records.size(); ++k) {
+      size_t agree = 0;
+      for (const auto& other : records) {
+        if (!difference(other.front(), records[k].front())) agree += other.size();
+      }
+      const size_t length = words_[records[k].front()].size();
+      if (std::tuple(agree, length) <= std::tuple(most, longest)) continue;
+      most = agree;
+      longest = length;
+      model = k;
+    }
+    const size_t odd = ranks.size() - most;
+    if (odd == 0 || odd > std::max<size_t>(1, ranks.size() / 4)) return {};
+    std::vector<OddRank> out;
+    for (const auto& record : records) {
+      const auto found = difference(record.front(), records[model].front());
+      if (!found) continue;
+      for (const size_t r : record)
+        out.push_back(odd_rank(r, *found, records[model].front(), ranks));
+    }
+    return without_shared(std::move(out), ranks);
+  }
+
+  OddRank odd_rank(size_t rank, const Difference& found, size_t model,
+                   const std::vector<size_t>& ranks) const {
+    OddRank out;
+    out.kind = found.kind;
+    out.rank = static_cast<Rank>(rank);
+    out.at = found.mine;
+    out.proved = found.proved;
+    const size_t count = found.kind == Kind::kLeftOut ? found.count : 1;
+    for (size_t k = 0; k < count; ++k) {
+      const MemberRef& like = calls_[model][found.theirs + k];
+      out.theirs.push_back({counterpart(rank, found.theirs + k, model, ranks),
+                            of_form(rank, form_of(model, like.communicator()))});
+    }
+    return out;
+  }
+
+  // The others' call at that place in the record of `model`: in the odd rank's own group if a
+  // member of it has come so far, else in the model's.
+  MemberRef counterpart(size_t rank, size_t at, size_t model,
+                        const std::vector<size_t>& ranks) const {
+    const MemberRef& theirs = calls_[model][at];
+    const CommunicatorId own = of_form(rank, form_of(model, theirs.communicator()));
+    if (theirs.pair != nullptr) return unanswered(rank, theirs, own);
+    for (const size_t r : ranks) {
+      if (r == rank) continue;
+      const auto begin = common_begin(r, model);
+      if (!begin || at < begin->second) continue;
+      const size_t i = begin->first + (at - begin->second);
+      if (i < calls_[r].size() && calls_[r][i].communicator() == own &&
+          words_[r][i].call == words_[model][at].call)
+        return calls_[r][i];
+    }
+    return theirs;
+  }
+  // The peer's send or recv that waits for this rank.
+  MemberRef unanswered(size_t rank, const MemberRef& like, CommunicatorId own) const {
+    for (const model::SendRecv& pair : run_.pairs) {
+      const Member& mine = like.sends() ? pair.send : pair.recv;
+      const Member& other = like.sends() ? pair.recv : pair.send;
+      if (pair.communicator == own && mine.rank == static_cast<Rank>(rank) && !mine.arrived() &&
+          other.unfinished())
+        return {nullptr, &pair, &other};
+    }
+    return {};
+  }
+
+  // ---- differences that belong to the program
+
+  std::vector<OddRank> without_shared(std::vector<OddRank> odd,
+                                      const std::vector<size_t>& ranks) const {
+    std::vector<OddRank> out;
+    for (const OddRank& each : odd) {
+      const auto r = static_cast<size_t>(each.rank);
+      const bool wrong_peer = each.kind == Kind::kOther;
+      if (each.theirs.front().call.member == nullptr)
+        continue;  // nobody waits for that send or recv
+      if (each.kind == Kind::kExtra || wrong_peer) {
+        const MemberRef& mine = calls_[r][each.at];
+        // An exchange that takes place; or the other rank left its part out.
+        if (mine.pair != nullptr &&
+            (!wrong_peer || mine.pair->send.arrived() == mine.pair->recv.arrived()))
+          continue;
+        if (all_share(mine.communicator(), each, odd, ranks)) continue;
+      } else if (all_share(each.theirs.front().communicator, each, odd, ranks)) {
+        continue;
+      }
+      out.push_back(each);
+    }
+    return out;
+  }
+  bool all_share(CommunicatorId id, const OddRank& each, const std::vector<OddRank>& odd,
+                 const std::vector<size_t>& ranks) const {
+    const model::Communicator* group = run_.find(id);
+    if (group == nullptr || !group->members) return true;
+    const auto shares = [&](Rank member) {
+      if (std::count(ranks.begin(), ranks.end(), static_cast<size_t>(member)) == 0) return true;
+      return std::any_of(odd.begin(), odd.end(), [&](const OddRank& other) {
+        return other.rank == member && other.kind == each.kind && other.at == each.at;
+      });
+    };
+    return std::all_of(group->members->begin(), group->members->end(), shares);
+  }
+
+  // Of several differences, those at the first call: later ones may follow from it.
+  std::vector<OddRank> first_alike(std::vector<OddRank> odd) const {
+    if (odd.size() < 2) return odd;
+    const auto first = std::min_element(odd.begin(), odd.end(), [&](const auto& a, const auto& b) {
+      return issued(a) < issued(b);
+    });
+    std::vector<OddRank> out;
+    for (const OddRank& each : odd) {
+      const bool alike =
+          each.kind == first->kind && each.at == first->at && word_at(each) == word_at(*first);
+      if (alike) out.push_back(each);
+    }
+    return out;
+  }
+  int64_t issued(const OddRank& odd) const {
+    const auto& line = calls_[static_cast<size_t>(odd.rank)];
+    if (odd.at >= line.size()) return INT64_MAX;
+    return line[odd.at].member->times.issued_ns.value_or(INT64_MAX - 1);
+  }
+  uint32_t word_at(const OddRank& odd) const {
+    const Word* at = word(static_cast<size_t>(odd.rank), odd.at);
+    return at == nullptr ? 0 : at->call;
+  }
+
+  using CallKey = std::tuple<uint32_t, int, int64_t, int, std::string, int, int64_t>;
+
+  const Run& run_;
+  const std::vector<std::vector<MemberRef>>& calls_;
+  bool with_sizes_;
+  std::vector<std::map<uint32_t, uint32_t>> forms_;  // by rank: the forms of its communicators
+  std::map<uint32_t, bool> stages_;                  // by communicator
+  std::map<CallKey, uint32_t> calls_by_key_;
+  std::map<std::vector<std::tuple<std::string, std::string, uint32_t>>, uint32_t> stacks_;
+  std::map<uint32_t, uint32_t> stack_numbers_;  // by instruction
+  std::vector<std::vector<Word>> words_;        // by rank
+  std::vector<bool> late_;                      // by rank: its record begins late
+};
+
+}  // namespace
+
+std::vector<OddRank> find_odd_ranks(const Run& run,
+                                    const std::vector<std::vector<MemberRef>>& calls) {
+  bool some_completed = false;
+  for (const auto& line : calls) {
+    some_completed =
+        some_completed || std::any_of(line.begin(), line.end(), [](const MemberRef& ref) {
+          return ref.member->state == model::MemberState::kCompleted;
+        });
+  }
+  const bool some_lost =
+      std::any_of(run.ranges.begin(), run.ranges.end(),
+                  [](const model::CallRange& r) { return r.first && *r.first > 1; });
+  if (!some_completed && some_lost) return {};  // perhaps only unfinished calls are recorded
+  // Sizes may depend on the data of each group: without a majority they are left out.
+  std::vector<OddRank> odd = Finder(run, calls, true).find();
+  return odd.empty() ? Finder(run, calls, false).find() : odd;
+}
+
+}  // namespace hostir::diagnose
