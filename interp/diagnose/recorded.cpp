@@ -14,7 +14,7 @@
 #include "interp/diagnose/disagreement.h"
 #include "interp/diagnose/gaps.h"
 #include "interp/diagnose/halted.h"
-#include "interp/diagnose/odd_program.h"
+#include "interp/diagnose/odd_verdict.h"
 #include "interp/diagnose/peers.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/sentences.h"
@@ -42,7 +42,7 @@ class Judge {
     } else {
       waits();
     }
-    if (!moving_) odd_program();
+    if (!moving_) judge_odd_ranks(run_, calls_, out_);
     if (out_.is_fault() && out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
     if (!out_.is_fault()) out_.sentence = innocent_sentence(run_, moving_);
     out_.not_known = gap_sentences(run_);
@@ -226,13 +226,7 @@ class Judge {
     const auto& calls = calls_[static_cast<size_t>(rank)];
     return calls.empty() ? MemberRef{} : calls.back();
   }
-  size_t place_of(const MemberRef& ref) const {
-    const auto& calls = calls_[static_cast<size_t>(ref.member->rank)];
-    for (size_t i = 0; i < calls.size(); ++i) {
-      if (calls[i].member == ref.member) return i;
-    }
-    return calls.size();
-  }
+  size_t place_of(const MemberRef& ref) const { return diagnose::place_of(calls_, ref); }
 
   void absent(const Waited& waited) {
     out_.communicator = waited.call.communicator();
@@ -357,31 +351,11 @@ class Judge {
 
   void peer(const Waited& waited) {
     if (const auto found = peers_.wrong_peer(waited.call)) {
-      wrong_peer(found->wrong, found->other);
+      name_wrong_peer(calls_, found->wrong, found->other, out_);
     } else {
       never_came(waited);
     }
   }
-  void wrong_peer(const MemberRef& wrong, const MemberRef& other) {
-    out_.charge = Charge::kWrongPeer;
-    out_.culprits = {wrong.member->rank};
-    out_.at = wrong;
-    out_.missing = other;
-    out_.communicator = wrong.communicator();
-    out_.sequence = wrong.sequence();
-    CallEdit edit;
-    edit.kind = CallEdit::Kind::kChange;
-    edit.rank = wrong.member->rank;
-    edit.at = place_of(wrong);
-    edit.pattern = other;
-    out_.repair = {edit};
-    out_.repair_text =
-        fmt::format("with {} on rank {}",
-                    wrong.sends() ? fmt::format("the send to rank {}", other.member->rank)
-                                  : fmt::format("the recv from rank {}", other.member->rank),
-                    edit.rank);
-  }
-
   void no_record(const Waited& waited) {
     out_.charge = Charge::kNoRecord;
     out_.communicator = waited.call.communicator();
@@ -396,134 +370,6 @@ class Judge {
     if (facts != nullptr && facts->state == model::RankState::kDead) out_.charge = Charge::kDied;
     for (const Rank rank : waited.unknown) add_call(rank, waited.call);
     out_.repair_text = fmt::format("with this call on {}", model::list_of(waited.unknown));
-  }
-
-  // ---- ranks whose calls over all groups are not those of the others
-
-  void odd_program() {
-    if (out_.charge == Charge::kDied || out_.charge == Charge::kStopped) return;
-    const std::vector<Rank> unfinished = unfinished_ranks();
-    if (unfinished.empty()) return;
-    const std::vector<OddRank> odd = find_odd_ranks(run_, calls_);
-    if (odd.empty()) return;
-    std::vector<Rank> ranks;
-    for (const OddRank& each : odd) insert_once(ranks, each.rank);
-    const bool known = out_.culprits == ranks;
-    const OddRank& first = odd.front();
-    if (first.kind == OddRank::Kind::kOther) {
-      if (!known) other_call(odd, ranks);
-      return;
-    }
-    const bool keeps_charge = known && (!first.proved || out_.charge == Charge::kOrder ||
-                                        out_.charge == Charge::kSwapped);
-    if (!keeps_charge) {
-      RecordedVerdict fresh;
-      fresh.waiting = out_.waiting.empty() ? unfinished : std::move(out_.waiting);
-      out_ = std::move(fresh);
-      out_.culprits = ranks;
-      accuse(first);
-    }
-    out_.repair.clear();
-    for (const OddRank& each : odd) repair(each, first.proved);
-    out_.repair_text = repair_text(first);
-  }
-
-  std::vector<Rank> unfinished_ranks() const {
-    std::vector<Rank> out;
-    for (const auto& line : calls_) {
-      const auto at = std::find_if(line.begin(), line.end(),
-                                   [](const MemberRef& ref) { return ref.member->unfinished(); });
-      if (at != line.end()) out.push_back(at->member->rank);
-    }
-    return out;
-  }
-
-  MemberRef call_at(const OddRank& odd) const {
-    const auto& line = calls_[static_cast<size_t>(odd.rank)];
-    return odd.at < line.size() ? line[odd.at] : last_call(odd.rank);
-  }
-
-  void accuse(const OddRank& odd) {
-    const MemberRef& theirs = odd.theirs.front().call;
-    out_.at = call_at(odd);
-    out_.missing = theirs;
-    const bool extra = odd.kind == OddRank::Kind::kExtra;
-    out_.communicator = extra ? out_.at.communicator() : odd.theirs.front().communicator;
-    out_.sequence = extra ? out_.at.sequence() : theirs.sequence();
-    if (odd.proved && extra) {
-      out_.charge = Charge::kExtraCall;
-      out_.missing = {};
-    } else if (odd.proved && odd.kind == OddRank::Kind::kLeftOut) {
-      out_.charge = Charge::kLeftOut;
-    } else if (odd.proved && out_.at.communicator() == odd.theirs.front().communicator) {
-      out_.charge = Charge::kSwapped;
-    } else {
-      out_.charge = Charge::kOrder;
-      out_.sentence = order_sentence(run_, out_, odd.proved);
-    }
-  }
-
-  void repair(const OddRank& odd, bool proved) {
-    CallEdit edit;
-    edit.rank = odd.rank;
-    edit.at = odd.at;
-    if (odd.kind == OddRank::Kind::kExtra || !proved) {
-      // If the others make it later, so does this rank.
-      edit.kind = CallEdit::Kind::kRemove;
-    } else if (odd.kind == OddRank::Kind::kSwapped) {
-      edit.kind = CallEdit::Kind::kMove;
-      edit.at = odd.at + 1;
-      edit.to = odd.at;
-    } else {
-      for (const OddRank::Call& each : odd.theirs) {
-        if (each.call.member == nullptr) continue;
-        edit.pattern = each.call;
-        edit.communicator = each.communicator;
-        out_.repair.push_back(edit);
-      }
-      return;
-    }
-    out_.repair.push_back(edit);
-  }
-  std::string repair_text(const OddRank& odd) const {
-    const std::string ranks = model::list_of(out_.culprits);
-    if (odd.proved && odd.kind == OddRank::Kind::kExtra)
-      return fmt::format("without this call on {}", ranks);
-    if (odd.proved && odd.kind == OddRank::Kind::kLeftOut) {
-      return fmt::format("with {} on {}",
-                         odd.theirs.size() == 1 ? std::string("this call")
-                                                : fmt::format("these {} calls", odd.theirs.size()),
-                         ranks);
-    }
-    if (out_.charge == Charge::kSwapped)
-      return fmt::format("with these calls of {} in the other order", ranks);
-    return fmt::format("with {} before {} on {}", short_call_name(run_, odd.theirs.front().call),
-                       short_call_name(run_, call_at(odd)), ranks);
-  }
-
-  // Another call in the same place: which of the two sides of a mismatch is wrong, or a send or
-  // recv of the wrong peer.
-  void other_call(const std::vector<OddRank>& odd, const std::vector<Rank>& ranks) {
-    const MemberRef& mine = calls_[static_cast<size_t>(odd.front().rank)][odd.front().at];
-    const MemberRef& theirs = odd.front().theirs.front().call;
-    if (mine.pair != nullptr && theirs.pair != nullptr && mine.sends() != theirs.sends()) {
-      std::vector<Rank> waiting = std::move(out_.waiting);
-      out_ = {};
-      out_.waiting = std::move(waiting);
-      wrong_peer(mine, theirs);
-      return;
-    }
-    const bool undecided =
-        out_.charge == Charge::kDifferentCall && out_.culprits.empty() &&
-        std::includes(out_.suspects.begin(), out_.suspects.end(), ranks.begin(), ranks.end());
-    if (!undecided || mine.meeting == nullptr || theirs.meeting != mine.meeting) return;
-    out_.culprits = ranks;
-    out_.suspects.clear();
-    out_.at = mine;
-    out_.missing = theirs;
-    out_.repair.clear();
-    for (const OddRank& each : odd)
-      edit_call(CallEdit::Kind::kChange, call_at(each), each.theirs.front().call);
   }
 
   // ---- missing calls that no rank waits for
@@ -565,7 +411,7 @@ class Judge {
   // A send or recv without a counterpart, on which the named rank has gone past.
   bool unanswered() {
     if (const auto found = peers_.wrong_peer()) {
-      wrong_peer(found->wrong, found->other);
+      name_wrong_peer(calls_, found->wrong, found->other, out_);
       out_.waiting = {std::min(out_.at.member->rank, out_.missing.member->rank),
                       std::max(out_.at.member->rank, out_.missing.member->rank)};
       return true;

@@ -1,0 +1,201 @@
+#include "interp/diagnose/odd_verdict.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "interp/diagnose/odd_program.h"
+#include "interp/diagnose/recorded_text.h"
+#include "interp/diagnose/waited.h"
+
+namespace hostir::diagnose {
+
+using model::Rank;
+using model::Run;
+
+namespace {
+
+class OddJudge {
+ public:
+  OddJudge(const Run& run, const std::vector<std::vector<MemberRef>>& calls, RecordedVerdict& out)
+      : run_(run), calls_(calls), out_(out) {}
+
+  void judge() {
+    if (out_.charge == Charge::kDied || out_.charge == Charge::kStopped) return;
+    const std::vector<Rank> unfinished = unfinished_ranks();
+    if (unfinished.empty()) return;
+    const std::vector<OddRank> odd = find_odd_ranks(run_, calls_);
+    if (odd.empty()) return;
+    std::vector<Rank> ranks;
+    for (const OddRank& each : odd) insert_once(ranks, each.rank);
+    const bool known = out_.culprits == ranks;
+    const OddRank& first = odd.front();
+    if (first.kind == OddRank::Kind::kOther) {
+      if (!known) other_call(odd, ranks);
+      return;
+    }
+    const bool keeps_charge = known && (!first.proved || out_.charge == Charge::kOrder ||
+                                        out_.charge == Charge::kSwapped);
+    if (!keeps_charge) {
+      RecordedVerdict fresh;
+      fresh.waiting = out_.waiting.empty() ? unfinished : std::move(out_.waiting);
+      out_ = std::move(fresh);
+      out_.culprits = ranks;
+      accuse(first);
+    }
+    out_.repair.clear();
+    for (const OddRank& each : odd) repair(each, first.proved);
+    out_.repair_text = repair_text(first);
+  }
+
+ private:
+  std::vector<Rank> unfinished_ranks() const {
+    std::vector<Rank> out;
+    for (const auto& line : calls_) {
+      const auto at = std::find_if(line.begin(), line.end(),
+                                   [](const MemberRef& ref) { return ref.member->unfinished(); });
+      if (at != line.end()) out.push_back(at->member->rank);
+    }
+    return out;
+  }
+
+  MemberRef call_at(const OddRank& odd) const {
+    const auto& line = calls_[static_cast<size_t>(odd.rank)];
+    return odd.at < line.size() ? line[odd.at] : line.empty() ? MemberRef{} : line.back();
+  }
+
+  void accuse(const OddRank& odd) {
+    const MemberRef& theirs = odd.theirs.front().call;
+    out_.at = call_at(odd);
+    out_.missing = theirs;
+    const bool extra = odd.kind == OddRank::Kind::kExtra;
+    out_.communicator = extra ? out_.at.communicator() : odd.theirs.front().communicator;
+    out_.sequence = extra ? out_.at.sequence() : theirs.sequence();
+    if (odd.proved && extra) {
+      out_.charge = Charge::kExtraCall;
+      out_.missing = {};
+    } else if (odd.proved && odd.kind == OddRank::Kind::kLeftOut) {
+      out_.charge = Charge::kLeftOut;
+    } else if (odd.proved && out_.at.communicator() == odd.theirs.front().communicator) {
+      out_.charge = Charge::kSwapped;
+    } else {
+      out_.charge = Charge::kOrder;
+      out_.sentence = order_sentence(run_, out_, odd.proved);
+    }
+  }
+
+  void repair(const OddRank& odd, bool proved) {
+    CallEdit edit;
+    edit.rank = odd.rank;
+    edit.at = odd.at;
+    if (odd.kind == OddRank::Kind::kExtra || !proved) {
+      // If the others make it later, so does this rank.
+      edit.kind = CallEdit::Kind::kRemove;
+    } else if (odd.kind == OddRank::Kind::kSwapped) {
+      edit.kind = CallEdit::Kind::kMove;
+      edit.at = odd.at + 1;
+      edit.to = odd.at;
+    } else {
+      for (const OddRank::Call& each : odd.theirs) {
+        if (each.call.member == nullptr) continue;
+        edit.pattern = each.call;
+        edit.communicator = each.communicator;
+        out_.repair.push_back(edit);
+      }
+      return;
+    }
+    out_.repair.push_back(edit);
+  }
+  std::string repair_text(const OddRank& odd) const {
+    const std::string ranks = model::list_of(out_.culprits);
+    if (odd.proved && odd.kind == OddRank::Kind::kExtra)
+      return fmt::format("without this call on {}", ranks);
+    if (odd.proved && odd.kind == OddRank::Kind::kLeftOut) {
+      return fmt::format("with {} on {}",
+                         odd.theirs.size() == 1 ? std::string("this call")
+                                                : fmt::format("these {} calls", odd.theirs.size()),
+                         ranks);
+    }
+    if (out_.charge == Charge::kSwapped)
+      return fmt::format("with these calls of {} in the other order", ranks);
+    return fmt::format("with {} before {} on {}", short_call_name(run_, odd.theirs.front().call),
+                       short_call_name(run_, call_at(odd)), ranks);
+  }
+
+  // Another call in the same place: which of the two sides of a mismatch is wrong, or a send or
+  // recv of the wrong peer.
+  void other_call(const std::vector<OddRank>& odd, const std::vector<Rank>& ranks) {
+    const MemberRef& mine = calls_[static_cast<size_t>(odd.front().rank)][odd.front().at];
+    const MemberRef& theirs = odd.front().theirs.front().call;
+    if (mine.pair != nullptr && theirs.pair != nullptr && mine.sends() != theirs.sends()) {
+      std::vector<Rank> waiting = std::move(out_.waiting);
+      out_ = {};
+      out_.waiting = std::move(waiting);
+      name_wrong_peer(calls_, mine, theirs, out_);
+      return;
+    }
+    const bool undecided =
+        out_.charge == Charge::kDifferentCall && out_.culprits.empty() &&
+        std::includes(out_.suspects.begin(), out_.suspects.end(), ranks.begin(), ranks.end());
+    if (!undecided || mine.meeting == nullptr || theirs.meeting != mine.meeting) return;
+    out_.culprits = ranks;
+    out_.suspects.clear();
+    out_.at = mine;
+    out_.missing = theirs;
+    out_.repair.clear();
+    for (const OddRank& each : odd) change(each);
+  }
+
+  void change(const OddRank& odd) {
+    CallEdit edit;
+    edit.kind = CallEdit::Kind::kChange;
+    edit.rank = odd.rank;
+    edit.at = odd.at;
+    edit.pattern = odd.theirs.front().call;
+    out_.repair.push_back(edit);
+    out_.repair_text = fmt::format("with {} on {}", model::call_text(edit.pattern.member->call),
+                                   model::list_of(out_.culprits));
+  }
+
+  const Run& run_;
+  const std::vector<std::vector<MemberRef>>& calls_;
+  RecordedVerdict& out_;
+};
+
+}  // namespace
+
+void judge_odd_ranks(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                     RecordedVerdict& verdict) {
+  OddJudge(run, calls, verdict).judge();
+}
+
+size_t place_of(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& ref) {
+  const auto& line = calls[static_cast<size_t>(ref.member->rank)];
+  const auto at = std::find_if(line.begin(), line.end(),
+                               [&](const MemberRef& each) { return each.member == ref.member; });
+  return static_cast<size_t>(at - line.begin());
+}
+
+void name_wrong_peer(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& wrong,
+                     const MemberRef& other, RecordedVerdict& out) {
+  out.charge = Charge::kWrongPeer;
+  out.culprits = {wrong.member->rank};
+  out.at = wrong;
+  out.missing = other;
+  out.communicator = wrong.communicator();
+  out.sequence = wrong.sequence();
+  CallEdit edit;
+  edit.kind = CallEdit::Kind::kChange;
+  edit.rank = wrong.member->rank;
+  edit.at = place_of(calls, wrong);
+  edit.pattern = other;
+  out.repair = {edit};
+  out.repair_text =
+      fmt::format("with {} on rank {}",
+                  wrong.sends() ? fmt::format("the send to rank {}", other.member->rank)
+                                : fmt::format("the recv from rank {}", other.member->rank),
+                  edit.rank);
+}
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,22 @@
+// What the odd ranks of odd_program.h are charged with.
+#pragma once
+
+#include <vector>
+
+#include "interp/diagnose/recorded.h"
+
+namespace hostir::diagnose {
+
+/// Accuses the odd ranks, if there are any, unless `verdict` does so already. If it does and the
+/// records do not tell more, changes only the repair.
+void judge_odd_ranks(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                     RecordedVerdict& verdict);
+
+/// The rank of `wrong` names the wrong peer; `other` waits for it.
+void name_wrong_peer(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& wrong,
+                     const MemberRef& other, RecordedVerdict& verdict);
+
+/// The index of the call among its rank's calls.
+size_t place_of(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& ref);
+
+}  // namespace hostir::diagnose
