@@ -50,7 +50,7 @@ class Finder {
   }
 
   std::vector<OddRank> find() {
-    std::map<std::vector<uint32_t>, std::vector<size_t>> classes;
+    std::map<Place, std::vector<size_t>> classes;
     for (size_t r = 0; r < calls_.size(); ++r) {
       if (!calls_[r].empty()) classes[place_of(r)].push_back(r);
     }
@@ -100,11 +100,13 @@ class Finder {
     return {};
   }
 
-  std::vector<uint32_t> place_of(size_t rank) {
-    std::vector<uint32_t> place;
+  /// Forms of groups, each with the rank's position where stages differ.
+  using Place = std::set<std::pair<uint32_t, uint32_t>>;
+  Place place_of(size_t rank) {
+    Place place;
     for (const auto& [communicator, form] : forms_[rank]) {
-      place.push_back(form);
-      if (has_stages(communicator)) place.push_back(position(rank, CommunicatorId(communicator)));
+      const bool stages = has_stages(communicator);
+      place.emplace(form, stages ? position(rank, CommunicatorId(communicator)) : 0);
     }
     return place;
   }
