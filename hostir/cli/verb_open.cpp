@@ -108,8 +108,8 @@ class OpenVerb : public Verb {
     using namespace traces;
     using namespace traces::import;
     if (!program_.empty()) {
-      HOSTIR_TRY(io::write_file(
-          program_, program_text(*opened.run, job_of(*opened.run), opened.verdict.sentence)));
+      HOSTIR_TRY(io::write_file(program_, program_text(*opened.run, diagnose::job_of(*opened.run),
+                                                       opened.verdict.sentence)));
     }
     if (repaired_.empty()) return {};
     if (opened.verdict.repair.empty()) {

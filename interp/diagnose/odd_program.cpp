@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <tuple>
@@ -46,7 +47,10 @@ class Finder {
       : run_(run), calls_(calls), with_sizes_(with_sizes) {
     name_forms();
     for (size_t r = 0; r < calls.size(); ++r) late_.push_back(begins_late(r));
-    for (size_t r = 0; r < calls.size(); ++r) read_words(r);
+    for (size_t r = 0; r < calls.size(); ++r) {
+      read_words(r);
+      sort_launches(r);
+    }
   }
 
   std::vector<OddRank> find() {
@@ -59,7 +63,12 @@ class Finder {
       std::vector<OddRank> found = odd_of(ranks);
       out.insert(out.end(), found.begin(), found.end());
     }
-    return first_alike(std::move(out));
+    out = first_alike(std::move(out));
+    for (OddRank& odd : out) {
+      const auto& places = place_in_calls_[static_cast<size_t>(odd.rank)];
+      if (odd.at < places.size()) odd.at = places[odd.at];
+    }
+    return out;
   }
 
  private:
@@ -116,14 +125,23 @@ class Finder {
         std::find(members.begin(), members.end(), static_cast<Rank>(rank)) - members.begin());
   }
 
-  // True if the members' sends and recvs differ: stages of a pipeline, not ranks of a ring.
+  // False for a ring: the last member exchanges with the first, and all make the same sends and
+  // recvs.
   bool has_stages(uint32_t communicator) {
     const auto [at, added] = stages_.try_emplace(communicator, false);
     if (!added) return at->second;
+    const auto& members = *run_.communicators[communicator].members;
+    const bool is_closed = std::any_of(run_.pairs.begin(), run_.pairs.end(), [&](const auto& pair) {
+      const auto ends = std::minmax(pair.source, pair.target);
+      return pair.communicator.index == communicator &&
+             std::tuple(ends.first, ends.second) ==
+                 std::tuple(std::min(members.front(), members.back()),
+                            std::max(members.front(), members.back()));
+    });
     std::vector<std::vector<uint32_t>> lines;
     bool some = false;
-    for (const Rank member : *run_.communicators[communicator].members) {
-      if (run_.find(member) == nullptr) continue;
+    for (const Rank member : members) {
+      if (run_.find(member) == nullptr || calls_[static_cast<size_t>(member)].empty()) continue;
       const auto r = static_cast<size_t>(member);
       std::vector<uint32_t> line;
       for (size_t i = 0; i < calls_[r].size(); ++i) {
@@ -132,19 +150,19 @@ class Finder {
         if (here) line.push_back(words_[r][i].call);
       }
       some = some || !line.empty();
-      if (!calls_[r].empty()) lines.push_back(std::move(line));
+      lines.push_back(std::move(line));
     }
     if (!some) return false;
     size_t most = 0;
     for (const auto& one : lines) {
-      most = std::max(
-          most,
-          static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [&](const auto& other) {
-            const size_t n = std::min(one.size(), other.size());
-            return std::equal(one.begin(), one.begin() + static_cast<ptrdiff_t>(n), other.begin());
-          })));
+      const auto agrees = [&](const auto& other) {
+        const size_t n = std::min(one.size(), other.size());
+        return std::equal(one.begin(), one.begin() + static_cast<ptrdiff_t>(n), other.begin());
+      };
+      most = std::max(most, static_cast<size_t>(std::count_if(lines.begin(), lines.end(), agrees)));
     }
-    return stages_[communicator] = lines.size() < 3 || most + 1 < lines.size();
+    const bool ring = is_closed && lines.size() > 2 && most + 1 >= lines.size();
+    return stages_[communicator] = !ring;
   }
 
   // ---- words
@@ -168,6 +186,25 @@ class Finder {
       word.stack = stack_of(*ref.member);
       words_[rank].push_back(word);
     }
+  }
+  // Calls issued together have no order of their own: sorts them by word.
+  void sort_launches(size_t rank) {
+    auto& calls = calls_[rank];
+    std::vector<size_t> sorted(calls.size());
+    std::iota(sorted.begin(), sorted.end(), size_t{0});
+    std::sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) {
+      return std::tuple(*calls[a].member->order, words_[rank][a].call, a) <
+             std::tuple(*calls[b].member->order, words_[rank][b].call, b);
+    });
+    std::vector<MemberRef> refs;
+    std::vector<Word> words;
+    for (const size_t i : sorted) {
+      refs.push_back(calls[i]);
+      words.push_back(words_[rank][i]);
+    }
+    calls = std::move(refs);
+    words_[rank] = std::move(words);
+    place_in_calls_.push_back(std::move(sorted));
   }
   int64_t relative_peer(size_t rank, const MemberRef& ref) const {
     const Rank peer = ref.sends() ? ref.pair->target : ref.pair->source;
@@ -306,7 +343,12 @@ class Finder {
     std::map<std::vector<std::pair<uint32_t, uint32_t>>, std::vector<size_t>> by_record;
     for (const size_t r : ranks) {
       std::vector<std::pair<uint32_t, uint32_t>> key;
-      if (late_[r]) key.emplace_back(0, static_cast<uint32_t>(r));
+      // Records that begin late are one record only if they begin at the same call.
+      for (const MemberRef& ref : calls_[r]) {
+        if (!late_[r] || ref.meeting == nullptr) continue;
+        key.emplace_back(form_of(r, ref.communicator()), static_cast<uint32_t>(ref.sequence()));
+        break;
+      }
       for (const Word& each : words_[r]) key.emplace_back(each.call, each.stack);
       by_record[std::move(key)].push_back(r);
     }
@@ -448,7 +490,8 @@ class Finder {
   using CallKey = std::tuple<uint32_t, int, int64_t, int, std::string, int, int64_t>;
 
   const Run& run_;
-  const std::vector<std::vector<MemberRef>>& calls_;
+  std::vector<std::vector<MemberRef>> calls_;        // those issued together are sorted
+  std::vector<std::vector<size_t>> place_in_calls_;  // their places before that
   bool with_sizes_;
   std::vector<std::map<uint32_t, uint32_t>> forms_;  // by rank: the forms of its communicators
   std::map<uint32_t, bool> stages_;                  // by communicator

@@ -23,7 +23,7 @@ class OddJudge {
 
   void judge() {
     if (out_.charge == Charge::kDied || out_.charge == Charge::kStopped) return;
-    const std::vector<Rank> unfinished = unfinished_ranks();
+    const std::vector<Rank> unfinished = unfinished_ranks(calls_);
     if (unfinished.empty()) return;
     const std::vector<OddRank> odd = find_odd_ranks(run_, calls_);
     if (odd.empty()) return;
@@ -31,6 +31,9 @@ class OddJudge {
     for (const OddRank& each : odd) insert_once(ranks, each.rank);
     const bool known = out_.culprits == ranks;
     const OddRank& first = odd.front();
+    // While the run may still move, only what no later call can mend.
+    const bool moving = run_.motion == model::Motion::kMoving;
+    if (moving && (!first.proved || first.kind == OddRank::Kind::kOther)) return;
     if (first.kind == OddRank::Kind::kOther) {
       if (!known) other_call(odd, ranks);
       return;
@@ -50,16 +53,6 @@ class OddJudge {
   }
 
  private:
-  std::vector<Rank> unfinished_ranks() const {
-    std::vector<Rank> out;
-    for (const auto& line : calls_) {
-      const auto at = std::find_if(line.begin(), line.end(),
-                                   [](const MemberRef& ref) { return ref.member->unfinished(); });
-      if (at != line.end()) out.push_back(at->member->rank);
-    }
-    return out;
-  }
-
   MemberRef call_at(const OddRank& odd) const {
     const auto& line = calls_[static_cast<size_t>(odd.rank)];
     return odd.at < line.size() ? line[odd.at] : line.empty() ? MemberRef{} : line.back();
@@ -168,6 +161,16 @@ class OddJudge {
 void judge_odd_ranks(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
                      RecordedVerdict& verdict) {
   OddJudge(run, calls, verdict).judge();
+}
+
+std::vector<Rank> unfinished_ranks(const std::vector<std::vector<MemberRef>>& calls) {
+  std::vector<Rank> out;
+  for (const auto& line : calls) {
+    const auto at = std::find_if(line.begin(), line.end(),
+                                 [](const MemberRef& ref) { return ref.member->unfinished(); });
+    if (at != line.end()) out.push_back(at->member->rank);
+  }
+  return out;
 }
 
 size_t place_of(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& ref) {

@@ -16,6 +16,9 @@ void judge_odd_ranks(const model::Run& run, const std::vector<std::vector<Member
 void name_wrong_peer(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& wrong,
                      const MemberRef& other, RecordedVerdict& verdict);
 
+/// Ranks with a call in flight.
+std::vector<model::Rank> unfinished_ranks(const std::vector<std::vector<MemberRef>>& calls);
+
 /// The index of the call among its rank's calls.
 size_t place_of(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& ref);
 

@@ -11,9 +11,11 @@
 #include "interp/diagnose/beside.h"
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/circles.h"
+#include "interp/diagnose/continuation.h"
 #include "interp/diagnose/disagreement.h"
 #include "interp/diagnose/gaps.h"
 #include "interp/diagnose/halted.h"
+#include "interp/diagnose/job_calls.h"
 #include "interp/diagnose/odd_verdict.h"
 #include "interp/diagnose/peers.h"
 #include "interp/diagnose/recorded_text.h"
@@ -42,7 +44,8 @@ class Judge {
     } else {
       waits();
     }
-    if (!moving_) judge_odd_ranks(run_, calls_, out_);
+    judge_odd_ranks(run_, calls_, out_);
+    if (out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord) verify();
     if (out_.is_fault() && out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
     if (!out_.is_fault()) out_.sentence = innocent_sentence(run_, moving_);
     out_.not_known = gap_sentences(run_);
@@ -205,13 +208,20 @@ class Judge {
     Run stuck = run_;  // so that waits lead through hosts without a record
     stuck.motion = model::Motion::kStuck;
     const WaitGraph graph = wait_graph(stuck);
-    std::vector<Waited> waited = waited_calls(run_, calls_, graph);
+    const std::vector<Waited>& waited = waited_ = waited_calls(run_, calls_, graph);
     const auto proved = std::find_if(waited.begin(), waited.end(),
                                      [](const Waited& w) { return !w.absent.empty(); });
     if (proved != waited.end()) {
       const bool is_halted = std::any_of(proved->absent.begin(), proved->absent.end(),
                                          [&](Rank rank) { return cannot_go_on(run_, rank); });
-      if (!moving_ && !(is_halted && halted())) absent(*proved);
+      if (moving_) {
+        out_.notes.push_back(fmt::format(
+            "{} {} for {} in {}{}", model::list_of(proved->waiting),
+            proved->waiting.size() == 1 ? "waits" : "wait", model::list_of(proved->absent),
+            call_name(run_, proved->call), at_stack(run_, proved->call)));
+      } else if (!(is_halted && halted())) {
+        absent(*proved);
+      }
     } else if (!waited.empty()) {
       if (!moving_) no_record(waited.front());
     } else {
@@ -221,6 +231,48 @@ class Judge {
       for (const Rank rank : w.waiting) insert_once(out_.waiting, rank);
     }
   }
+
+  // A rank that only stopped would go on to the calls in which the others wait, and all would
+  // complete. If not, either other ranks stopped too, or the cause is another.
+  void verify() {
+    const bool some_lost =
+        std::any_of(run_.ranges.begin(), run_.ranges.end(),
+                    [](const model::CallRange& range) { return range.first && *range.first > 1; });
+    if (some_lost || out_.repair.empty() || explains()) return;
+    const std::vector<CallEdit> repair = out_.repair;
+    std::vector<Rank> ranks = out_.culprits;
+    std::vector<const Waited*> others;
+    for (const Waited& waited : waited_) {
+      for (const Rank rank : waited.absent) {
+        if (std::count(ranks.begin(), ranks.end(), rank) != 0) continue;
+        insert_once(ranks, rank);
+        add_call(rank, waited.call);
+        if (others.empty() || others.back() != &waited) others.push_back(&waited);
+      }
+    }
+    if (out_.charge == Charge::kNeverCame && !others.empty() && explains()) {
+      out_.sentence = sentence_of(run_, calls_, out_);
+      for (const Waited* waited : others) {
+        RecordedVerdict second;
+        second.charge = Charge::kNeverCame;
+        second.culprits = waited->absent;
+        second.missing = waited->call;
+        second.at = last_call(waited->absent.front());
+        out_.sentence += "; and " + sentence_of(run_, calls_, second);
+      }
+      out_.culprits = ranks;
+      out_.repair_text = fmt::format("with these calls on {}", model::list_of(ranks));
+      return;
+    }
+    out_.repair = repair;
+    out_.sentence =
+        sentence_of(run_, calls_, out_) +
+        "; that alone does not explain the hang, and which rank is at fault is not known";
+    out_.suspects = unfinished_ranks(calls_);
+    for (const Rank rank : ranks) insert_once(out_.suspects, rank);
+    out_.culprits.clear();
+  }
+  bool explains() const { return completes(run_, repaired(run_, out_.repair)); }
 
   MemberRef last_call(Rank rank) const {
     const auto& calls = calls_[static_cast<size_t>(rank)];
@@ -465,6 +517,7 @@ class Judge {
   const Run& run_;
   std::vector<std::vector<MemberRef>> calls_;
   Peers peers_;
+  std::vector<Waited> waited_;
   RecordedVerdict out_;
   bool moving_ = false;
 };

@@ -378,7 +378,7 @@ std::string innocent_sentence(const Run& run, bool moving) {
   }
   std::string text = fmt::format("no rank is accused: {} of {} calls on record {} in flight",
                                  unfinished, calls, unfinished == 1 ? "is" : "are");
-  if (moving) return text + ", and the run still moves";
+  if (moving) return text + ", and the run may still move: " + run.motion_source;
   if (oldest == nullptr) return text;
   const auto first = std::find_if(oldest->members.begin(), oldest->members.end(),
                                   [](const Member& m) { return m.unfinished(); });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "interp/diagnose/user_frame.h"
@@ -42,6 +43,7 @@ class Assembler {
   Expected<model::Run> assemble() {
     HOSTIR_TRY(check_size());
     HOSTIR_TRY(find_ranks());
+    drop_earlier_runs();
     HOSTIR_TRY(merge_files());
     share_members();
     model::Run& run = builder_.run();
@@ -275,20 +277,25 @@ class Assembler {
     for (auto& [rank, text] : remarks_) builder_.contradiction(rank, {}, {}, std::move(text));
   }
 
-  // A watchdog timeout means that nothing moves. If the file was written right after a call was
-  // made, that call had no time to complete.
+  // A watchdog timeout means that nothing moves. Files that were written before any call in flight
+  // was older than its timeout, or a second if none is known, show a job that may only be slow.
   void add_motion() {
-    constexpr int64_t kYoungNs = 1'000'000'000;
     model::Run& run = builder_.run();
     bool unfinished = false;
     bool young = true;
+    int64_t oldest_ns = 0;
+    std::optional<int64_t> timeout_ms;
     for (const ProcessDump& dump : dumps_) {
       for (const DumpCall& call : dump.calls) {
         if (call.state == model::MemberState::kCompleted) continue;
         unfinished = true;
         const auto& issued = call.times.issued_ns;
-        young = young && issued && dump.written_ns && *dump.written_ns >= *issued &&
-                *dump.written_ns - *issued < kYoungNs;
+        const int64_t age_ns = issued && dump.written_ns ? *dump.written_ns - *issued : -1;
+        young = young && age_ns >= 0 && age_ns / 1'000'000 < call.timeout_ms.value_or(1000);
+        if (age_ns >= oldest_ns) {
+          oldest_ns = age_ns;
+          timeout_ms = call.timeout_ms;
+        }
         if (!call.timed_out.value_or(false)) continue;
         run.motion = model::Motion::kStuck;
         run.motion_source =
@@ -298,10 +305,72 @@ class Assembler {
         return;
       }
     }
-    if (unfinished && young) {
-      run.motion = model::Motion::kMoving;
-      run.motion_source = "files that were written within a second of the calls in flight";
+    if (!unfinished || !young) return;
+    run.motion = model::Motion::kMoving;
+    run.motion_source = fmt::format(
+        "the oldest of them was made {:.1f} s before its file was written{}",
+        static_cast<double>(oldest_ns) / 1e9,
+        timeout_ms
+            ? fmt::format(" and has a timeout of {} s", static_cast<double>(*timeout_ms) / 1000)
+            : std::string());
+  }
+
+  // ---- files of an earlier run
+
+  /// When the first and the last call of a file were made.
+  struct Span {
+    int64_t first_ns = INT64_MAX;
+    int64_t last_ns = 0;
+  };
+  static Span span_of(const ProcessDump& dump) {
+    Span span;
+    for (const DumpCall& call : dump.calls) {
+      if (!call.times.issued_ns) continue;
+      span.first_ns = std::min(span.first_ns, *call.times.issued_ns);
+      span.last_ns = std::max(span.last_ns, *call.times.issued_ns);
     }
+    return span;
+  }
+
+  // A folder may still have files of an earlier run: all their calls were made long before the
+  // first one of the newest files.
+  void drop_earlier_runs() {
+    constexpr int64_t kLeastNs = 600'000'000'000;  // a stopped rank's record ends that long before
+    std::vector<std::pair<Span, size_t>> spans;
+    for (size_t i = 0; i < dumps_.size(); ++i) {
+      const Span span = span_of(dumps_[i]);
+      if (span.last_ns > 0) spans.emplace_back(span, i);
+    }
+    std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
+      return std::tuple(b.first.last_ns, a.second) < std::tuple(a.first.last_ns, b.second);
+    });
+    int64_t begin_ns = INT64_MAX;
+    int64_t gap_ns = kLeastNs;
+    std::vector<bool> earlier(dumps_.size(), false);
+    bool reached = false;
+    for (const auto& [span, i] : spans) {
+      for (const DumpCall& call : dumps_[i].calls) {
+        const int64_t timeout_ms = std::min(call.timeout_ms.value_or(0), INT64_MAX / 2'000'000);
+        gap_ns = std::max(gap_ns, 2 * timeout_ms * 1'000'000);
+      }
+      reached = reached || (begin_ns != INT64_MAX && begin_ns - span.last_ns > gap_ns);
+      if (!reached) {
+        begin_ns = std::min(begin_ns, span.first_ns);
+        continue;
+      }
+      earlier[i] = true;
+      remarks_.push_back(
+          {*dumps_[i].rank,
+           fmt::format("rank {}: {} is of an earlier run, its last call was made "
+                       "{} min before the first one of the newer files; it is not read",
+                       *dumps_[i].rank, dumps_[i].file,
+                       (begin_ns - span.last_ns) / 60'000'000'000)});
+    }
+    std::vector<ProcessDump> kept;
+    for (size_t i = 0; i < dumps_.size(); ++i) {
+      if (!earlier[i]) kept.push_back(std::move(dumps_[i]));
+    }
+    dumps_ = std::move(kept);
   }
 
   std::vector<ProcessDump> dumps_;

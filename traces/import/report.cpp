@@ -97,7 +97,9 @@ std::string to_json(const OpenedDumps& opened, const std::string& trial) {
   out["trial"] = trial;
   out["ranks"] = ranks_json(run);
   out["not_known"] = verdict.not_known;
-  out["notes"] = opened.notes;
+  std::vector<std::string> notes = verdict.notes;
+  notes.insert(notes.end(), opened.notes.begin(), opened.notes.end());
+  out["notes"] = notes;
   return out.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -18,6 +18,8 @@
 
 namespace hostir::traces {
 
+using diagnose::JobCall;
+using diagnose::JobCalls;
 using model::Rank;
 using model::Run;
 

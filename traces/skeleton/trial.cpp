@@ -36,7 +36,7 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
                   const interp::BackendFactory& make_backend, double max_seconds) {
   Trial out;
   if (!verdict.is_fault() || verdict.repair.empty()) return out;
-  const JobCalls recorded = job_of(run);
+  const diagnose::JobCalls recorded = diagnose::job_of(run);
   size_t calls = 0;
   for (const auto& line : recorded) calls += line.size();
   if (calls > kMostTried) {
@@ -54,9 +54,9 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
     return out;
   }
   out.reproduced = hangs(before);
-  const TrialResult after = run_text(
-      program_text(run, repaired(run, verdict.repair), "The calls that were recorded, repaired."),
-      make_backend, max_seconds);
+  const TrialResult after = run_text(program_text(run, diagnose::repaired(run, verdict.repair),
+                                                  "The calls that were recorded, repaired."),
+                                     make_backend, max_seconds);
   out.completes = after.verdict == WhatIfTrial::Verdict::kCompletes;
   const std::string first =
       out.reproduced ? "tried: the recorded calls, run in a simulation, hang as well"

@@ -1,9 +1,11 @@
-#include "traces/skeleton/continuation.h"
+#include "interp/diagnose/continuation.h"
 
 #include <algorithm>
 #include <map>
 
-namespace hostir::traces {
+#include "interp/diagnose/call_order.h"
+
+namespace hostir::diagnose {
 
 namespace {
 
@@ -26,6 +28,10 @@ class Continuation {
       for (size_t r = 0; r < job_.size(); ++r) moved |= advance(r);
       if (!moved && !add_awaited()) return;
     }
+  }
+  bool is_over() const {
+    return std::all_of(parts_.begin(), parts_.end(),
+                       [](const std::vector<Part>& parts) { return parts.empty(); });
   }
 
  private:
@@ -67,13 +73,16 @@ class Continuation {
     const JobCall& call = job_[r][part.call];
     if (call.shape != Shape::kCollective) {
       Part* other = part_of(call.peer, call.communicator, opposite(call.shape), rank_of(r));
-      if (other == nullptr) return false;
+      if (other == nullptr ||
+          !model::agree(sized(call), sized(job_[index(call.peer)][other->call])))
+        return false;
       other->done = part.done = true;
       return true;
     }
     const std::vector<Rank>& members = members_of(call.communicator);
     const bool all = std::all_of(members.begin(), members.end(), [&](Rank member) {
-      return part_of(member, call.communicator, Shape::kCollective) != nullptr;
+      const Part* other = part_of(member, call.communicator, Shape::kCollective);
+      return other != nullptr && same_call(call.call, job_[index(member)][other->call].call);
     });
     if (!all) return false;
     part.done = true;
@@ -81,6 +90,14 @@ class Continuation {
       if (rank_of(r) != member) part_of(member, call.communicator, Shape::kCollective)->done = true;
     }
     return true;
+  }
+
+  // What a send and its recv must agree on.
+  static model::Call sized(const JobCall& call) {
+    model::Call out;
+    out.dtype = call.call.dtype;
+    out.total_elems = call.call.total_elems;
+    return out;
   }
 
   // The unfinished part of the rank's launch that is such a call.
@@ -194,4 +211,11 @@ void go_on(const model::Run& run, const std::vector<MayMake>& may_make, JobCalls
   Continuation(run, may_make, job).go();
 }
 
-}  // namespace hostir::traces
+bool completes(const model::Run& run, JobCalls job) {
+  const std::vector<MayMake> none(job.size(), MayMake::kNone);
+  Continuation continuation(run, none, job);
+  continuation.go();
+  return continuation.is_over();
+}
+
+}  // namespace hostir::diagnose

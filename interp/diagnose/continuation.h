@@ -9,9 +9,9 @@
 
 #include <vector>
 
-#include "traces/skeleton/skeleton.h"
+#include "interp/diagnose/job_calls.h"
 
-namespace hostir::traces {
+namespace hostir::diagnose {
 
 /// Which of the calls in which others wait a rank may make after its own.
 enum class MayMake : uint8_t {
@@ -23,4 +23,7 @@ enum class MayMake : uint8_t {
 /// `may_make` is by rank. Cost: O(calls * members).
 void go_on(const model::Run& run, const std::vector<MayMake>& may_make, JobCalls& job);
 
-}  // namespace hostir::traces
+/// True if all ranks come to the end of their calls, and all calls that meet agree.
+bool completes(const model::Run& run, JobCalls job);
+
+}  // namespace hostir::diagnose

@@ -1,17 +1,15 @@
-#include "traces/skeleton/skeleton.h"
+#include "interp/diagnose/job_calls.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "interp/diagnose/call_order.h"
+#include "interp/diagnose/continuation.h"
 #include "interp/diagnose/user_frame.h"
-#include "traces/skeleton/continuation.h"
 
-namespace hostir::traces {
+namespace hostir::diagnose {
 
-using diagnose::CallEdit;
-using diagnose::MemberRef;
 using model::Member;
 using model::MemberState;
 using model::Rank;
@@ -23,7 +21,7 @@ using Shape = JobCall::Shape;
 
 class JobBuilder {
  public:
-  explicit JobBuilder(const Run& run) : run_(run), refs_(diagnose::calls_by_rank(run)) {
+  explicit JobBuilder(const Run& run) : run_(run), refs_(calls_by_rank(run)) {
     job_.resize(run.ranks.size());
   }
 
@@ -69,7 +67,7 @@ class JobBuilder {
     out.order = ref.member->order.value_or(0);
     out.completed = ref.member->state == MemberState::kCompleted;
     if (const model::Instruction* instruction = run_.find(ref.member->instruction))
-      out.place = diagnose::stack_text(*instruction);
+      out.place = stack_text(*instruction);
     if (ref.pair != nullptr) {
       const bool sends = ref.pair->source == rank;
       out.shape = sends ? Shape::kSend : Shape::kRecv;
@@ -140,7 +138,7 @@ class JobBuilder {
     JobCall out = call_of(rank, edit.pattern);
     out.order = wrong.member->order.value_or(0);
     if (const model::Instruction* instruction = run_.find(wrong.member->instruction))
-      out.place = diagnose::stack_text(*instruction);
+      out.place = stack_text(*instruction);
     if (edit.pattern.meeting != nullptr && out.call.kind == OpKind::all_to_all)
       fit_blocks(out.call, *edit.pattern.meeting, rank);
     return out;
@@ -230,4 +228,4 @@ JobCalls repaired(const Run& run, const std::vector<CallEdit>& edits) {
   return JobBuilder(run).repaired(edits);
 }
 
-}  // namespace hostir::traces
+}  // namespace hostir::diagnose
