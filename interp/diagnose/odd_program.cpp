@@ -2,6 +2,7 @@
 // 2. Each rank's calls as words: the form of the group, the call, the relative peer, the stack.
 // 3. In each class of ranks with one place: the record of which most others are a beginning.
 // 4. For the other ranks, the first difference, and the edit after which most calls agree again.
+// 5. Without such classes: the rounds of each rank, compared with its first one.
 #include "interp/diagnose/odd_program.h"
 
 #include <algorithm>
@@ -63,15 +64,135 @@ class Finder {
       std::vector<OddRank> found = odd_of(ranks);
       out.insert(out.end(), found.begin(), found.end());
     }
-    out = first_alike(std::move(out));
-    for (OddRank& odd : out) {
-      const auto& places = place_in_calls_[static_cast<size_t>(odd.rank)];
-      if (odd.at < places.size()) odd.at = places[odd.at];
+    return in_calls(first_alike(std::move(out)));
+  }
+
+  std::vector<OddRank> find_by_rounds() {
+    const std::optional<Word> end = end_of_rounds();
+    if (!end) return {};
+    const size_t ranks = calls_.size();
+    std::vector<OddRank> out;
+    size_t repeat = 0;
+    for (size_t r = 0; r < ranks; ++r) {
+      std::vector<size_t> ends;
+      for (size_t i = 0; i < words_[r].size(); ++i) {
+        if (same(words_[r][i], *end)) ends.push_back(i + 1);
+      }
+      if (ends.empty() || ends.front() == words_[r].size() || late_[r]) continue;
+      if (auto odd = first_odd_round(r, ends)) {
+        out.push_back(std::move(*odd));
+      } else {
+        ++repeat;
+      }
+    }
+    if (repeat < 2 || out.size() > std::max<size_t>(1, repeat / 4)) return {};
+    return in_calls(first_alike(std::move(out)));
+  }
+
+ private:
+  std::vector<OddRank> in_calls(std::vector<OddRank> odd) const {
+    for (OddRank& each : odd) {
+      const auto& places = place_in_calls_[static_cast<size_t>(each.rank)];
+      if (each.at < places.size()) each.at = places[each.at];
+    }
+    return odd;
+  }
+
+  // ---- rounds
+
+  // The call of the largest group, made by all but one rank, that most often ends a round: the
+  // rarest one that recurs, else the last that was made once.
+  std::optional<Word> end_of_rounds() const {
+    size_t largest = 2;
+    size_t recorded = 0;
+    for (const auto& line : calls_) {
+      if (!line.empty()) ++recorded;
+      for (const MemberRef& ref : line) {
+        if (ref.meeting != nullptr) largest = std::max(largest, ref.meeting->members.size());
+      }
+    }
+    struct Use {
+      size_t ranks = 0;
+      size_t times = 0;  // at most, on one rank
+      size_t last = 0;
+    };
+    std::map<std::pair<uint32_t, uint32_t>, Use> uses;
+    for (size_t r = 0; r < calls_.size(); ++r) {
+      std::map<std::pair<uint32_t, uint32_t>, size_t> times;
+      for (size_t i = 0; i < calls_[r].size(); ++i) {
+        const MemberRef& ref = calls_[r][i];
+        if (ref.meeting == nullptr || ref.meeting->members.size() < largest) continue;
+        const std::pair key(words_[r][i].call, words_[r][i].stack);
+        ++times[key];
+        uses[key].last = std::max(uses[key].last, i);
+      }
+      for (const auto& [key, n] : times) {
+        ++uses[key].ranks;
+        uses[key].times = std::max(uses[key].times, n);
+      }
+    }
+    std::optional<Word> out;
+    std::tuple<bool, int64_t, size_t> best;
+    for (const auto& [key, use] : uses) {
+      if (use.ranks + 1 < recorded) continue;
+      const std::tuple rank(use.times > 1, -static_cast<int64_t>(use.times), use.last);
+      if (out && rank <= best) continue;
+      best = rank;
+      out = Word{key.first, key.second};
     }
     return out;
   }
 
- private:
+  // A part of a rank's calls as one more line, to be compared.
+  size_t add_part(size_t rank, size_t begin, size_t end) {
+    const auto cut = [&](const auto& list) {
+      return std::vector(list.begin() + static_cast<ptrdiff_t>(begin),
+                         list.begin() + static_cast<ptrdiff_t>(end));
+    };
+    auto words = cut(words_[rank]);
+    auto calls = cut(calls_[rank]);
+    auto forms = forms_[rank];
+    words_.push_back(std::move(words));
+    calls_.push_back(std::move(calls));
+    forms_.push_back(std::move(forms));
+    late_.push_back(false);
+    return words_.size() - 1;
+  }
+  void drop_parts(size_t ranks) {
+    words_.resize(ranks);
+    calls_.resize(ranks);
+    forms_.resize(ranks);
+    late_.resize(ranks);
+  }
+
+  std::optional<OddRank> first_odd_round(size_t rank, const std::vector<size_t>& ends) {
+    // What comes before the first round is not repeated.
+    size_t begin = 0;
+    while (begin < ends.front() && !same(words_[rank][begin], words_[rank][ends.front()])) ++begin;
+    if (begin == ends.front()) begin = 0;
+    const size_t ranks = calls_.size();
+    std::optional<OddRank> out;
+    for (size_t k = 0; k < ends.size() && !out; ++k) {
+      const size_t end = k + 1 < ends.size() ? ends[k + 1] : words_[rank].size();
+      const size_t first = add_part(rank, begin, ends.front());
+      const size_t later = add_part(rank, ends[k], end);
+      if (const auto found = difference(later, first)) {
+        out = OddRank();
+        out->kind = found->kind;
+        out->rank = static_cast<Rank>(rank);
+        out->at = ends[k] + found->mine;
+        out->own_rounds = true;
+        out->proved = found->proved;
+        for (size_t c = 0; c < (found->kind == Kind::kLeftOut ? found->count : 1); ++c) {
+          const MemberRef& own = calls_[first][found->theirs + c];
+          out->theirs.push_back({own, own.communicator()});
+        }
+      }
+      drop_parts(ranks);
+    }
+    return out;
+  }
+
   // ---- groups of the same form
 
   // The form of a group: its description without numbers, and the distances of its members.
@@ -328,11 +449,21 @@ class Finder {
     if (form_of(mine, calls_[mine][i].communicator()) !=
         form_of(theirs, calls_[theirs][j].communicator())) {
       out.kind = Kind::kExtra;
-      out.proved = wrong.stack != 0 &&
-                   std::none_of(words_[theirs].begin(), words_[theirs].end(),
-                                [&](const Word& each) { return each.stack == wrong.stack; });
+      out.proved = only_here(mine, i, theirs);
     }
     return out;
+  }
+
+  // True if the others know this group, but no such line: so far they called it from others.
+  bool only_here(size_t mine, size_t i, size_t theirs) const {
+    const Word& wrong = words_[mine][i];
+    const uint32_t form = form_of(mine, calls_[mine][i].communicator());
+    bool knows_group = false;
+    for (size_t k = 0; k < words_[theirs].size(); ++k) {
+      if (words_[theirs][k].stack == wrong.stack) return false;
+      knows_group = knows_group || form_of(theirs, calls_[theirs][k].communicator()) == form;
+    }
+    return wrong.stack != 0 && knows_group;
   }
 
   // ---- the odd ranks of a class
@@ -519,7 +650,8 @@ std::vector<OddRank> find_odd_ranks(const Run& run,
   if (!some_completed && some_lost) return {};  // perhaps only unfinished calls are recorded
   // Sizes may depend on the data of each group: without a majority they are left out.
   std::vector<OddRank> odd = Finder(run, calls, true).find();
-  return odd.empty() ? Finder(run, calls, false).find() : odd;
+  if (odd.empty()) odd = Finder(run, calls, false).find();
+  return odd.empty() ? Finder(run, calls, true).find_by_rounds() : odd;
 }
 
 }  // namespace hostir::diagnose

@@ -7,6 +7,10 @@
 // is not, while those of nearly all others are, left a call out, made one more, or made two in the
 // other order. A difference that all members of a group share, or an exchange that took place, is
 // part of the program and is not reported.
+//
+// Where no others run the same program, as in a single pipeline, a rank is compared with itself:
+// the calls of a round, up to the next call of all ranks, are those of its rounds before. All but
+// the odd ranks must repeat theirs.
 #pragma once
 
 #include <optional>
@@ -32,6 +36,7 @@ struct OddRank {
     model::CommunicatorId communicator;  // in which this rank makes it
   };
   std::vector<Call> theirs;  // the others' calls there: those left out, else one
+  bool own_rounds = false;   // `theirs` are its own calls in an earlier round
   bool proved = false;       // what follows agrees again: no other kind explains it
 };
 

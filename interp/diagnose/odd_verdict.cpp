@@ -34,12 +34,14 @@ class OddJudge {
     // While the run may still move, only what no later call can mend.
     const bool moving = run_.motion == model::Motion::kMoving;
     if (moving && (!first.proved || first.kind == OddRank::Kind::kOther)) return;
+    if (first.own_rounds && (!first.proved || first.kind == OddRank::Kind::kOther)) return;
     if (first.kind == OddRank::Kind::kOther) {
       if (!known) other_call(odd, ranks);
       return;
     }
-    const bool keeps_charge = known && (!first.proved || out_.charge == Charge::kOrder ||
-                                        out_.charge == Charge::kSwapped);
+    const bool ordered = out_.charge == Charge::kOrder || out_.charge == Charge::kSwapped;
+    const bool extra = first.kind == OddRank::Kind::kExtra;
+    const bool keeps_charge = known && (!first.proved || (ordered && !extra));
     if (!keeps_charge) {
       RecordedVerdict fresh;
       fresh.waiting = out_.waiting.empty() ? unfinished : std::move(out_.waiting);
@@ -59,6 +61,10 @@ class OddJudge {
   }
 
   void accuse(const OddRank& odd) {
+    charge(odd);
+    if (odd.own_rounds) out_.sentence = own_rounds_sentence(run_, out_, odd.theirs.front().call);
+  }
+  void charge(const OddRank& odd) {
     const MemberRef& theirs = odd.theirs.front().call;
     out_.at = call_at(odd);
     out_.missing = theirs;

@@ -1,6 +1,8 @@
 #include "interp/diagnose/peers.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/halted.h"
@@ -123,14 +125,14 @@ std::optional<PassedBy> Peers::passed_by() const {
       ++times;
     }
     if (times == 0) continue;
-    if (left_out_this_round(call, earlier) || fewer_than_another(earlier, call.peer))
+    if ((times > 1 && left_out_this_round(call, earlier)) || fewer_than_elsewhere(call, earlier))
       return PassedBy{call.mine, call.peer, earlier, times, call.next};
   }
   return std::nullopt;
 }
 
 // Both ranks exchanged before they last came to the collective in which the peer waits now, and
-// only this rank did so again.
+// only this rank did so again. One round before would prove little.
 bool Peers::left_out_this_round(const Unanswered& call, const MemberRef& earlier) const {
   const Member* mine = call.next.member;
   const MemberRef* before = nullptr;
@@ -146,23 +148,28 @@ bool Peers::left_out_this_round(const Unanswered& call, const MemberRef& earlier
          *answered.order < *there->order && *there->order < *call.mine.member->order;
 }
 
-// Other ranks called the same lines more often.
-bool Peers::fewer_than_another(const MemberRef& earlier, Rank rank) const {
+// Between all other pairs of ranks, the same line was called as often as this rank's peer called
+// its part of the exchange, and this rank called it less often. Ranks at the end of a pipeline have
+// fewer peers, but not fewer calls for each.
+bool Peers::fewer_than_elsewhere(const Unanswered& call, const MemberRef& earlier) const {
   const model::Instruction* site = run_.find(earlier.member->instruction);
   if (site == nullptr || site->frames.empty()) return false;
-  const size_t mine = count(earlier, rank);
-  for (size_t r = 0; r < calls_.size(); ++r) {
-    if (static_cast<Rank>(r) != rank && count(earlier, static_cast<Rank>(r)) > mine) return true;
+  std::map<std::pair<Rank, Rank>, size_t> answers;  // by source and target
+  size_t asked = 0;
+  for (const SendRecv& pair : run_.pairs) {
+    const bool here =
+        pair.source == call.mine.pair->source && pair.target == call.mine.pair->target;
+    const Member& answer = earlier.sends() ? pair.send : pair.recv;
+    const Member& other = earlier.sends() ? pair.recv : pair.send;
+    if (answer.arrived() && same_stack(run_, answer, *earlier.member))
+      ++answers[{pair.source, pair.target}];
+    if (here && other.arrived() && same_stack(run_, other, *call.mine.member)) ++asked;
   }
-  return false;
-}
-
-size_t Peers::count(const MemberRef& site, Rank rank) const {
-  const auto& line = calls_[static_cast<size_t>(rank)];
-  return static_cast<size_t>(std::count_if(line.begin(), line.end(), [&](const MemberRef& ref) {
-    return ref.pair != nullptr && ref.sends() == site.sends() &&
-           same_stack(run_, *ref.member, *site.member);
-  }));
+  const size_t mine = answers[{call.mine.pair->source, call.mine.pair->target}];
+  answers.erase({call.mine.pair->source, call.mine.pair->target});
+  return mine < asked && !answers.empty() &&
+         std::all_of(answers.begin(), answers.end(),
+                     [&](const auto& each) { return each.second == asked; });
 }
 
 }  // namespace hostir::diagnose

@@ -49,9 +49,8 @@ class Peers {
   bool plausible(const WrongPeer& found) const;
   bool met(const MemberRef& side, model::Rank peer) const;
   bool exchanged(model::Rank a, model::Rank b) const;
-  size_t count(const MemberRef& site, model::Rank rank) const;
   bool left_out_this_round(const Unanswered& call, const MemberRef& earlier) const;
-  bool fewer_than_another(const MemberRef& earlier, model::Rank rank) const;
+  bool fewer_than_elsewhere(const Unanswered& call, const MemberRef& earlier) const;
 
   const model::Run& run_;
   const std::vector<std::vector<MemberRef>>& calls_;

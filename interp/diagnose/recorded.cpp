@@ -332,18 +332,21 @@ class Judge {
     return true;
   }
 
-  // Ranks of other groups that call the same line: a parallel group shows what is expected.
+  // Ranks of other groups that call the same line in this round too: as often as the rank that made
+  // this call. A parallel group shows what is expected.
   size_t callers_outside(const MemberRef& call) const {
     const model::Instruction* site = run_.find(call.member->instruction);
     if (site == nullptr || site->frames.empty()) return 0;
-    size_t out = 0;
-    for (const auto& line : calls_) {
-      if (line.empty() || call.meeting->member(line.front().member->rank) != nullptr) continue;
-      out += std::any_of(line.begin(), line.end(), [&](const MemberRef& ref) {
+    const auto times = [&](const std::vector<MemberRef>& line) {
+      return std::count_if(line.begin(), line.end(), [&](const MemberRef& ref) {
         return ref.meeting != nullptr && same_stack(run_, *ref.member, *call.member);
       });
-    }
-    return out;
+    };
+    const auto rounds = times(calls_[static_cast<size_t>(call.member->rank)]);
+    return static_cast<size_t>(std::count_if(calls_.begin(), calls_.end(), [&](const auto& line) {
+      return !line.empty() && call.meeting->member(line.front().member->rank) == nullptr &&
+             times(line) >= rounds;
+    }));
   }
 
   bool ahead(const Waited& waited) {

@@ -357,6 +357,28 @@ std::string order_sentence(const Run& run, const RecordedVerdict& verdict, bool 
       call_name(run, verdict.missing), at_stack(run, verdict.missing));
 }
 
+std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,
+                                const MemberRef& before) {
+  const std::string ranks = model::list_of(verdict.culprits);
+  const bool one = verdict.culprits.size() == 1;
+  std::string text;
+  if (verdict.charge == Charge::kExtraCall) {
+    text = fmt::format("{} {} one call more than in {} rounds before: {}{}", ranks,
+                       one ? "makes" : "make", one ? "its" : "their", call_name(run, verdict.at),
+                       at_stack(run, verdict.at));
+  } else if (verdict.charge == Charge::kLeftOut) {
+    text = fmt::format("{} left out {}{}, as {} made in {} rounds before", ranks,
+                       short_call_name(run, before), at_stack(run, before), one ? "it" : "they",
+                       one ? "its" : "their");
+  } else {
+    text = fmt::format("{} {} {}{} before {}{}, in {} rounds before the other way round", ranks,
+                       one ? "calls" : "call", short_call_name(run, verdict.at),
+                       at_stack(run, verdict.at), short_call_name(run, before),
+                       at_stack(run, before), one ? "its" : "their");
+  }
+  return text + "; all other ranks repeat theirs";
+}
+
 std::string innocent_sentence(const Run& run, bool moving) {
   size_t calls = 0;
   size_t unfinished = 0;

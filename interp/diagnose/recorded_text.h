@@ -23,6 +23,9 @@ struct PassedBy;
 std::string passed_by_sentence(const model::Run& run, const PassedBy& found);
 /// The culprits make `at` before `missing`; if `swapped`, they are known to make that one next.
 std::string order_sentence(const model::Run& run, const RecordedVerdict& verdict, bool swapped);
+/// The culprit does not repeat its rounds before; `before` is its call in them.
+std::string own_rounds_sentence(const model::Run& run, const RecordedVerdict& verdict,
+                                const MemberRef& before);
 /// The sentence if no rank is at fault.
 std::string innocent_sentence(const model::Run& run, bool moving);
 

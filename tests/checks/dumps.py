@@ -7,6 +7,7 @@ The folders are those of tests/truth/flight_recorder (real NCCL ranks) and jobs 
 of mistake, each on several rank counts, and similar-looking jobs that are correct. Ends with `N passed, N failed`.
 """
 import json
+import os
 import pathlib
 import random
 import subprocess
@@ -14,7 +15,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from flight_recorder_writer import Call, Job, write_dump  # noqa: E402
+from flight_recorder_writer import START_NS, Call, Job, write_dump  # noqa: E402
 
 TRUTH = pathlib.Path(__file__).parent.parent / "truth" / "flight_recorder"
 CASES = []
@@ -765,6 +766,139 @@ def never_received_and_all_go_on(world):
     return layers(job, [72], blocks=True).run(), {}, fault("order", suspects=[0, 1], line=70)
 
 
+# ---- ranks compared with those that run the same program, or with their own rounds
+
+def two_axes(data, width, steps, plant=None, blocks=True):
+    """Data parallel replicas of tensor parallel groups; `plant` changes the list of one rank's calls."""
+    groups = {f"tp{d}": list(range(d * width, (d + 1) * width)) for d in range(data)}
+    groups |= {f"dp{t}": list(range(t, data * width, width)) for t in range(width)}
+    job = Job(data * width, groups)
+    for r in range(data * width):
+        for _ in range(steps):
+            tp, dp = f"tp{r // width}", f"dp{r % width}"
+            job.calls[r] += [Call(tp, "all_reduce", [128], 20, blocks=blocks), Call(tp, "all_reduce", [256], 24, blocks=blocks),
+                             Call(dp, "all_reduce", [999], 40, blocks=blocks), Call("0", "all_reduce", [2], 50, blocks=True)]
+    if plant is not None:
+        plant(job)
+    return job
+
+
+@case(8)
+def skip_in_a_pair(world):
+    """The other call of the pair differs in size; the other three pairs show which is right."""
+    job = two_axes(world // 2, 2, 3, lambda job: job.calls[5].pop(4), blocks=False)
+    return job.run(), {}, fault("left_out_call", 5, line=20, suspects=[], trial=True)
+
+
+@case(8)
+def size_differs_in_a_pair(world):
+    def plant(job):
+        job.calls[2][9] = Call("tp1", "all_reduce", [250], 24, blocks=True)
+    return two_axes(world // 2, 2, 3, plant).run(), {}, fault("collective_mismatch", 2, line=24, suspects=[], trial=True)
+
+
+@case(8)
+def one_barrier_too_many(world):
+    """It meets the next call of all ranks, of the same size."""
+    def plant(job):
+        job.calls[3].insert(5, Call("0", "all_reduce", [2], 77, blocks=True))
+    job = two_axes(world // 4, 4, 3, plant)
+    return job.run(), {}, fault("extra_call", 3, line=77, trial=True)
+
+
+@case(8)
+def one_barrier_too_many_and_a_file_is_missing(world):
+    job, _, said = one_barrier_too_many(world)
+    return job, {"missing": (6,)}, {**said, "not_known": "rank 6", "trial": False}
+
+
+@case(8)
+def a_group_with_a_program_of_its_own(world):
+    """Both ranks of one pair make one call more: nobody left anything out."""
+    def plant(job):
+        for r in (2, 3):
+            job.calls[r].insert(5, Call("tp1", "all_reduce", [64], 99, blocks=True))
+        job.calls[6] = job.calls[6][:6]
+    return two_axes(world // 2, 2, 3, plant).run(), {}, fault("never_came", 6, line=40)
+
+
+@case(4)
+def a_missing_record_that_explains_nothing(world):
+    """Rank 3's file is not there, but rank 1 has left out a recv: the others would hang with rank 3 too."""
+    job = Job(world)
+    for i in range(3):
+        layers(job, [9], blocks=True)
+        for a, b in ((0, 1), (2, 3)):
+            job.calls[a].append(Call("0", "send", [16], 70, peer=b, blocks=True))
+            if (b, i) != (1, 2):
+                job.calls[b].append(Call("0", "recv", [16], 71, peer=a, blocks=True))
+    layers(job, [72], blocks=True)
+    return job.run(), {"missing": (3,)}, {"fault": True, "culprits": [], "not_known": "rank 3"}
+
+
+@case(4)
+def pipeline_stage_skips_a_recv_in_its_second_step(world):
+    """No other rank runs this stage; it made the recv in its first step."""
+    job = Job(world)
+    for step in range(3):
+        one_f_one_b(job, list(range(world)), "0", 4)
+        if step == 1:
+            at = max(i for i, c in enumerate(job.calls[1]) if c.line == 101 and c.batch is None)
+            del job.calls[1][at]
+        job.all_reduce(200, blocks=True)
+        for r in range(world):
+            for c in job.calls[r]:
+                c.batch = c.batch and (c.batch if c.batch.startswith("step") else f"step{step}.{c.batch}")
+    return job.run(), {}, fault("left_out_call", 1, line=101, suspects=[])
+
+
+@case(8)
+def stops_in_two_groups(world):
+    """Neither stop explains that the other group hangs."""
+    job = Job(world, {"1": [0, 1, 2, 3], "2": [4, 5, 6, 7]})
+    for line in (10, 11, 12):
+        layers(job, [line], group="1", blocks=True)
+        layers(job, [line], group="2", blocks=True)
+    job.calls[2], job.calls[5] = job.calls[2][:1], job.calls[5][:2]
+    return job.run(), {}, fault("never_came", 2, 5, line=11, says="rank 5 never came", trial=True)
+
+
+@case(4)
+def splits_differ_and_a_file_is_missing(world):
+    job, _, said = blocks_differ(world)
+    return job, {"missing": (0,)}, {**said, "trial": False, "not_known": "rank 0"}
+
+
+# ---- the time at which the files were written
+
+def slow_before_the_timeout(folder):
+    """Rank 2 is ten seconds late, and the timeout is ten minutes: it may still come."""
+    job, _, _ = stopped_outside(4)
+    job.write(folder)
+    for path in pathlib.Path(folder).iterdir():
+        os.utime(path, ns=(START_NS + 10 * 10**9, START_NS + 10 * 10**9))
+    return INNOCENT
+
+
+def stuck_until_the_timeout(folder):
+    slow_before_the_timeout(folder)
+    for path in pathlib.Path(folder).iterdir():
+        os.utime(path, ns=(START_NS + 700 * 10**9, START_NS + 700 * 10**9))
+    return fault("never_came", 3, line=12)
+
+
+def file_of_an_earlier_run(folder):
+    """Rank 3 died; its file is a day older and shows another hang."""
+    job, _, said = dead_rank(4)
+    job.write(folder)
+    old = layers(Job(4), [10, 11]).run().dump(3)
+    for entry in old["entries"]:
+        entry["time_created_ns"] -= 24 * 3600 * 10**9
+    old["entries"][1]["state"] = "scheduled"
+    write_dump(old, pathlib.Path(folder), 3)
+    return {**said, "not_known": "of an earlier run"}
+
+
 # ---- several sources
 
 def contradiction(folder):
@@ -775,6 +909,9 @@ def contradiction(folder):
     other["entries"][1]["input_sizes"] = [[5]]
     write_dump(other, pathlib.Path(folder), 1, "json")
     return {**INNOCENT, "not_known": "rank 1: seq 2"}
+
+
+FOLDERS = [slow_before_the_timeout, stuck_until_the_timeout, file_of_an_earlier_run, contradiction]
 
 
 def wrong(said, expected, text):
@@ -820,7 +957,8 @@ def main():
         for name, make, world in CASES:
             job, how, expected = make(world)
             todo.append((name, job.write(root / name, **how), expected))
-        todo.append(("contradiction", root / "contradiction", contradiction(root / "contradiction")))
+        for make in FOLDERS:
+            todo.append((make.__name__, root / make.__name__, make(root / make.__name__)))
         failed = 0
         for name, folder, expected in todo:
             said, error = ask(hostir, folder)
