@@ -7,13 +7,10 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <set>
-#include <string>
 #include <tuple>
 #include <utility>
 
-#include "interp/diagnose/call_order.h"
+#include "interp/diagnose/program_words.h"
 
 namespace hostir::diagnose {
 
@@ -27,12 +24,6 @@ using Kind = OddRank::Kind;
 
 constexpr size_t kMostLeftOut = 64;  // calls left out in one place
 
-struct Word {
-  uint32_t call = 0;   // number of the call
-  uint32_t stack = 0;  // number of its stack; 0: unknown
-  friend bool operator==(const Word&, const Word&) = default;
-};
-
 /// The first difference of a record (`mine`) from another (`theirs`).
 struct Difference {
   Kind kind = Kind::kOther;
@@ -42,17 +33,9 @@ struct Difference {
   bool proved = false;
 };
 
-class Finder {
+class Finder : private ProgramWords {
  public:
-  Finder(const Run& run, const std::vector<std::vector<MemberRef>>& calls, bool with_sizes)
-      : run_(run), calls_(calls), with_sizes_(with_sizes) {
-    name_forms();
-    for (size_t r = 0; r < calls.size(); ++r) late_.push_back(begins_late(r));
-    for (size_t r = 0; r < calls.size(); ++r) {
-      read_words(r);
-      sort_launches(r);
-    }
-  }
+  using ProgramWords::ProgramWords;
 
   std::vector<OddRank> find() {
     std::map<Place, std::vector<size_t>> classes;
@@ -193,173 +176,8 @@ class Finder {
     return out;
   }
 
-  // ---- groups of the same form
-
-  // The form of a group: its description without numbers, and the distances of its members.
-  void name_forms() {
-    using Form = std::tuple<std::string, std::vector<Rank>, size_t>;
-    std::map<Form, uint32_t> numbers;
-    std::map<std::tuple<Rank, std::string, std::vector<Rank>>, size_t> had;
-    forms_.resize(calls_.size());
-    for (uint32_t c = 0; c < run_.communicators.size(); ++c) {
-      const model::Communicator& group = run_.communicators[c];
-      if (!group.members || group.members->size() < 2) continue;
-      std::string text = group.description.starts_with("group ") ? "" : group.description;
-      text.erase(
-          std::remove_if(text.begin(), text.end(), [](char ch) { return ch >= '0' && ch <= '9'; }),
-          text.end());
-      std::vector<Rank> distances;
-      for (const Rank member : *group.members) distances.push_back(member - group.members->front());
-      for (const Rank member : *group.members) {
-        if (run_.find(member) == nullptr) continue;
-        const size_t nth = had[{member, text, distances}]++;
-        const auto number =
-            numbers.try_emplace({text, distances, nth}, static_cast<uint32_t>(numbers.size() + 1));
-        forms_[static_cast<size_t>(member)][c] = number.first->second;
-      }
-    }
-  }
-  uint32_t form_of(size_t rank, CommunicatorId id) const {
-    const auto at = forms_[rank].find(id.index);
-    return at == forms_[rank].end() ? 0 : at->second;
-  }
-  CommunicatorId of_form(size_t rank, uint32_t form) const {
-    for (const auto& [communicator, number] : forms_[rank]) {
-      if (number == form) return CommunicatorId(communicator);
-    }
-    return {};
-  }
-
-  /// Forms of groups, each with the rank's position where stages differ.
-  using Place = std::set<std::pair<uint32_t, uint32_t>>;
-  Place place_of(size_t rank) {
-    Place place;
-    for (const auto& [communicator, form] : forms_[rank]) {
-      const bool stages = has_stages(communicator);
-      place.emplace(form, stages ? position(rank, CommunicatorId(communicator)) : 0);
-    }
-    return place;
-  }
-  uint32_t position(size_t rank, CommunicatorId id) const {
-    const auto& members = *run_.find(id)->members;
-    return static_cast<uint32_t>(
-        std::find(members.begin(), members.end(), static_cast<Rank>(rank)) - members.begin());
-  }
-
-  // False for a ring: the last member exchanges with the first, and all make the same sends and
-  // recvs.
-  bool has_stages(uint32_t communicator) {
-    const auto [at, added] = stages_.try_emplace(communicator, false);
-    if (!added) return at->second;
-    const auto& members = *run_.communicators[communicator].members;
-    const bool is_closed = std::any_of(run_.pairs.begin(), run_.pairs.end(), [&](const auto& pair) {
-      const auto ends = std::minmax(pair.source, pair.target);
-      return pair.communicator.index == communicator &&
-             std::tuple(ends.first, ends.second) ==
-                 std::tuple(std::min(members.front(), members.back()),
-                            std::max(members.front(), members.back()));
-    });
-    std::vector<std::vector<uint32_t>> lines;
-    bool some = false;
-    for (const Rank member : members) {
-      if (run_.find(member) == nullptr || calls_[static_cast<size_t>(member)].empty()) continue;
-      const auto r = static_cast<size_t>(member);
-      std::vector<uint32_t> line;
-      for (size_t i = 0; i < calls_[r].size(); ++i) {
-        const bool here =
-            calls_[r][i].pair != nullptr && calls_[r][i].communicator().index == communicator;
-        if (here) line.push_back(words_[r][i].call);
-      }
-      some = some || !line.empty();
-      lines.push_back(std::move(line));
-    }
-    if (!some) return false;
-    size_t most = 0;
-    for (const auto& one : lines) {
-      const auto agrees = [&](const auto& other) {
-        const size_t n = std::min(one.size(), other.size());
-        return std::equal(one.begin(), one.begin() + static_cast<ptrdiff_t>(n), other.begin());
-      };
-      most = std::max(most, static_cast<size_t>(std::count_if(lines.begin(), lines.end(), agrees)));
-    }
-    const bool ring = is_closed && lines.size() > 2 && most + 1 >= lines.size();
-    return stages_[communicator] = !ring;
-  }
-
-  // ---- words
-
-  void read_words(size_t rank) {
-    words_.resize(calls_.size());
-    for (const MemberRef& ref : calls_[rank]) {
-      const model::Call& call = ref.member->call;
-      const CallKey key = {form_of(rank, ref.communicator()),
-                           ref.pair == nullptr ? 0
-                           : ref.sends()       ? 1
-                                               : 2,
-                           ref.pair == nullptr ? 0 : relative_peer(rank, ref),
-                           call.kind ? static_cast<int>(*call.kind) : -1,
-                           call.kind ? std::string() : call.name,
-                           with_sizes_ && call.dtype ? static_cast<int>(*call.dtype) : -1,
-                           with_sizes_ ? call.total_elems.value_or(-1) : -1};
-      Word word;
-      word.call = calls_by_key_.try_emplace(key, static_cast<uint32_t>(calls_by_key_.size() + 1))
-                      .first->second;
-      word.stack = stack_of(*ref.member);
-      words_[rank].push_back(word);
-    }
-  }
-  // Calls issued together have no order of their own: sorts them by word.
-  void sort_launches(size_t rank) {
-    auto& calls = calls_[rank];
-    std::vector<size_t> sorted(calls.size());
-    std::iota(sorted.begin(), sorted.end(), size_t{0});
-    std::sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) {
-      return std::tuple(*calls[a].member->order, words_[rank][a].call, a) <
-             std::tuple(*calls[b].member->order, words_[rank][b].call, b);
-    });
-    std::vector<MemberRef> refs;
-    std::vector<Word> words;
-    for (const size_t i : sorted) {
-      refs.push_back(calls[i]);
-      words.push_back(words_[rank][i]);
-    }
-    calls = std::move(refs);
-    words_[rank] = std::move(words);
-    place_in_calls_.push_back(std::move(sorted));
-  }
-  int64_t relative_peer(size_t rank, const MemberRef& ref) const {
-    const Rank peer = ref.sends() ? ref.pair->target : ref.pair->source;
-    const model::Communicator* group = run_.find(ref.communicator());
-    if (group == nullptr || !group->members || run_.find(peer) == nullptr) return peer;
-    const auto n = static_cast<int64_t>(group->members->size());
-    const int64_t theirs = position(static_cast<size_t>(peer), ref.communicator());
-    return (theirs - position(rank, ref.communicator()) + n) % n;
-  }
-  uint32_t stack_of(const Member& member) {
-    const auto [at, added] = stack_numbers_.try_emplace(member.instruction.index, 0);
-    if (!added) return at->second;
-    const model::Instruction* instruction = run_.find(member.instruction);
-    if (instruction == nullptr || instruction->frames.empty()) return 0;
-    std::vector<std::tuple<std::string, std::string, uint32_t>> frames;
-    for (const model::StackFrame& frame : instruction->frames) {
-      frames.emplace_back(frame.function, frame.place.file, frame.place.line.value_or(0));
-    }
-    at->second = stacks_.try_emplace(std::move(frames), static_cast<uint32_t>(stacks_.size() + 1))
-                     .first->second;
-    return at->second;
-  }
-
-  static bool same(const Word& a, const Word& b) {
-    return a.call == b.call && (a.stack == b.stack || a.stack == 0 || b.stack == 0);
-  }
-
   // ---- comparison
 
-  bool begins_late(size_t rank) const {
-    return std::any_of(run_.ranges.begin(), run_.ranges.end(), [&](const model::CallRange& range) {
-      return range.rank == static_cast<Rank>(rank) && range.first && *range.first > 1;
-    });
-  }
   // Where both records have the same collective for the first time; nullopt: nowhere.
   std::optional<std::pair<size_t, size_t>> common_begin(size_t mine, size_t theirs) const {
     if (!late_[mine] && !late_[theirs]) return std::pair<size_t, size_t>{0, 0};
@@ -617,20 +435,6 @@ class Finder {
     const Word* at = word(static_cast<size_t>(odd.rank), odd.at);
     return at == nullptr ? 0 : at->call;
   }
-
-  using CallKey = std::tuple<uint32_t, int, int64_t, int, std::string, int, int64_t>;
-
-  const Run& run_;
-  std::vector<std::vector<MemberRef>> calls_;        // those issued together are sorted
-  std::vector<std::vector<size_t>> place_in_calls_;  // their places before that
-  bool with_sizes_;
-  std::vector<std::map<uint32_t, uint32_t>> forms_;  // by rank: the forms of its communicators
-  std::map<uint32_t, bool> stages_;                  // by communicator
-  std::map<CallKey, uint32_t> calls_by_key_;
-  std::map<std::vector<std::tuple<std::string, std::string, uint32_t>>, uint32_t> stacks_;
-  std::map<uint32_t, uint32_t> stack_numbers_;  // by instruction
-  std::vector<std::vector<Word>> words_;        // by rank
-  std::vector<bool> late_;                      // by rank: its record begins late
 };
 
 }  // namespace

@@ -11,11 +11,10 @@
 #include "interp/diagnose/beside.h"
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/circles.h"
-#include "interp/diagnose/continuation.h"
 #include "interp/diagnose/disagreement.h"
+#include "interp/diagnose/explanation.h"
 #include "interp/diagnose/gaps.h"
 #include "interp/diagnose/halted.h"
-#include "interp/diagnose/job_calls.h"
 #include "interp/diagnose/odd_verdict.h"
 #include "interp/diagnose/peers.h"
 #include "interp/diagnose/recorded_text.h"
@@ -45,7 +44,8 @@ class Judge {
       waits();
     }
     judge_odd_ranks(run_, calls_, out_);
-    if (out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord) verify();
+    if (out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord)
+      check_explanation(run_, calls_, waited_, out_);
     if (out_.is_fault() && out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
     if (!out_.is_fault()) out_.sentence = innocent_sentence(run_, moving_);
     out_.not_known = gap_sentences(run_);
@@ -231,48 +231,6 @@ class Judge {
       for (const Rank rank : w.waiting) insert_once(out_.waiting, rank);
     }
   }
-
-  // A rank that only stopped would go on to the calls in which the others wait, and all would
-  // complete. If not, either other ranks stopped too, or the cause is another.
-  void verify() {
-    const bool some_lost =
-        std::any_of(run_.ranges.begin(), run_.ranges.end(),
-                    [](const model::CallRange& range) { return range.first && *range.first > 1; });
-    if (some_lost || out_.repair.empty() || explains()) return;
-    const std::vector<CallEdit> repair = out_.repair;
-    std::vector<Rank> ranks = out_.culprits;
-    std::vector<const Waited*> others;
-    for (const Waited& waited : waited_) {
-      for (const Rank rank : waited.absent) {
-        if (std::count(ranks.begin(), ranks.end(), rank) != 0) continue;
-        insert_once(ranks, rank);
-        add_call(rank, waited.call);
-        if (others.empty() || others.back() != &waited) others.push_back(&waited);
-      }
-    }
-    if (out_.charge == Charge::kNeverCame && !others.empty() && explains()) {
-      out_.sentence = sentence_of(run_, calls_, out_);
-      for (const Waited* waited : others) {
-        RecordedVerdict second;
-        second.charge = Charge::kNeverCame;
-        second.culprits = waited->absent;
-        second.missing = waited->call;
-        second.at = last_call(waited->absent.front());
-        out_.sentence += "; and " + sentence_of(run_, calls_, second);
-      }
-      out_.culprits = ranks;
-      out_.repair_text = fmt::format("with these calls on {}", model::list_of(ranks));
-      return;
-    }
-    out_.repair = repair;
-    out_.sentence =
-        sentence_of(run_, calls_, out_) +
-        "; that alone does not explain the hang, and which rank is at fault is not known";
-    out_.suspects = unfinished_ranks(calls_);
-    for (const Rank rank : ranks) insert_once(out_.suspects, rank);
-    out_.culprits.clear();
-  }
-  bool explains() const { return completes(run_, repaired(run_, out_.repair)); }
 
   MemberRef last_call(Rank rank) const {
     const auto& calls = calls_[static_cast<size_t>(rank)];

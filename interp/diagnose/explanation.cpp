@@ -1,0 +1,71 @@
+#include "interp/diagnose/explanation.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "interp/diagnose/continuation.h"
+#include "interp/diagnose/job_calls.h"
+#include "interp/diagnose/odd_verdict.h"
+#include "interp/diagnose/recorded_text.h"
+
+namespace hostir::diagnose {
+
+using model::Rank;
+using model::Run;
+
+namespace {
+
+bool explains(const Run& run, const std::vector<CallEdit>& repair) {
+  return completes(run, repaired(run, repair));
+}
+
+}  // namespace
+
+void check_explanation(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                       const std::vector<Waited>& waited, RecordedVerdict& verdict) {
+  // Lost calls cannot be run again.
+  const bool some_lost =
+      std::any_of(run.ranges.begin(), run.ranges.end(),
+                  [](const model::CallRange& range) { return range.first && *range.first > 1; });
+  if (some_lost || verdict.repair.empty() || explains(run, verdict.repair)) return;
+  std::vector<CallEdit> repair = verdict.repair;
+  std::vector<Rank> ranks = verdict.culprits;
+  std::vector<RecordedVerdict> others;
+  for (const Waited& each : waited) {
+    RecordedVerdict other;
+    other.charge = Charge::kNeverCame;
+    other.missing = each.call;
+    for (const Rank rank : each.absent) {
+      if (std::count(ranks.begin(), ranks.end(), rank) != 0) continue;
+      const auto& line = calls[static_cast<size_t>(rank)];
+      if (other.culprits.empty() && !line.empty()) other.at = line.back();
+      insert_once(ranks, rank);
+      other.culprits.push_back(rank);
+      CallEdit edit;
+      edit.rank = rank;
+      edit.at = line.size();
+      edit.pattern = each.call;
+      repair.push_back(edit);
+    }
+    if (!other.culprits.empty()) others.push_back(std::move(other));
+  }
+  verdict.sentence = sentence_of(run, calls, verdict);
+  if (verdict.charge == Charge::kNeverCame && !others.empty() && explains(run, repair)) {
+    for (const RecordedVerdict& other : others) {
+      verdict.sentence += "; and " + sentence_of(run, calls, other);
+    }
+    verdict.culprits = ranks;
+    verdict.repair = std::move(repair);
+    verdict.repair_text = fmt::format("with these calls on {}", model::list_of(ranks));
+    return;
+  }
+  verdict.sentence +=
+      "; that alone does not explain the hang, and which rank is at fault is not known";
+  verdict.suspects = unfinished_ranks(calls);
+  for (const Rank rank : ranks) insert_once(verdict.suspects, rank);
+  verdict.culprits.clear();
+}
+
+}  // namespace hostir::diagnose
