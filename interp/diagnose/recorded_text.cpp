@@ -239,7 +239,10 @@ class Teller {
                          at_stack(run_, v_.missing));
     }
     if (v_.at.member == nullptr) return text + "; nothing that it called is recorded";
-    text += fmt::format("; its last call was {}{}", call_name(run_, v_.at), at_stack(run_, v_.at));
+    const std::string whose = v_.culprits.size() == 1
+                                  ? std::string("its last call")
+                                  : fmt::format("the last call of rank {}", v_.at.member->rank);
+    text += fmt::format("; {} was {}{}", whose, call_name(run_, v_.at), at_stack(run_, v_.at));
     if (v_.at.member->state == model::MemberState::kCompleted) text += ", which completed";
     return text;
   }
