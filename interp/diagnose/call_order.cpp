@@ -1,6 +1,8 @@
 #include "interp/diagnose/call_order.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <tuple>
 
 namespace hostir::diagnose {
@@ -53,6 +55,11 @@ class Table {
   // The table has the costs of suffixes, so that the walk can choose from the front: matches come
   // first, gaps as late as possible.
   void walk(std::vector<LaidCall>& out) {
+    for (size_t i = skip_; i < mine_.calls.size(); ++i) mine_numbers_.push_back(number(mine_, i));
+    for (size_t j = skip_; j < theirs_.calls.size(); ++j) {
+      theirs_numbers_.push_back(number(theirs_, j));
+    }
+    kinds_.assign(different_.size() * different_.size(), std::nullopt);
     cost_.assign(cells(), 0);
     for (size_t i = rows_; i-- > 0;) {
       for (size_t j = columns_; j-- > 0;) at(i, j) = best(i, j);
@@ -77,8 +84,22 @@ class Table {
 
  private:
   uint32_t& at(size_t i, size_t j) { return cost_[i * columns_ + j]; }
-  LaidCall::Kind pair(size_t i, size_t j) const {
-    return kind_of(run_, *mine_.calls[skip_ + i].member, *theirs_.calls[skip_ + j].member);
+  // Each pair of different calls is compared once.
+  LaidCall::Kind pair(size_t i, size_t j) {
+    const size_t a = mine_numbers_[i];
+    const size_t b = theirs_numbers_[j];
+    auto& kind = kinds_[a * different_.size() + b];
+    if (!kind) kind = kind_of(run_, *different_[a], *different_[b]);
+    return *kind;
+  }
+  size_t number(const CallLine& line, size_t at) {
+    const Member& call = *line.calls[at].member;
+    for (const size_t known : of_instruction_[call.instruction.index]) {
+      if (different_[known]->call == call.call) return known;
+    }
+    of_instruction_[call.instruction.index].push_back(different_.size());
+    different_.push_back(&call);
+    return different_.size() - 1;
   }
   uint32_t best(size_t i, size_t j) {
     if (i + 1 == rows_) return static_cast<uint32_t>(columns_ - 1 - j) * kGapCost;
@@ -94,6 +115,11 @@ class Table {
   size_t rows_ = 0;
   size_t columns_ = 0;
   std::vector<uint32_t> cost_;
+  std::vector<const Member*> different_;
+  std::map<uint32_t, std::vector<size_t>> of_instruction_;  // in different_
+  std::vector<size_t> mine_numbers_;
+  std::vector<size_t> theirs_numbers_;
+  std::vector<std::optional<LaidCall::Kind>> kinds_;  // by both numbers
 };
 
 }  // namespace
