@@ -4,9 +4,9 @@
 
 #include "hostir/api/program_options.h"
 #include "hostir/io/files.h"
-#include "hostir/io/fits.h"
 #include "hostir/io/generate.h"
 #include "hostir/io/tensor_file.h"
+#include "hostir/ir/fits.h"
 #include "hostir/ir/inline_value.h"
 #include "interp/session/checks/compare.h"
 
@@ -122,7 +122,7 @@ Expected<bool> ExpectedOutputs::check(Terminal& terminal, const interp::RunResul
     }
     const bool is_file = item.spec.kind == ValueSpec::Kind::kFile;
     const auto widths = is_file ? interp::IntegerWidths::kAny : interp::IntegerWidths::kSame;
-    if (is_file && io::holds_bits_of(expected->dtype, actual.dtype)) expected->dtype = actual.dtype;
+    if (is_file && holds_bits_of(expected->dtype, actual.dtype)) expected->dtype = actual.dtype;
     std::string wrong;
     if (expected->extents != actual.extents) {
       wrong = fmt::format("it is {}, but the expected value is {}",

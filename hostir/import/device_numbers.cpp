@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "hostir/import/arithmetic.h"
+
 namespace hostir::importer {
 
 namespace {
@@ -15,37 +17,9 @@ const Row& row_of(const DeviceNumbers& numbers, size_t rank) {
   return numbers.size() == 1 ? numbers.front() : numbers[rank];
 }
 
-std::optional<int64_t> calculated(std::string_view name, int64_t a, int64_t b) {
-  const auto x = static_cast<uint64_t>(a);
-  const auto y = static_cast<uint64_t>(b);
-  if (name == "stablehlo.add") return static_cast<int64_t>(x + y);
-  if (name == "stablehlo.subtract") return static_cast<int64_t>(x - y);
-  if (name == "stablehlo.multiply") return static_cast<int64_t>(x * y);
-  if (name == "stablehlo.minimum") return std::min(a, b);
-  if (name == "stablehlo.maximum") return std::max(a, b);
-  if (name == "stablehlo.and") return a & b;
-  if (name == "stablehlo.or") return a | b;
-  if (name == "stablehlo.xor") return a ^ b;
-  if (name == "stablehlo.divide" && b > 0) return a / b;
-  if (name == "stablehlo.remainder" && b > 0) return a % b;
-  if (name == "stablehlo.shift_left" && b >= 0 && b < 64) return static_cast<int64_t>(x << b);
-  if (name == "stablehlo.shift_right_logical" && b >= 0 && b < 64)
-    return static_cast<int64_t>(x >> b);
-  return std::nullopt;
-}
-
-std::optional<int64_t> compared_numbers(std::string_view direction, int64_t a, int64_t b) {
-  if (direction == "EQ") return a == b;
-  if (direction == "NE") return a != b;
-  if (direction == "LT") return a < b;
-  if (direction == "LE") return a <= b;
-  if (direction == "GT") return a > b;
-  if (direction == "GE") return a >= b;
-  return std::nullopt;
-}
-
-// The elements of one device; nullopt if the operation is not known.
-std::optional<Row> calculated_row(const ModuleOp& op, const std::vector<Row>& in, size_t count) {
+// The elements of one device, of the operands' dtype; nullopt if the operation is not known.
+std::optional<Row> calculated_row(const ModuleOp& op, DType dtype, const std::vector<Row>& in,
+                                  size_t count) {
   const std::string_view name = op.name;
   const bool passes = name == "stablehlo.convert" || name == "stablehlo.reshape" ||
                       name == "hlo.bitcast" || name == "hlo.done";
@@ -75,8 +49,8 @@ std::optional<Row> calculated_row(const ModuleOp& op, const std::vector<Row>& in
   Row out;
   for (size_t i = 0; i < count; ++i) {
     const auto value = name == "stablehlo.compare"
-                           ? compared_numbers(op.word("comparison_direction"), in[0][i], in[1][i])
-                           : calculated(name, in[0][i], in[1][i]);
+                           ? holds(op.word("comparison_direction"), dtype, in[0][i], in[1][i])
+                           : combined(name, dtype, in[0][i], in[1][i]);
     if (!value) return std::nullopt;
     out.push_back(*value);
   }
@@ -111,12 +85,19 @@ DeviceNumbers device_numbers(const ModuleFunction& function, const ModuleOp& op,
   if (in.empty() || !std::all_of(in.begin(), in.end(), known)) return {};
   const bool equal =
       std::all_of(in.begin(), in.end(), [](const DeviceNumbers& n) { return n.size() == 1; });
+  const auto taken = function.type(op.operands.front()).dtype();
+  if (!taken) return {};
+  const bool is_predicate = op.name == "stablehlo.convert" && *dtype == DType::kI1;
   DeviceNumbers out;
   for (size_t rank = 0; rank < (equal ? 1 : static_cast<size_t>(devices)); ++rank) {
     std::vector<Row> rows;
     for (const DeviceNumbers& numbers : in) rows.push_back(row_of(numbers, rank));
-    auto row = calculated_row(op, rows, static_cast<size_t>(count));
+    auto row = calculated_row(op, *taken, rows, static_cast<size_t>(count));
     if (!row) return {};
+    const auto as_result = [&](int64_t value) {
+      return is_predicate ? value != 0 : narrowed(value, *dtype);
+    };
+    std::transform(row->begin(), row->end(), row->begin(), as_result);
     out.push_back(std::move(*row));
   }
   return out;

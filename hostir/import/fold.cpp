@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "hostir/import/arithmetic.h"
 #include "hostir/import/emitter.h"
 
 namespace hostir::importer {
@@ -22,25 +23,6 @@ bool all_known(const OpSite& s) {
   return s.count() > 0;
 }
 
-std::optional<int64_t> combined(std::string_view name, int64_t a, int64_t b) {
-  const auto wrapped = [](uint64_t bits) { return static_cast<int64_t>(bits); };
-  const auto ua = static_cast<uint64_t>(a);
-  const auto ub = static_cast<uint64_t>(b);
-  if (name == "stablehlo.add") return wrapped(ua + ub);
-  if (name == "stablehlo.subtract") return wrapped(ua - ub);
-  if (name == "stablehlo.multiply") return wrapped(ua * ub);
-  if (name == "stablehlo.maximum") return std::max(a, b);
-  if (name == "stablehlo.minimum") return std::min(a, b);
-  if (name == "stablehlo.and") return a & b;
-  if (name == "stablehlo.or") return a | b;
-  if (name == "stablehlo.xor") return a ^ b;
-  // The program computes divisions by 0 and by -1, which may overflow.
-  if (b == 0 || b == -1) return std::nullopt;
-  if (name == "stablehlo.divide") return a / b;
-  if (name == "stablehlo.remainder") return a % b;
-  return std::nullopt;
-}
-
 std::optional<double> combined_real(std::string_view name, double a, double b) {
   if (name == "stablehlo.add") return a + b;
   if (name == "stablehlo.subtract") return a - b;
@@ -51,24 +33,10 @@ std::optional<double> combined_real(std::string_view name, double a, double b) {
   return std::nullopt;
 }
 
-std::optional<bool> holds(std::string_view direction, double a, double b) {
-  if (direction == "EQ") return a == b;
-  if (direction == "NE") return a != b;
-  if (direction == "LT") return a < b;
-  if (direction == "LE") return a <= b;
-  if (direction == "GT") return a > b;
-  if (direction == "GE") return a >= b;
-  return std::nullopt;
-}
-
-// Compares integers as integers, because double is inexact beyond 2^53.
-std::optional<bool> holds_for(std::string_view direction, const Tensor& a, int64_t i,
-                              const Tensor& b, int64_t j) {
+std::optional<bool> holds_at(std::string_view direction, const Tensor& a, int64_t i,
+                             const Tensor& b, int64_t j) {
   if (is_float(a.dtype)) return holds(direction, a.get_double(i), b.get_double(j));
-  const int64_t x = a.get_int(i);
-  const int64_t y = b.get_int(j);
-  if (a.dtype == DType::kU64 && (x < 0 || y < 0)) return std::nullopt;
-  return holds(direction, x < y ? -1 : (x > y ? 1 : 0), 0);
+  return holds(direction, a.dtype, a.get_int(i), b.get_int(j));
 }
 
 struct Elements {
@@ -105,10 +73,7 @@ std::optional<Known> fold_binary(const OpSite& s, DType dtype) {
       if (!value) return std::nullopt;
       e.out.set_double(i, *value);
     } else {
-      const int64_t x = a.number->get_int(pa);
-      const int64_t y = b.number->get_int(pb);
-      if (dtype == DType::kU64 && (x < 0 || y < 0)) return std::nullopt;  // beyond int64
-      const auto value = combined(s.op.name, x, y);
+      const auto value = combined(s.op.name, dtype, a.number->get_int(pa), b.number->get_int(pb));
       if (!value) return std::nullopt;
       e.out.set_int(i, *value);
     }
@@ -126,8 +91,8 @@ std::optional<Known> fold_compare(const OpSite& s) {
   if (direction.empty()) direction = s.op.word("word");
   Elements e = elements_for(s, DType::kI1);
   for (int64_t i = 0; i < e.count; ++i) {
-    const auto value = holds_for(direction, *s.in(0).number, place_in(s.in(0), i), *s.in(1).number,
-                                 place_in(s.in(1), i));
+    const auto value = holds_at(direction, *s.in(0).number, place_in(s.in(0), i), *s.in(1).number,
+                                place_in(s.in(1), i));
     if (!value) return std::nullopt;
     e.out.set_int(i, *value ? 1 : 0);
   }

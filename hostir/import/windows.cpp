@@ -111,10 +111,6 @@ std::optional<std::vector<Window>> windows_of(const ModuleOp& op, const Sizes& w
 Expected<Known> padded(Emitter& e, const Known& x, const Known& value, const Sizes& low,
                        const Sizes& high, const Sizes& interior) {
   const size_t rank = x.type.dims.size();
-  Sizes inside = interior;
-  for (size_t d = 0; d < rank; ++d) {
-    if (x.type.dims[d] <= 1) inside[d] = 0;  // there is nothing between the elements
-  }
   const auto is_zero = [](int64_t n) { return n == 0; };
   Known y = x;
   Sizes before = low;
@@ -125,13 +121,13 @@ Expected<Known> padded(Emitter& e, const Known& x, const Known& value, const Siz
   }
   const bool grows = !std::all_of(before.begin(), before.end(), is_zero) ||
                      !std::all_of(after.begin(), after.end(), is_zero) ||
-                     !std::all_of(inside.begin(), inside.end(), is_zero);
+                     !std::all_of(interior.begin(), interior.end(), is_zero);
   if (grows) {
     const auto number = exact_number(value);
-    HOSTIR_ASSIGN_OR_RETURN(y, pad_op(e, x, number.value_or(0), before, after, inside));
+    HOSTIR_ASSIGN_OR_RETURN(y, pad_op(e, x, number.value_or(0), before, after, interior));
     if (!number) {
       const Known all = e.integer(1, tensor_type("i1", x.type.dims));
-      HOSTIR_ASSIGN_OR_RETURN(const Known own, pad_op(e, all, 0, before, after, inside));
+      HOSTIR_ASSIGN_OR_RETURN(const Known own, pad_op(e, all, 0, before, after, interior));
       HOSTIR_ASSIGN_OR_RETURN(const Known fill, e.broadcast(value, {}, y.type.dims));
       HOSTIR_ASSIGN_OR_RETURN(y, e.apply(OpKind::select, {own, y, fill}));
     }

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <optional>
 
-#include "hostir/io/fits.h"
 #include "hostir/io/tensor_file.h"
+#include "hostir/ir/fits.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/support/philox.h"
 #include "hostir/support/physical_memory.h"

@@ -3,7 +3,7 @@
 // Reads format versions 1 to 3, either byte order, C or Fortran order, f2 f4 f8, i1 i2 i4 i8, u1 u2
 // u4 u8, b1, and what ml_dtypes adds: `bfloat16`, `float8_e4m3fn`, `float8_e5m2`, two-byte void
 // (`V2`: bf16) and one-byte void (`V1`: u8, since either 8-bit float may be meant). Unsigned
-// integers may hold the bits of a 16- or 8-bit float (`holds_bits_of` in fits.h).
+// integers may hold the bits of a 16- or 8-bit float (`holds_bits_of` in ir/fits.h).
 // Writes version 1, C order, little endian; bf16 as `<V2`, 8-bit floats by their ml_dtypes names,
 // which NumPy reads after `import ml_dtypes`.
 // Source: numpy/lib/format.py, NEP 1.

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "hostir/ir/exact_value.h"
+#include "hostir/ir/fits.h"
 #include "hostir/ops/written.h"
 
 namespace hostir {
@@ -34,7 +34,7 @@ ops::Violated check_exact(const OpCall& call) {
   const auto* value = call.attributes.get<double>("value");
   const TensorType* written = ops::written_tensor(call);
   if (value == nullptr || written == nullptr) return std::nullopt;
-  auto why = why_not_exact(written->dtype, *value);
+  auto why = why_not_exact(*value, written->dtype);
   return why ? ops::Violated(Violation{std::move(*why)}) : std::nullopt;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/ir/fits.h"
 #include "hostir/ops/indexed.h"
 
 namespace hostir {
@@ -45,8 +46,23 @@ ops::Violated check_amounts(const OpCall& call) {
   return std::nullopt;
 }
 
+ops::Violated check_value(const OpCall& call) {
+  const auto* value = call.attributes.get<double>("value");
+  if (value == nullptr) return std::nullopt;
+  auto why = why_not_exact(*value, dtype_of(call.operands[0]));
+  return why ? ops::Violated(Violation{"pad with a value that no element can have: " + *why})
+             : std::nullopt;
+}
+
 IndexExpr added(const IndexExpr& a, const IndexExpr& b) {
   return IndexExpr::binary(IndexExpr::Kind::kAdd, a, b);
+}
+
+// The elements that `interior` adds between `size` elements. An empty dimension has no gaps.
+IndexExpr interior_elements(const IndexExpr& size, int64_t interior) {
+  const IndexExpr gaps = IndexExpr::binary(IndexExpr::Kind::kMax,
+                                           IndexExpr::binary(IndexExpr::Kind::kSub, size, 1), 0);
+  return IndexExpr::binary(IndexExpr::Kind::kMul, gaps, interior);
 }
 
 Expected<std::vector<Type>> infer_pad(const OpCall& call) {
@@ -54,10 +70,7 @@ Expected<std::vector<Type>> infer_pad(const OpCall& call) {
   Shape shape = shape_of(call.operands[0]);
   for (size_t d = 0; d < shape.size(); ++d) {
     IndexExpr inner = shape[d];
-    if (p.interior[d] > 0) {
-      const IndexExpr gaps = IndexExpr::binary(IndexExpr::Kind::kSub, shape[d], 1);
-      inner = added(inner, IndexExpr::binary(IndexExpr::Kind::kMul, gaps, p.interior[d]));
-    }
+    if (p.interior[d] > 0) inner = added(inner, interior_elements(inner, p.interior[d]));
     shape[d] = added(added(inner, p.low[d]), p.high[d]).simplified();
   }
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
@@ -96,9 +109,7 @@ ops::Values pad_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   ExprList limit;
   IntList stride;
   for (size_t d = 0; d < from.size(); ++d) {
-    const IndexExpr gaps = IndexExpr::binary(IndexExpr::Kind::kSub, from[d], 1);
-    const IndexExpr span =
-        added(from[d], IndexExpr::binary(IndexExpr::Kind::kMul, gaps, IndexExpr(interior[d])));
+    const IndexExpr span = added(from[d], interior_elements(from[d], interior[d]));
     limit.push_back(added(low[d], span).simplified());
     stride.push_back(interior[d] + 1);
   }
@@ -141,7 +152,8 @@ OpRecord op_pad() {
       .results = {{.name = "y", .doc = "x with a border"}},
       .constraints = {{"pad_c1", "low, high and interior have an entry per dimension.",
                        check_counts},
-                      {"pad_c2", "No amount is negative.", check_amounts}},
+                      {"pad_c2", "No amount is negative.", check_amounts},
+                      {"pad_c3", "An integer dtype holds value exactly.", check_value}},
       .infer = infer_pad,
       .rule = pad_rule,
       .partial = pad_partial,

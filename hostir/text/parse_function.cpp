@@ -1,6 +1,7 @@
 // Parses signatures, regions and names; parse_instruction.cpp parses instructions.
 #include "hostir/text/parse_function.h"
 
+#include "hostir/ir/unique_names.h"
 #include "hostir/text/parse_type.h"
 #include "hostir/text/suggest.h"
 
@@ -24,9 +25,18 @@ bool FunctionParser::parse() {
   }
   function_.body = function_.add_region();
   if (!parse_region(function_.body, {})) notes_.broken = true;
+  name_literals();
   function_.span = cursor_.span_from(begin);
   function_.comments.trailing = cursor_.take_trailing_comment();
   return true;
+}
+
+void FunctionParser::name_literals() {
+  if (notes_.literals.empty()) return;
+  UniqueNames names(function_);
+  for (const auto& [index, literal] : notes_.literals) {
+    function_.value(ValueId(index)).name = names.fresh("literal");
+  }
 }
 
 bool FunctionParser::parse_signature() {

@@ -28,11 +28,12 @@ struct FunctionNotes {
   bool broken = false;                 // something was skipped after an error
   std::vector<ValueId> sharding_only;  // results with a written sharding but no written type
   struct Literal {
-    ValueId value;
     double number = 0;
     SourceSpan span;
   };
-  std::vector<Literal> literals;  // constants written as numbers; the use determines their type
+  // Constants written as numbers, by index of their value. The use determines their type, and they
+  // get names that no value of the text has.
+  std::map<uint32_t, Literal> literals;
   std::optional<GradientNote> gradient;
 };
 
@@ -53,6 +54,7 @@ class FunctionParser {
   };
   struct Draft;  // a partly parsed instruction
 
+  void name_literals();
   bool parse_signature();
   void parse_parameter();
   bool parse_results();

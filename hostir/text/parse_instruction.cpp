@@ -301,10 +301,10 @@ bool FunctionParser::parse_literal(Draft& draft, Operand operand) {
   constant.kind = OpKind::constant;
   constant.attributes.set("value", *number);
   constant.span = constant.name_span = operand.span;
-  const std::string name = function_.unique_name("literal");
-  const ValueId id = declare({name, operand.span}, NoType{});
+  const ValueId id = function_.add_value({}, NoType{});  // name_literals() names it
+  function_.value(id).span = operand.span;
   constant.results.push_back(id);
-  notes_.literals.push_back({id, *number, operand.span});
+  notes_.literals[id.index] = {*number, operand.span};
   draft.literals.push_back(std::move(constant));
   operand.value = id;
   draft.instruction.operands.push_back(std::move(operand));

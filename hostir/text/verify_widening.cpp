@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "hostir/ir/compact.h"
-#include "hostir/ir/exact_value.h"
+#include "hostir/ir/fits.h"
 #include "hostir/ops/builder.h"
 #include "hostir/text/verify_function.h"
 
@@ -40,8 +40,7 @@ bool widens(const OpRecord& op) {
 }  // namespace
 
 bool FunctionVerifier::is_literal(ValueId value) const {
-  const auto& list = notes_.literals;
-  return std::any_of(list.begin(), list.end(), [&](const auto& l) { return l.value == value; });
+  return notes_.literals.count(value.index) != 0;
 }
 
 // Sets the types of literal operands: the common shape, and the dtype of the last operand that is
@@ -66,13 +65,11 @@ void FunctionVerifier::set_literal_types(const Instruction& instruction) {
   const auto shape = common_shape(shapes);
   if (!any || !shape || !dtype) return;
   for (const Operand& o : instruction.operands) {
-    if (!is_literal(o.value)) continue;
+    const auto at = notes_.literals.find(o.value.index);
+    if (at == notes_.literals.end()) continue;
     function_.value(o.value).type = TensorType{*dtype, *shape, std::nullopt};
-  }
-  for (const FunctionNotes::Literal& literal : notes_.literals) {
-    const auto is_it = [&](const Operand& o) { return o.value == literal.value; };
-    if (std::none_of(instruction.operands.begin(), instruction.operands.end(), is_it)) continue;
-    const auto why = why_not_exact(*dtype, literal.number);
+    const FunctionNotes::Literal& literal = at->second;
+    const auto why = why_not_exact(literal.number, *dtype);
     if (!why) continue;
     context_.error("constant_c4",
                    *why +

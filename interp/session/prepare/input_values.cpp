@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "hostir/io/fits.h"
 #include "hostir/io/generate.h"
+#include "hostir/ir/fits.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/passes/bind_sizes.h"
 #include "interp/session/values/assemble.h"
@@ -79,7 +79,7 @@ Expected<Tensor> checked(Tensor tensor, const std::string& name, const Type& typ
   }
   const DType wanted = dtype_of(type);
   if (tensor.dtype == wanted) return tensor;
-  if (io::holds_bits_of(tensor.dtype, wanted)) {
+  if (holds_bits_of(tensor.dtype, wanted)) {
     tensor.dtype = wanted;
     return tensor;
   }
@@ -89,7 +89,7 @@ Expected<Tensor> checked(Tensor tensor, const std::string& name, const Type& typ
                 fmt::format("input %{} is {}, but the parameter is {}", name,
                             hostir::name(tensor.dtype), hostir::name(wanted)));
   }
-  if (const auto at = io::first_unfit(tensor, wanted)) {
+  if (const auto at = first_unfit(tensor, wanted)) {
     return fail(
         ErrorKind::kRuntime, "input_range",
         fmt::format("input %{} is {} at {}, which {} cannot hold", name, format_number(tensor, *at),

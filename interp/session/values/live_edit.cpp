@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "hostir/io/fits.h"
+#include "hostir/ir/fits.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
 #include "interp/session/commands/rank_selection.h"
@@ -32,7 +32,7 @@ Expected<double> number(const std::string& text) {
 Expected<Tensor> new_contents(const std::string& text, DType dtype, const Box& slice) {
   if (text.find('=') == std::string::npos) {
     HOSTIR_ASSIGN_OR_RETURN(const double value, number(text));
-    if (!io::fits(value, dtype))
+    if (!fits(value, dtype))
       return wrong("edit_value", fmt::format("{} cannot hold {}", name(dtype), text));
     Tensor out = Tensor::zeros(dtype, slice.extents());
     for (int64_t i = 0; i < out.element_count(); ++i) out.set_double(i, value);
@@ -46,7 +46,7 @@ Expected<Tensor> new_contents(const std::string& text, DType dtype, const Box& s
     return wrong("edit_value", fmt::format("{} elements for a slice of {}", value.element_count(),
                                            slice.volume()));
   }
-  if (const auto at = io::first_unfit(value, dtype)) {
+  if (const auto at = first_unfit(value, dtype)) {
     return wrong("edit_value",
                  fmt::format("{} cannot hold {}", name(dtype), format_number(value, *at)));
   }

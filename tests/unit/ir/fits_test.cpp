@@ -1,11 +1,11 @@
 // A value fits a dtype if it survives the conversion.
-#include "hostir/io/fits.h"
+#include "hostir/ir/fits.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace hostir::io {
+namespace hostir {
 namespace {
 
 TEST(Fits, IntegersFitExactlyWhereTheySurvive) {
@@ -61,4 +61,4 @@ TEST(Fits, TheFirstElementThatDoesNotFitIsNamed) {
 }
 
 }  // namespace
-}  // namespace hostir::io
+}  // namespace hostir

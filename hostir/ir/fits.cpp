@@ -1,8 +1,10 @@
-#include "hostir/io/fits.h"
+#include "hostir/ir/fits.h"
+
+#include <fmt/format.h>
 
 #include <cmath>
 
-namespace hostir::io {
+namespace hostir {
 
 bool fits(int64_t value, DType dtype) {
   if (is_float(dtype)) return fits(static_cast<double>(value), dtype);
@@ -23,6 +25,17 @@ bool fits(double value, DType dtype) {
   return value >= -0x1p63 && value < 0x1p63 && fits(static_cast<int64_t>(value), dtype);
 }
 
+std::optional<std::string> why_not_exact(double value, DType dtype) {
+  if (is_float(dtype)) return std::nullopt;
+  if (std::trunc(value) != value) return fmt::format("{} is not a whole number", value);
+  if (fits(value, dtype)) return std::nullopt;
+  const std::string top = is_unsigned(dtype)
+                              ? fmt::to_string(static_cast<uint64_t>(greatest(dtype)))
+                              : fmt::to_string(greatest(dtype));
+  return fmt::format("{} goes from {} to {}, so it does not hold {}", name(dtype), least(dtype),
+                     top, value);
+}
+
 std::optional<int64_t> first_unfit(const Tensor& tensor, DType dtype) {
   if (tensor.dtype == dtype) return std::nullopt;
   const int64_t n = tensor.element_count();
@@ -36,4 +49,4 @@ std::optional<int64_t> first_unfit(const Tensor& tensor, DType dtype) {
   return std::nullopt;
 }
 
-}  // namespace hostir::io
+}  // namespace hostir
