@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "hostir/io/generate.h"
+#include "hostir/passes/example_inputs.h"
 #include "hostir/script/test_run.h"
 
 namespace hostir::api {
@@ -42,39 +42,6 @@ Expected<const RunStatement*> find_run(const std::vector<Statement>& statements,
 }
 
 const Type& type_of(const Function& f, const Parameter& param) { return f.value(param.value).type; }
-
-// The dimension that a product contracts if the value is its right operand; nullopt if it is not.
-// Used as a weight, a value with N(0, 1) elements would make the results grow with this size.
-std::optional<size_t> contracted_dimension(const Function& f, ValueId value) {
-  const size_t rank = shape_of(f.value(value).type).size();
-  for (const Instruction& i : f.instructions) {
-    const bool is_weight = i.operands.size() > 1 && i.operands[1].value == value && rank >= 2;
-    if (is_weight && i.kind == OpKind::matmul) return rank - 2;
-    if (is_weight && i.kind == OpKind::linear) return rank - 1;
-  }
-  return std::nullopt;
-}
-
-// The standard deviation of an example input: 1, or 1/sqrt(fan-in) to three digits for a weight
-// whose fan-in is known.
-double example_deviation(const Function& f, ValueId value,
-                         const std::vector<std::pair<std::string, int64_t>>& sizes) {
-  const auto dimension = contracted_dimension(f, value);
-  if (!dimension) return 1;
-  SizeBindings bound;
-  for (const auto& [name, size] : sizes) bound.bind(name, size);
-  const auto fan_in = shape_of(f.value(value).type)[*dimension].evaluate(bound.lookup());
-  if (!fan_in || *fan_in < 1) return 1;
-  return std::stod(fmt::format("{:.3g}", 1 / std::sqrt(static_cast<double>(*fan_in))));
-}
-
-ValueSpec generator(const Type& type, uint64_t seed, double deviation) {
-  ValueSpec spec;
-  spec.b = deviation;
-  spec.kind = is_float(dtype_of(type)) ? ValueSpec::Kind::kNormal : ValueSpec::Kind::kFull;
-  spec.seed = seed;
-  return spec;
-}
 
 void bind_sizes(const Function& f, std::vector<std::pair<std::string, int64_t>>& sizes) {
   for (const Parameter& param : f.params) {
@@ -119,6 +86,9 @@ Expected<std::string> add_example_inputs(const Program& program, const std::stri
     }
   }
   if (inputs.empty()) bind_sizes(*f, sizes);
+  SizeBindings bound;
+  for (const auto& [size, number] : sizes) bound.bind(size, number);
+  const ExampleInputs example(program, *f, bound.lookup());
   std::string made;
   size_t count = 0;
   for (size_t i = 0; i < f->params.size(); ++i) {
@@ -126,8 +96,7 @@ Expected<std::string> add_example_inputs(const Program& program, const std::stri
     const bool given = std::any_of(inputs.begin(), inputs.end(),
                                    [&](const interp::NamedInput& x) { return x.name == name; });
     if (given) continue;
-    ValueSpec spec = generator(type_of(*f, f->params[i]), i + 1,
-                               example_deviation(*f, f->params[i].value, sizes));
+    ValueSpec spec = example(i, i + 1);
     if (count++ < kNamedInputs) {
       made +=
           fmt::format("{}%{} = {}", made.empty() ? "" : ", ", name, io::format_value_spec(spec));

@@ -15,6 +15,7 @@
 #include "gui/panels/collectives/mismatch_card.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/timeline/timeline_data.h"
+#include "hostir/support/text.h"
 #include "interp/session/snapshots/declarations.h"
 
 namespace hostir::gui {

@@ -9,6 +9,7 @@
 #include "gui/panels/timeline/timeline_data.h"
 #include "gui/panels/waits/wait_graph.h"
 #include "gui/restart.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -218,7 +219,7 @@ class SchedulePanel : public Panel {
     if (d.code < schedule.names.size()) frame.ui.text_mono(schedule.names[d.code]);
     ImGui::TableNextColumn();
     frame.ui.text_mono(
-        d.clock_ns == interp::kUnknownNs ? "-" : short_time(static_cast<double>(d.clock_ns)));
+        d.clock_ns == interp::kUnknownNs ? "-" : time_text(static_cast<double>(d.clock_ns)));
     ImGui::TableNextColumn();
     const std::string others = d.others.empty() ? "nobody" : ranks_text(d.others);
     ImGui::TextUnformatted(others.c_str());

@@ -7,6 +7,7 @@
 
 #include "gui/panels/layout/written.h"
 #include "gui/panels/timeline/timeline_data.h"
+#include "hostir/support/text.h"
 #include "interp/session/answers/program_facts.h"
 
 namespace hostir::gui {

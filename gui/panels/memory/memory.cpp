@@ -7,6 +7,7 @@
 #include "gui/panels/memory/memory_picture.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/timeline/timeline_data.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -128,7 +129,7 @@ class MemoryPanel : public Panel {
       frame.ui.tag(fmt::format("memory/peak/{}", r), text);
       if (ImGui::IsItemHovered())
         Ui::tooltip("peak of rank %d at %s: select the alloc%s", static_cast<int>(r),
-                    short_time(static_cast<double>(peak->time_ns)).c_str(),
+                    time_text(static_cast<double>(peak->time_ns)).c_str(),
                     data.same_as[r] == static_cast<int32_t>(r)
                         ? ""
                         : "\nits live bytes are those of the named rank at all times");
@@ -203,7 +204,7 @@ class MemoryPanel : public Panel {
     const std::string text =
         !leaks          ? fmt::format("r{}: {} held by {} buffers at {}", data.rank,
                                       bytes_text(data.peak_bytes), rows.size(),
-                                      short_time(static_cast<double>(data.peak_ns)))
+                                      time_text(static_cast<double>(data.peak_ns)))
         : !rows.empty() ? fmt::format("r{} never frees {} of its buffers", data.rank, rows.size())
         : data.returned
             ? fmt::format("nothing leaks: r{} freed or returned all it allocated", data.rank)

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gui/panels/timeline/timeline_data.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -122,7 +123,7 @@ void MemoryPicture::hover_line(const MemoryLines& data, ImVec2 at) const {
   if (!found) return;
   Ui::tooltip("r%d: %s live since %s\nclick: select the alloc or free", static_cast<int>(focus),
               bytes_text(found->live_bytes).c_str(),
-              short_time(static_cast<double>(found->time_ns)).c_str());
+              time_text(static_cast<double>(found->time_ns)).c_str());
   frame_.model.hovered.event = found->event;
   if (ImGui::IsMouseClicked(0)) frame_.model.selection.event = found->event;
 }
@@ -215,8 +216,8 @@ void MemoryPicture::hover_block(const RankBlocks& data, const HeldBlock& block) 
   const bool open = block.to_ns == interp::kUnknownNs;
   const std::string until = !block.goes_on_as.empty()
                                 ? fmt::format("its memory goes on as %{} at {}", block.goes_on_as,
-                                              short_time(static_cast<double>(block.to_ns)))
-                            : !open ? "freed at " + short_time(static_cast<double>(block.to_ns))
+                                              time_text(static_cast<double>(block.to_ns)))
+                            : !open ? "freed at " + time_text(static_cast<double>(block.to_ns))
                             : block.kind == HeldKind::kIntermediate ? std::string("not freed yet")
                             : block.kind == HeldKind::kLeak         ? std::string("never freed")
                                                             : std::string("lives at the end");
@@ -228,7 +229,7 @@ void MemoryPicture::hover_block(const RankBlocks& data, const HeldBlock& block) 
       block.name, bytes_text(block.bytes), word_of(block.kind), data.rank, times,
       block.allocated_by.empty()
           ? std::string("there from the start")
-          : fmt::format("allocated at {} by {}{}", short_time(static_cast<double>(block.from_ns)),
+          : fmt::format("allocated at {} by {}{}", time_text(static_cast<double>(block.from_ns)),
                         block.allocated_by,
                         block.over.empty() ? "" : ", over the memory of %" + block.over),
       until, block.allocated_by.empty() ? "" : " and its alloc");

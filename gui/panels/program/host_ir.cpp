@@ -15,6 +15,7 @@
 #include "gui/panels/program/user_lines.h"
 #include "gui/panels/timeline/timeline_data.h"
 #include "gui/panels/waits/rank_words.h"
+#include "hostir/support/text.h"
 // must follow imgui.h
 #include <imgui_internal.h>
 
@@ -320,7 +321,7 @@ class HostIrPanel : public Panel {
       right_aligned(columns_.hits, hits, p.text);
       frame.ui.tag_rect(fmt::format("host_ir/hits/{}", i + 1), ImVec2(columns_.costs, y),
                         ImVec2(columns_.hits, y + row), hits);
-      const std::string time = short_time(static_cast<double>(cost.busy_ns));
+      const std::string time = time_text(static_cast<double>(cost.busy_ns));
       if (slowest_ns_ > 0) {
         const float share = static_cast<float>(cost.busy_ns) / static_cast<float>(slowest_ns_);
         const float left = columns_.hits + frame.ui.px(6);

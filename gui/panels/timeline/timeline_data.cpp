@@ -7,6 +7,7 @@
 #include <map>
 
 #include "gui/panels/collectives/collective_glyph.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -235,14 +236,14 @@ std::string describe(const TimelineNames& names, const TimelineRun& run, const T
     return fmt::format(
         "{} ranks together, busy {} of {} on average\nmost of all with {}\nclick on "
         "the name of the lanes: each rank",
-        run.ranks, short_time(static_cast<double>(run.busy_ns)), short_time(length), out);
+        run.ranks, time_text(static_cast<double>(run.busy_ns)), time_text(length), out);
   if (run.count > 1) {
     out = fmt::format("{} events, busy {} of {}\nthe longest is {}; zoom in to see each", run.count,
-                      short_time(static_cast<double>(run.busy_ns)), short_time(length), out);
+                      time_text(static_cast<double>(run.busy_ns)), time_text(length), out);
   } else if (axis == TimelineAxis::kTime) {
-    out += "  " + short_time(length);
+    out += "  " + time_text(length);
   } else if (event != nullptr && event->event.end_ns() != interp::kUnknownNs) {
-    out += "  " + short_time(static_cast<double>(event->event.end_ns() - event->event.begin_ns()));
+    out += "  " + time_text(static_cast<double>(event->event.end_ns() - event->event.begin_ns()));
   }
   if (run.instruction < names.glyphs.size() && !names.glyphs[run.instruction].empty())
     out = names.glyphs[run.instruction] + " " + out;
@@ -260,31 +261,10 @@ std::string describe(const TimelineNames& names, const TimelineRun& run, const T
       out += fmt::format(", algbw {}, busbw {}", rate_text(c.algbw_bytes_per_s),
                          rate_text(c.busbw_bytes_per_s));
     if (c.arrival_ns != interp::kUnknownNs && c.start_ns > c.arrival_ns)
-      out += "\nwaited for others " + short_time(static_cast<double>(c.start_ns - c.arrival_ns));
+      out += "\nwaited for others " + time_text(static_cast<double>(c.start_ns - c.arrival_ns));
   }
-  if (e.waited_ns > 0) out += "\nwaited " + short_time(static_cast<double>(e.waited_ns));
+  if (e.waited_ns > 0) out += "\nwaited " + time_text(static_cast<double>(e.waited_ns));
   return out + "\nclick: select   G: go there   R: range";
-}
-
-std::string short_time(double ns) {
-  const double a = std::fabs(ns);
-  if (a < 1e3) return fmt::format("{:.0f} ns", ns);
-  if (a < 1e6) return fmt::format("{:.4g} us", ns / 1e3);
-  if (a < 1e9) return fmt::format("{:.4g} ms", ns / 1e6);
-  return fmt::format("{:.4g} s", ns / 1e9);
-}
-
-std::string bytes_text(int64_t bytes) {
-  const auto b = static_cast<double>(bytes);
-  constexpr int64_t kMiB = int64_t{1} << 20;
-  if (bytes >= kMiB && bytes % kMiB == 0 && bytes < (int64_t{10} << 30))
-    return fmt::format("{} MiB", bytes / kMiB);
-  if (bytes >= 1024 && bytes % 1024 == 0 && bytes < kMiB)
-    return fmt::format("{} KiB", bytes / 1024);
-  if (bytes < 10240) return fmt::format("{} B", bytes);
-  if (bytes < (int64_t{10} << 20)) return fmt::format("{:.1f} KiB", b / 1024);
-  if (bytes < (int64_t{10} << 30)) return fmt::format("{:.1f} MiB", b / (1 << 20));
-  return fmt::format("{:.1f} GiB", b / (1 << 30));
 }
 
 std::string rate_text(double bytes_per_s) {

@@ -153,10 +153,7 @@ Expected<TimelineEvent> fetch_event(const interp::LogView& log, int64_t id,
 std::string describe(const TimelineNames& names, const TimelineRun& run, const TimelineEvent* event,
                      TimelineAxis axis = TimelineAxis::kTime);
 
-/// "12.5 us", with up to four digits.
-std::string short_time(double ns);
-/// "12.5 MiB"; for a rate "3.1 GB/s".
-std::string bytes_text(int64_t bytes);
+/// "3.1 GB/s".
 std::string rate_text(double bytes_per_s);
 
 }  // namespace hostir::gui

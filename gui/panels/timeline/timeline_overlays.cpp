@@ -7,6 +7,7 @@
 
 #include "gui/panels/collectives/collective_glyph.h"
 #include "gui/panels/timeline/timeline_paint.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -70,7 +71,7 @@ void TimelinePaint::pending(const std::vector<TimelineRow>& rows, size_t first, 
                        text);
     if (!ImGui::IsMouseHoveringRect(min, max)) continue;
     hanging_ = fmt::format("rank {}, stream {}: {} {}\nsince {}{}", row.rank, track.name,
-                           task->address, task->text, short_time(static_cast<double>(since)),
+                           task->address, task->text, time_text(static_cast<double>(since)),
                            stuck ? "; it cannot begin: see Who waits for whom" : "");
     hanging_code_ = task->code;
     frame_.model.hovered.rank = row.rank;
@@ -132,7 +133,7 @@ void TimelinePaint::collective(const std::vector<TimelineRow>& rows, const Timel
   skew_label(*lowest, at.y + lowest->y - g_.scroll, begin, end,
              fmt::format("{} #{}: {} of {} arrived, skew {}", with_glyph(c.kind), c.sequence,
                          event.members.size(), c.member_count,
-                         short_time(static_cast<double>(last_ns - first_ns))));
+                         time_text(static_cast<double>(last_ns - first_ns))));
 }
 
 // Placed right of the collective in its last lane, or below its start if the window ends before

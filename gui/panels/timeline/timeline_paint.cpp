@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "hostir/support/text.h"
+
 namespace hostir::gui {
 
 namespace {
@@ -63,7 +65,7 @@ void TimelinePaint::ruler() const {
   }
   frame_.ui.draw_text(list_, ImVec2(g_.at.x + 4, top), p.text_dim,
                       steps ? fmt::format("shows {:.0f} steps", g_.view.span_ns())
-                            : "shows " + short_time(g_.view.span_ns()),
+                            : "shows " + time_text(g_.view.span_ns()),
                       g_.label_width, frame_.ui.fonts.small);
 }
 
@@ -240,9 +242,9 @@ void TimelinePaint::wait(const TimelineWait& w, const TimelineRow& row, float y)
   const auto events = static_cast<double>(w.ready_ns - w.from_ns);
   const auto members = static_cast<double>(w.to_ns - w.ready_ns);
   std::string text = fmt::format("r{} {} waits {} before {}", row.rank, track.name,
-                                 short_time(events + members), names_.names[w.instruction]);
-  if (events > 0) text += "\nfor events of other streams " + short_time(events);
-  if (members > 0) text += "\nfor other members " + short_time(members);
+                                 time_text(events + members), names_.names[w.instruction]);
+  if (events > 0) text += "\nfor events of other streams " + time_text(events);
+  if (members > 0) text += "\nfor other members " + time_text(members);
   frame_.ui.tag_rect(fmt::format("timeline/wait/{}", w.event), min, max, text);
   if (!ImGui::IsMouseHoveringRect(min, max)) return;
   hanging_ = text;
@@ -292,13 +294,13 @@ void TimelinePaint::sums(std::pair<int64_t, int64_t> range,
   const double all = std::max(1.0, length * std::max(1, names_.rank_count));
   std::vector<std::pair<std::string, ImU32>> lines;
   lines.emplace_back(
-      fmt::format("range {}, {} ranks   (Esc: clear)", short_time(length), names_.rank_count),
+      fmt::format("range {}, {} ranks   (Esc: clear)", time_text(length), names_.rank_count),
       p.text_strong);
   for (size_t k = 0; k < by_kind.size(); ++k) {
     if (by_kind[k].count == 0) continue;
     lines.emplace_back(
         fmt::format("{:<16} {:>9} events {:>11} {:>6.1f} %", kKindNames[k], by_kind[k].count,
-                    short_time(static_cast<double>(by_kind[k].busy_ns)),
+                    time_text(static_cast<double>(by_kind[k].busy_ns)),
                     100.0 * static_cast<double>(by_kind[k].busy_ns) / all),
         p.events[k]);
   }

@@ -14,6 +14,7 @@
 #include "gui/panels/layout/written.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/waits/rank_words.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -73,9 +74,8 @@ class RanksPanel : public Panel {
     const interp::RankSnapshot& r = shot.rank(rank);
     const interp::MemorySnapshot& m = *shot.memory[static_cast<size_t>(rank)];
     return {std::to_string(r.steps), std::to_string(r.outstanding()),
-            fmt::format("{:.1f} us", static_cast<double>(r.host_clock_ns) / 1000),
-            fmt::format("{:.1f} / {:.1f} KiB", static_cast<double>(m.live_bytes) / 1024,
-                        static_cast<double>(m.peak_bytes) / 1024)};
+            time_text(static_cast<double>(r.host_clock_ns)),
+            fmt::format("{} / {}", bytes_text(m.live_bytes), bytes_text(m.peak_bytes))};
   }
 
   // The facts whose columns fit beside the places, in order. A narrow panel drops memory first,

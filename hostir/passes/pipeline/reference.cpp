@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "hostir/ir/compact.h"
+#include "hostir/ir/unique_names.h"
 #include "hostir/ops/builder.h"
 #include "hostir/ops/differentiate.h"
 #include "hostir/passes/bind_sizes.h"
+#include "hostir/passes/example_inputs.h"
 #include "hostir/passes/fusion_info.h"
 #include "hostir/passes/pipeline/pipeline.h"
 
@@ -135,35 +137,15 @@ class WholeModel {
   std::vector<std::string> weights_;
 };
 
-// Floats are normal, integers 0 to 7 (a token, a class: an index past its table is defined too),
-// and masks let everything through.
-ValueSpec input_value(DType dtype, uint64_t seed) {
-  constexpr double kIntegers = 8;
-  ValueSpec out;
-  out.seed = seed;
-  if (is_float(dtype)) {
-    out.kind = ValueSpec::Kind::kNormal;
-  } else if (dtype == DType::kI1) {
-    out.kind = ValueSpec::Kind::kFull;
-    out.a = 1;
-  } else {
-    out.kind = ValueSpec::Kind::kUniform;
-    out.b = kIntegers;
-  }
-  return out;
-}
-
 TestPiece test_against(const Function& host, const std::string& reference,
-                       const PipelineRequest& request) {
+                       const ExampleInputs& input, const PipelineRequest& request) {
   TestPiece test;
   test.title = "@" + host.name + " and the same stages without a pipeline";
   RunStatement run;
   run.function = host.name;
   run.against = reference;
   run.schedules = 3;
-  uint64_t seed = 0;
-  for (const Parameter& p : host.params)
-    run.arguments.push_back(input_value(dtype_of(host.value(p.value).type), ++seed));
+  for (size_t p = 0; p < host.params.size(); ++p) run.arguments.push_back(input(p, p + 1));
   ExpectSameAsUnsharded same;
   same.tolerance.kind = Tolerance::Kind::kAbsRel;
   same.tolerance.atol = 1e-5;
@@ -191,9 +173,13 @@ Expected<void> add_reference(Pipeline& pipeline, const PipelineRequest& request)
   const std::string gradient_name = free_symbol(program, name + ".gradient");
   HOSTIR_ASSIGN_OR_RETURN(Function gradient,
                           differentiate(program, model, gradient_name, whole.weights()));
+  const auto unknown = [](const IndexExpr&) { return std::optional<int64_t>(); };
+  const ExampleInputs input(program, model, unknown);
+  TestPiece test =
+      test_against(*program.find_function(pipeline.function), gradient_name, input, request);
   program.add_function(std::move(model));
   program.add_function(std::move(gradient));
-  program.add_test(test_against(*program.find_function(pipeline.function), gradient_name, request));
+  program.add_test(std::move(test));
   return {};
 }
 
