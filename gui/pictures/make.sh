@@ -11,4 +11,10 @@ draw() { # PICTURE ARGUMENTS..., the steps on standard input
   rm "$steps"
 }
 printf 'key F6\nkey F10\n' | draw run.png tests/programs/tp_mlp.hir --mesh tp=4
+work=$(mktemp -d)
+"$hostir" pipeline tests/programs/gpt_stages.hir --stages embed,attention,experts,attention,experts,head --data ids,targets --ranks 2 \
+  --schedule interleaved --size B=2 --size S=4096 --size E=2048 --size V=32000 --size X=8 --size F=8192 >"$work/gpt.hir"
+"$hostir" run "$work/gpt.hir" @pipeline --example-inputs --shapes-only --quiet --trace "$work/gpt.db"
+printf 'wait\n' | draw gpt.png "$work/gpt.db"
+rm -r "$work"
 printf 'layout.Deadlock\nkey F5\n' | draw deadlock.png tests/programs/deadlock.hir crossed

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "hostir/ir/attribute.h"
+
 namespace hostir::api {
 
 namespace {

@@ -1,5 +1,6 @@
 // Ctrl-C and SIGTERM stop a verb at a point where it can close its log.
 //
+// A run that does not stop within seconds of SIGTERM, or at the third signal, ends at once.
 // In the debugger they stop the current command; SIGTERM then also ends the debugger.
 #pragma once
 

@@ -4,26 +4,22 @@ namespace hostir {
 
 namespace {
 
-// Replaces sizes in place and records the first one that becomes negative.
 class Binder {
  public:
   explicit Binder(const SizeBindings& sizes) : lookup_(sizes.lookup()) {}
 
   void expr(IndexExpr& e) const { e = e.simplified(lookup_); }
 
-  void shape(Shape& s) {
-    for (IndexExpr& e : s) {
-      expr(e);
-      if (e.is_const() && e.value() < 0 && !negative_) negative_ = e.value();
-    }
+  void shape(Shape& s) const {
+    for (IndexExpr& e : s) expr(e);
   }
 
-  void type(Type& t) {
+  void type(Type& t) const {
     if (auto* tensor = std::get_if<TensorType>(&t)) shape(tensor->shape);
     if (auto* shard = std::get_if<ShardType>(&t)) shape(shard->shape);
   }
 
-  void attributes(Attributes& attributes) {
+  void attributes(Attributes& attributes) const {
     const auto entries = attributes.entries();
     for (const auto& [name, value] : entries) {
       Attribute bound = value;
@@ -45,7 +41,7 @@ class Binder {
     i.attributes = std::move(value);
   }
 
-  void function(Function& f) {
+  void function(Function& f) const {
     for (Value& v : f.values) type(v.type);
     for (Instruction& i : f.instructions) {
       attributes(i.attributes);
@@ -54,11 +50,8 @@ class Binder {
     for (ResultDecl& r : f.results) type(r.type);
   }
 
-  std::optional<int64_t> negative() const { return negative_; }
-
  private:
   IndexExpr::Lookup lookup_;
-  std::optional<int64_t> negative_;
 };
 
 void find_size(const IndexExpr& expr, std::optional<std::string>& found) {
@@ -69,10 +62,8 @@ void find_size(const IndexExpr& expr, std::optional<std::string>& found) {
 
 }  // namespace
 
-std::optional<int64_t> bind_function(Function& function, const SizeBindings& sizes) {
-  Binder binder(sizes);
-  binder.function(function);
-  return binder.negative();
+void bind_function(Function& function, const SizeBindings& sizes) {
+  Binder(sizes).function(function);
 }
 
 std::optional<std::string> size_in_attributes(const Function& function) {

@@ -8,8 +8,8 @@
 namespace hostir {
 
 /// Replaces sizes in the types and attributes of `function`, in place; names that `sizes` does not
-/// bind stay. Returns an extent that becomes negative, if one does.
-std::optional<int64_t> bind_function(Function& function, const SizeBindings& sizes);
+/// bind stay.
+void bind_function(Function& function, const SizeBindings& sizes);
 
 /// A size that an attribute of `function` mentions, without `?`; nullopt if there is none.
 std::optional<std::string> size_in_attributes(const Function& function);

@@ -62,6 +62,15 @@ Expected<std::vector<Type>> infer_arg(const OpCall& call) {
   return inferred(tensor(DType::kI32, std::move(shape)));
 }
 
+Violated check_searched_dim(const OpCall& call) {
+  if (check_indexed_dim(call)) return std::nullopt;  // _c1
+  const Shape& shape = shape_of(call.operands[0]);
+  const auto dim = static_cast<size_t>(dim_of(call.attributes, "dim", shape.size()));
+  if (!same_size(shape[dim], 0)) return std::nullopt;
+  return Violation{
+      fmt::format("{} along dimension {}, which has no elements", record(call.kind).mnemonic, dim)};
+}
+
 Values expand_arg(Builder& b, OpKind extremum) {
   const ValueId x = b.arg(0);
   const int64_t dim = dim_of(b.attributes(), "dim", b.rank(x));

@@ -1,10 +1,15 @@
 #include <fmt/core.h>
 
+#include <limits>
+
+#include "hostir/ir/fits.h"
 #include "hostir/ops/composite.h"
 
 namespace hostir {
 
 namespace {
+
+constexpr int64_t kIgnoredIndex = -100;  // as in PyTorch
 
 ops::Violated check_targets(const OpCall& call) {
   Shape wanted = shape_of(call.operands[0]);
@@ -31,6 +36,41 @@ ValueId chosen(ops::Builder& b, const IntList& dims) {
   return b.compare(places, b.unreduce(b.arg(1), dims, shape), "eq");
 }
 
+int64_t ignored_index(const Attributes& attributes) {
+  return attributes.get_or<int64_t>("ignore_index", kIgnoredIndex);
+}
+
+ops::Violated check_ignored(const OpCall& call) {
+  const auto* given = call.attributes.get<int64_t>("ignore_index");
+  const DType dtype = dtype_of(call.operands[1]);
+  if (given == nullptr || !is_integer(dtype) || fits(*given, dtype)) return std::nullopt;
+  return Violation{fmt::format("no target of dtype {} is {}", name(dtype), *given)};
+}
+
+// True where the target does not count; has the targets' shape.
+ValueId is_ignored(ops::Builder& b) {
+  const ValueId targets = b.arg(1);
+  const DType dtype = b.dtype(targets);
+  const int64_t index = ignored_index(b.attributes());
+  if (!fits(index, dtype)) return b.full(DType::kI1, b.shape(targets), 0);
+  return b.compare(targets, b.full_like(targets, static_cast<double>(index)), "eq");
+}
+
+// The loss is 0 where the target is `ignore_index`, and NaN where it is no class, so that the
+// first instruction of a run that makes a NaN is this one.
+ValueId with_special_targets(ops::Builder& b, ValueId loss) {
+  const ValueId targets = b.arg(1);
+  const Shape shape = b.shape(targets);
+  const DType dtype = b.dtype(targets);
+  const ValueId classes = b.full_size(dtype, shape, b.shape(b.arg(0)).back());
+  const ValueId is_class =
+      b.op(OpKind::logical_and,
+           {b.compare(targets, b.full(dtype, shape, 0), "ge"), b.compare(targets, classes, "lt")});
+  const ValueId nan = b.full_like(loss, std::numeric_limits<double>::quiet_NaN());
+  const ValueId checked = b.select(is_class, loss, nan);
+  return b.select(is_ignored(b), b.zeros_like(loss), checked);
+}
+
 // The target's logit is a sum over classes in which all elements but one are 0, so each rank sums
 // over its own classes.
 ops::Values expand_cross_entropy(ops::Builder& b) {
@@ -42,7 +82,8 @@ ops::Values expand_cross_entropy(ops::Builder& b) {
   const ValueId shifted = b.sub(x, b.unreduce(largest, dims, shape));
   const ValueId log = b.log(b.sum(b.exp(shifted), dims));
   const ValueId picked = b.sum(b.select(chosen(b, dims), shifted, b.zeros_like(shifted)), dims);
-  return {b.cast(b.sub(log, picked), b.dtype(b.arg(0))), b.add(log, largest)};
+  const ValueId loss = with_special_targets(b, b.sub(log, picked));
+  return {b.cast(loss, b.dtype(b.arg(0))), b.add(log, largest)};
 }
 
 ops::Values cross_entropy_vjp(ops::Builder& b, std::span<const ValueId> dy) {
@@ -54,7 +95,9 @@ ops::Values cross_entropy_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   ValueId dx;
   if (dy[0].valid()) {
     const ValueId rest = b.sub(share, b.cast(chosen(b, dims), b.dtype(x)));
-    dx = b.mul(rest, b.unreduce(b.widened(dy[0]), dims, shape));
+    const ValueId dloss = b.widened(dy[0]);
+    const ValueId used = b.select(is_ignored(b), b.zeros_like(dloss), dloss);
+    dx = b.mul(rest, b.unreduce(used, dims, shape));
   }
   if (dy[1].valid()) {
     const ValueId more = b.mul(share, b.unreduce(dy[1], dims, shape));
@@ -75,17 +118,23 @@ OpRecord op_cross_entropy() {
               .sharding = "The dimensions of the targets pass through. Over cut classes the "
                           "maximum, the sum and the target's logit are reduced, three tensors "
                           "without classes; the logits are not gathered.",
-              .dtypes = "Logits are floats, computed in f32 or wider; targets of any integer, "
-                        "within 0..C-1.",
+              .dtypes = "Logits are floats, computed in f32 or wider; targets of any integer. A "
+                        "target outside 0..C-1 that is not ignore_index gives NaN.",
               .cost = "Reads the logits once (bytes) when fused; about 14 flops per element."},
       .operands = {{.name = "logits", .doc = "unnormalised, classes last"},
                    {.name = "targets", .doc = "the right classes"}},
+      .attributes = {{.name = "ignore_index",
+                      .type = AttributeSpec::Type::kInt,
+                      .doc = "a target whose loss and gradient are 0 (padding)",
+                      .fallback = Attribute(kIgnoredIndex)}},
       .results = {{.name = "loss", .doc = "log_sum - logits[target]"},
                   {.name = "log_sum", .doc = "log sum exp(logits)", .optional = true}},
       .constraints = {{"cross_entropy_c1",
                        "The targets are integers with the logits' shape without classes.",
                        check_targets},
-                      {"cross_entropy_c2", ops::kFloat, ops::check_float}},
+                      {"cross_entropy_c2", ops::kFloat, ops::check_float},
+                      {"cross_entropy_c3", "The targets' dtype holds ignore_index.",
+                       check_ignored}},
       .infer = infer_cross_entropy,
       .expand = expand_cross_entropy,
       .cost = ops::composite_cost<14>,

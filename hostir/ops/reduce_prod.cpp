@@ -8,10 +8,17 @@ namespace {
 ops::Values reduce_prod_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const IntList dims = b.attributes().get_or<IntList>("dims", {});
   const ValueId x = b.arg(0);
+  const Shape shape = b.shape(x);
   const ValueId zero = b.zeros_like(x);
   const ValueId is_zero = b.compare(x, zero, "eq");
-  const ValueId others = b.unreduce(b.mul(dy[0], b.result()), dims, b.shape(x));
-  return {b.select(is_zero, zero, b.div(others, b.select(is_zero, b.full_like(x, 1), x)))};
+  const ValueId factors = b.select(is_zero, b.full_like(x, 1), x);
+  const ValueId product = b.reduce(OpKind::reduce_prod, factors, dims);
+  const ValueId zeros = b.sum(b.cast(is_zero, DType::kI32), dims);
+  const ValueId others =
+      b.div(b.mul(b.unreduce(dy[0], dims, shape), b.unreduce(product, dims, shape)), factors);
+  // The zeros among the other factors.
+  const ValueId other_zeros = b.sub(b.unreduce(zeros, dims, shape), b.cast(is_zero, DType::kI32));
+  return {b.select(b.compare(other_zeros, b.zeros_like(other_zeros), "eq"), others, zero)};
 }
 
 }  // namespace
@@ -37,7 +44,7 @@ OpRecord op_reduce_prod() {
       .infer = ops::infer_reduction,
       .rule = ops::reduction_rule<Reduction::kProd>,
       .cost = ops::reduction_cost,
-      .gradient = "dx = dy * y / x where x is not 0",
+      .gradient = "dx = dy * the product of the other factors",
       .vjp = reduce_prod_vjp,
       .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {
   %y = reduce_prod %x {dims = [1]}

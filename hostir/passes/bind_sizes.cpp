@@ -18,13 +18,11 @@ const Shape* shape_if_any(const Type& type) {
   return nullptr;
 }
 
-// Records the first size that becomes negative.
 void bind_reachable(Program& program, std::string_view name, const SizeBindings& sizes,
-                    std::set<std::string>& done, std::optional<int64_t>& negative) {
+                    std::set<std::string>& done) {
   Function* f = program.find_function(name);
   if (f == nullptr || !done.emplace(name).second) return;
-  const std::optional<int64_t> below_zero = bind_function(*f, sizes);
-  if (!negative) negative = below_zero;
+  bind_function(*f, sizes);
   std::vector<std::string> callees;
   for (const Instruction& i : f->instructions) {
     for (const auto& [attribute, value] : i.attributes.entries()) {
@@ -35,9 +33,58 @@ void bind_reachable(Program& program, std::string_view name, const SizeBindings&
   for (const std::string& callee : callees) {
     const Function* target = program.find_function(callee);
     if (target != nullptr && target->kind == FunctionKind::kHost) {
-      bind_reachable(program, callee, sizes, done, negative);
+      bind_reachable(program, callee, sizes, done);
     }
   }
+}
+
+// " with ?N = 2": the bindings that an expression uses.
+std::string bindings_of(const IndexExpr& e, const SizeBindings& sizes) {
+  std::string out;
+  std::set<std::string> listed;
+  e.for_each_leaf([&](const IndexExpr& leaf) {
+    if (leaf.kind() != IndexExpr::Kind::kSize) return;
+    const auto size = sizes.find(leaf.symbol());
+    if (!size || !listed.insert(leaf.symbol()).second) return;
+    out += fmt::format("{} ?{} = {}", out.empty() ? " with" : ",", leaf.symbol(), *size);
+  });
+  return out;
+}
+
+bool is_number_without_value(const IndexExpr& e) {
+  bool all = !e.is_const();
+  e.for_each_leaf([&](const IndexExpr& leaf) { all = all && leaf.is_const(); });
+  return all;
+}
+
+// Every extent is a number that is not negative, and no value has more elements than a file or
+// memory can hold. Kernels may keep a value in registers, so its memory is not checked.
+Expected<void> check_extents(const Value& written, const Value& bound, const SizeBindings& sizes) {
+  const Shape* before = shape_if_any(written.type);
+  const Shape* after = shape_if_any(bound.type);
+  if (after == nullptr) return {};
+  Extents extents;
+  for (size_t d = 0; d < after->size(); ++d) {
+    const IndexExpr& e = (*after)[d];
+    const bool has_no_value = is_number_without_value(e);
+    if (has_no_value || (e.is_const() && e.value() < 0)) {
+      const std::string what =
+          has_no_value ? "is not a number" : fmt::format("becomes {}", e.value());
+      return fail_at(
+          ErrorKind::kRuntime, "size_c4",
+          fmt::format("dimension {} of %{}, {}, {}{}; a size is a number from 0 on", d, bound.name,
+                      (*before)[d].to_string(), what, bindings_of((*before)[d], sizes)),
+          written.span);
+    }
+    if (!e.is_const()) return {};
+    extents.push_back(e.value());
+  }
+  const auto count = element_count(extents);
+  if (count && *count <= INT64_MAX / 16) return {};
+  return fail_at(ErrorKind::kRuntime, "size_c5",
+                 fmt::format("%{} is {}: more elements than the {} that a tensor may have",
+                             bound.name, to_string(bound.type), INT64_MAX / 16),
+                 written.span);
 }
 
 // A matrix whose dimension `d` does not fit, but would if it was transposed.
@@ -164,17 +211,17 @@ Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Ext
 Expected<Program> bind_sizes(const Program& program, std::string_view function,
                              const SizeBindings& sizes) {
   Program out = program;
-  std::optional<int64_t> negative;
   std::set<std::string> done;
-  bind_reachable(out, function, sizes, done, negative);
+  bind_reachable(out, function, sizes, done);
+  for (const std::string& name : done) {
+    const Function& before = *program.find_function(name);
+    const Function& after = *out.find_function(name);
+    for (size_t v = 0; v < after.values.size(); ++v)
+      HOSTIR_TRY(check_extents(before.values[v], after.values[v], sizes));
+  }
   // A fusion with numbers for sizes is not the gradient of a kernel with size names any more.
   for (Function& kernel : out.functions) {
     if (done.contains(kernel.gradient)) kernel.gradient.clear();
-  }
-  if (negative) {
-    return fail(
-        ErrorKind::kRuntime, "size_c4",
-        fmt::format("a size of @{} becomes {}; no size may be negative", function, *negative));
   }
   return out;
 }

@@ -22,7 +22,8 @@ namespace hostir {
 Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Extents> inputs,
                                    std::span<const std::pair<std::string, int64_t>> given = {});
 
-/// `function` must be one of the program's. Errors: `size_c4` a size is negative.
+/// `function` must be one of the program's. Errors: `size_c4` a size is negative or has no value;
+/// `size_c5` a tensor with more than INT64_MAX / 16 elements.
 Expected<Program> bind_sizes(const Program& program, std::string_view function,
                              const SizeBindings& sizes);
 

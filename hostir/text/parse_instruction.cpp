@@ -36,7 +36,8 @@ const AttributeSpec& label_spec() {
   return kLabel;
 }
 
-// Our op for a name that another framework uses; empty if there is none.
+// Our op on tensors for a name that another framework uses, or that is a host instruction here;
+// empty if there is none.
 std::string_view name_here(std::string_view word) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"sum", "reduce_sum"},
@@ -59,6 +60,19 @@ std::string_view name_here(std::string_view word) {
       {"ne", "compare"},
       {"index_select", "take"},
       {"embedding", "take"},
+      {"gather", "take"},
+      {"scatter", "put"},
+      {"where", "select"},
+      {"permute", "transpose"},
+      {"broadcast", "broadcast_in_dim"},
+      {"reduce", "reduce_sum"},
+      {"view", "reshape"},
+      {"bmm", "matmul"},
+      {"mm", "matmul"},
+      {"split", "slice"},
+      {"chunk", "slice"},
+      {"square", "mul"},
+      {"exp2", "pow"},
       {"concatenate", "concat"},
       {"cat", "concat"},
       {"stack", "concat"},
@@ -162,14 +176,19 @@ bool FunctionParser::parse_mnemonic(Draft& draft) {
     }
     return false;
   }
-  // Two host ops have the names that others give to tensor ops.
-  const bool is_gather = word->text == "gather";
-  if (function_.kind != FunctionKind::kHost && (is_gather || word->text == "where")) {
+  const OpClass op_class = record(*kind).op_class;
+  if (function_.kind != FunctionKind::kHost && op_class != OpClass::kCompute &&
+      *kind != OpKind::return_) {
     Diagnostic& d = cursor_.error(
         "op_c7", fmt::format("{} is an instruction of host functions", word->text), span);
-    d.notes.push_back(
-        {fmt::format("for tensors it is \"{0}\": hostir ops {0}", is_gather ? "take" : "select"),
-         {}});
+    if (const std::string_view ours = name_here(word->text); !ours.empty()) {
+      d.notes.push_back({fmt::format("for tensors it is \"{0}\": hostir ops {0}", ours), {}});
+    } else if (op_class == OpClass::kCommunication) {
+      d.notes.push_back(
+          {"the compiler communicates where shardings differ: write the sharding that "
+           "a value must have, or use reshard",
+           {}});
+    }
     return false;
   }
   draft.instruction.kind = *kind;

@@ -44,26 +44,43 @@ bool FunctionVerifier::is_literal(ValueId value) const {
 }
 
 // Sets the types of literal operands: the common shape, and the dtype of the last operand that is
-// not a number (for select, one of the two choices).
+// not a number (for select, one of the two choices). Where there is none, both come from the
+// written type of the result.
 void FunctionVerifier::set_literal_types(const Instruction& instruction) {
   if (notes_.literals.empty() || !widens(record(instruction.kind))) return;
   std::vector<const Shape*> shapes;
   std::optional<DType> dtype;
   bool any = false;
-  for (const Operand& o : instruction.operands) {
+  const auto& operands = instruction.operands;
+  for (const Operand& o : operands) {
     if (!o.value.valid()) return;
     const Type& type = function_.value(o.value).type;
     if (is_literal(o.value)) {
       any = true;
     } else if (const Shape* shape = shape_if_tensor(type)) {
       shapes.push_back(shape);
-      dtype = dtype_of(type);
+      const bool is_predicate = instruction.kind == OpKind::select && &o == &operands.front();
+      if (!is_predicate) dtype = dtype_of(type);
     } else {
       return;
     }
   }
+  if (!any) return;
+  const Type& result = function_.value(instruction.results.front()).type;
+  const Shape* written = shape_if_tensor(result);
+  if (written != nullptr && shapes.empty()) shapes.push_back(written);
+  if (!dtype && written != nullptr && instruction.kind != OpKind::compare) dtype = dtype_of(result);
   const auto shape = common_shape(shapes);
-  if (!any || !shape || !dtype) return;
+  if (!shape) return;
+  if (!dtype || shapes.empty()) {
+    const std::string op(record(instruction.kind).mnemonic);
+    context_.error("constant_c2",
+                   "the dtype and shape of the numbers of " + op +
+                       " are not known: write the type of its result, or make one of them a "
+                       "constant with a type",
+                   instruction.name_span);
+    return;
+  }
   for (const Operand& o : instruction.operands) {
     const auto at = notes_.literals.find(o.value.index);
     if (at == notes_.literals.end()) continue;

@@ -35,6 +35,7 @@ struct Arrival {
   Reduction reduction = Reduction::kSum;
   bool arrived = false;
   bool finished = false;
+  uint32_t agreeing = 0;  // once the meeting is a mismatch: members that agree with this one
   std::vector<int64_t> sends;     // all_to_all, permute: elements to each member
   std::vector<int64_t> receives;  // all_to_all, permute: elements from each member
 };
@@ -44,6 +45,7 @@ struct MeetingHead {
   uint32_t finished = 0;
   uint64_t fingerprint = 0;  // fingerprint of the first arrival
   bool mismatch = false;
+  uint32_t counted = 0;  // members in `agreeing` of the arrivals
 };
 
 /// The meetings of one group of one communicator, in a ring buffer of rows.

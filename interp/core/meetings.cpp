@@ -36,6 +36,36 @@ void take_place(Arrival& slot, Step& step, const TaskRecord& task, const OpenIte
   slot.arrived_ns = task.issued_ns;
 }
 
+// Counts the members that agree with each member of a mismatch, after one has come.
+void count_agreeing(GroupLedger& group, uint64_t sequence, Arrival& own) {
+  for (uint32_t p = 0; p < group.members(); ++p) {
+    Arrival& other = group.arrival(sequence, p);
+    if (!other.arrived || !arrivals_agree(own, other)) continue;
+    ++own.agreeing;
+    if (&other != &own) ++other.agreeing;
+  }
+}
+
+// For the first mismatch, or after arrivals that other processes reported. Agreement is not
+// transitive, because a member may not state a total, so every pair is compared.
+void count_all_agreeing(GroupLedger& group, uint64_t sequence) {
+  for (uint32_t p = 0; p < group.members(); ++p) {
+    Arrival& one = group.arrival(sequence, p);
+    one.agreeing = 0;
+    for (uint32_t q = 0; q < group.members() && one.arrived; ++q) {
+      const Arrival& other = group.arrival(sequence, q);
+      if (other.arrived && arrivals_agree(one, other)) ++one.agreeing;
+    }
+  }
+}
+
+bool has_majority(GroupLedger& group, uint64_t sequence) {
+  for (uint32_t p = 0; p < group.members(); ++p) {
+    if (2 * group.arrival(sequence, p).agreeing > group.members()) return true;
+  }
+  return false;
+}
+
 // True if every block that one member sends is what the receiver expects.
 bool exchanges_fit(const GroupLedger& group, uint64_t sequence) {
   for (uint32_t p = 0; p < group.members(); ++p) {
@@ -89,17 +119,13 @@ bool Engine::arrive(Step& step, TaskRecord& task, OpenItem& item) {
   }
   const bool all = head.arrived == group.members();
   if (head.mismatch) {
-    // Count the members that agree with each member: is there a majority?
-    bool decided = all;
-    for (uint32_t p = 0; p < group.members() && !decided; ++p) {
-      uint32_t same = 0;
-      for (uint32_t q = 0; q < group.members(); ++q) {
-        same += group.arrival(sequence, p).arrived && group.arrival(sequence, q).arrived &&
-                arrivals_agree(group.arrival(sequence, p), group.arrival(sequence, q));
-      }
-      decided = 2 * same > group.members();
+    if (head.counted > 0 && head.counted + 1 == head.arrived) {
+      count_agreeing(group, sequence, own);
+    } else {
+      count_all_agreeing(group, sequence);
     }
-    if (decided) return report_verdict();
+    head.counted = head.arrived;
+    if (all || has_majority(group, sequence)) return report_verdict();
   }
   if (all && !own.sends.empty() && !exchanges_fit(group, sequence)) {
     head.mismatch = true;
