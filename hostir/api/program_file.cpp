@@ -26,6 +26,7 @@ LoadedFile load_foreign(const std::string& name, std::string text,
   out = load_text(name, text::print(file));
   out.imported = true;
   out.import_notes = importer::describe(imported->report);
+  out.unfinished = imported->report.unfinished;
   return out;
 }
 

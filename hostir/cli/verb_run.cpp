@@ -138,6 +138,7 @@ class RunVerb : public Verb {
       return stopped;
     }
     if (!speaks) return 0;
+    HOSTIR_TRY(check_loops(first, file.unfinished));
     HOSTIR_TRY(outputs.write(first));
     int status = 0;
     const auto report =
@@ -208,6 +209,21 @@ class RunVerb : public Verb {
       if (shards_) terminal.print(describe_shards(output));
     }
     terminal.print(describe_summary(result, backend.models_time));
+  }
+
+  // An imported loop without a bound is unrolled a fixed number of times.
+  static Expected<void> check_loops(const interp::RunResult& result, const std::string& name) {
+    for (const interp::NamedOutput& output : result.outputs) {
+      if (name.empty() || output.name != name || output.global.data.empty() ||
+          output.global.get_int(0) == 0)
+        continue;
+      return fail(ErrorKind::kRuntime, "unfinished_loop",
+                  fmt::format("a loop of the imported program needs more passes than are unrolled, "
+                              "so the results are wrong: %{} is true. Give its condition a bound, "
+                              "as in `i < 1000 and ...`",
+                              name));
+    }
+    return {};
   }
 
   static void make_errors_of_nans(interp::RunResult& result) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "hostir/ops/record.h"
 
@@ -68,6 +69,8 @@ void add_return(Function& function, const std::vector<ValueId>& values) {
 
 namespace {
 
+constexpr const char* kUnfinished = "unfinished_loops";
+
 std::optional<Sharding> our_sharding(const Emitter& emitter, const Port& port) {
   if (!port.sharding || port.sharding->dims.size() != port.type.dims.size()) return std::nullopt;
   const Mesh* mesh = emitter.mesh_of(*port.sharding);
@@ -85,6 +88,50 @@ std::string result_name(const Port& port) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c == '_'; }) ? "" : name;
 }
 
+// Adds a result that is true if a loop has not ended within the passes that are unrolled. Devices of
+// a manual computation may differ; one that still runs is enough.
+Expected<void> add_unfinished(Emitter& emitter, Function& fusion, std::vector<ValueId>& returned,
+                              ImportReport& report) {
+  std::optional<Known> any;
+  for (const Emitter::CutLoop& loop : emitter.cut()) {
+    report.notes.push_back(
+        {Severity::kNote, "import_loop",
+         fmt::format("a loop ends when data says so and has no bound: {} passes of it are unrolled; "
+                     "the last result, %{}, is true if that is not enough",
+                     loop.passes, kUnfinished),
+         loop.place,
+         {}});
+    Known runs = loop.still_runs;
+    HOSTIR_ASSIGN_OR_RETURN(runs.value, emitter.materialise(runs));
+    const auto& type = std::get<TensorType>(fusion.value(runs.value).type);
+    runs.type = tensor_type("i1", std::vector<int64_t>(type.shape.size(), 1));
+    runs.lead.clear();
+    std::vector<int64_t> dims(type.shape.size());
+    std::iota(dims.begin(), dims.end(), 0);
+    if (!dims.empty()) {
+      HOSTIR_ASSIGN_OR_RETURN(const Known number, emitter.cast(runs, "i32"));
+      HOSTIR_ASSIGN_OR_RETURN(const Known most,
+                              emitter.reduced(OpKind::reduce_max, number, dims));
+      HOSTIR_ASSIGN_OR_RETURN(runs, emitter.compared(most, emitter.integer(0, most.type), "ne"));
+    }
+    if (any) {
+      HOSTIR_ASSIGN_OR_RETURN(runs, emitter.apply(OpKind::logical_or, {*any, runs}));
+    }
+    any = std::move(runs);
+  }
+  if (!any) return {};
+  ResultDecl declared;
+  declared.name = kUnfinished;
+  TensorType type;
+  type.dtype = DType::kI1;
+  declared.type = std::move(type);
+  HOSTIR_ASSIGN_OR_RETURN(const ValueId value, emitter.materialise(*any));
+  returned.push_back(value);
+  fusion.results.push_back(std::move(declared));
+  report.unfinished = kUnfinished;
+  return {};
+}
+
 }  // namespace
 
 Expected<void> build_fusion(const Module& module, const ModuleFunction& entry, Program& program,
@@ -93,6 +140,7 @@ Expected<void> build_fusion(const Module& module, const ModuleFunction& entry, P
   fusion.kind = FunctionKind::kFusion;
   fusion.name = plain_name(module.name, "main");
   Emitter emitter(module, program, fusion, report);
+  emitter.allow_cut_loops();
   Frame frame(entry.values.size());
   for (size_t p = 0; p < entry.params.size(); ++p) {
     const Port& port = entry.params[p];
@@ -134,6 +182,7 @@ Expected<void> build_fusion(const Module& module, const ModuleFunction& entry, P
     returned.push_back(value);
     fusion.results.push_back(std::move(declared));
   }
+  HOSTIR_TRY(add_unfinished(emitter, fusion, returned, report));
   for (size_t r = 0; r < fusion.results.size();
        ++r) {  // a name that is not unique is dropped: the position identifies the result
     for (size_t q = 0; q < r; ++q) {

@@ -1,4 +1,4 @@
-// Calls, loops, branches, custom calls.
+// Calls, branches, custom calls.
 
 #include <fmt/format.h>
 
@@ -8,9 +8,6 @@
 namespace hostir::importer {
 
 namespace {
-
-// Far above any number of layers or steps. A longer loop is not meant to be unrolled.
-constexpr int64_t kMostPasses = 100'000;
 
 Expected<void> set_all(const OpSite& s, std::vector<Known> results) {
   if (results.size() < s.op.results.size()) {
@@ -48,41 +45,6 @@ Expected<void> emit_composite(const OpSite& s) {
   return call_function(s, decomposition->text, operands_of(s));
 }
 
-// Unrolls a loop. Carried values are materialised in each iteration, so that the next one does not
-// emit their instructions again.
-Expected<void> emit_while(const OpSite& s) {
-  if (s.op.regions.size() != 2)
-    return s.fail("import_c5", fmt::format("has {} regions instead of a condition and a body",
-                                           s.op.regions.size()));
-  const ModuleBlock& condition = s.op.regions[0];
-  const ModuleBlock& body = s.op.regions[1];
-  std::vector<Known> carried = operands_of(s);
-  if (condition.arguments.size() != carried.size() || body.arguments.size() != carried.size()) {
-    return s.fail("import_c5",
-                  fmt::format("carries {} values, but its condition takes {} and its body {}",
-                              carried.size(), condition.arguments.size(), body.arguments.size()));
-  }
-  for (int64_t pass = 0;; ++pass) {
-    for (size_t i = 0; i < carried.size(); ++i) {
-      s.frame[condition.arguments[i]] = carried[i];
-      s.frame[body.arguments[i]] = carried[i];
-    }
-    HOSTIR_ASSIGN_OR_RETURN(const auto goes_on, s.emitter.block(s.function, condition, s.frame));
-    if (goes_on.size() != 1 || !goes_on.front().is_number()) {
-      return s.emitter.opaque(s, "a loop whose number of passes depends on data");
-    }
-    if (goes_on.front().number->get_int(0) == 0) break;
-    if (pass >= kMostPasses)
-      return s.fail("import_c4",
-                    fmt::format("runs more than {} times, and loops are unrolled", kMostPasses));
-    HOSTIR_ASSIGN_OR_RETURN(carried, s.emitter.block(s.function, body, s.frame));
-    if (carried.size() != s.count())
-      return s.fail("import_c5", fmt::format("carries {} values, but its body returns {}",
-                                             s.count(), carried.size()));
-  }
-  return set_all(s, std::move(carried));
-}
-
 // Branches have no side effects, so all are computed and one result is selected. A known index
 // selects its branch directly.
 Expected<void> emit_case(const OpSite& s) {
@@ -100,27 +62,39 @@ Expected<void> emit_case(const OpSite& s) {
     return set_all(s, std::move(results));
   }
   std::vector<std::vector<Known>> branches;
+  std::vector<size_t> cuts;  // before each branch
   for (const ModuleBlock& region : s.op.regions) {
+    cuts.push_back(e.cut_loops());
     HOSTIR_ASSIGN_OR_RETURN(auto results, e.block(s.function, region, s.frame));
     if (results.size() != s.op.results.size())
       return s.fail("import_c5", fmt::format("has {} results, but a branch returns {}",
                                              s.op.results.size(), results.size()));
+    for (size_t r = 0; r < results.size(); ++r) {
+      if (results[r].type != s.result_type(r))
+        return s.fail("import_c5", "a branch returns " + results[r].type.to_string() +
+                                       " where the text says " + s.result_type(r).to_string());
+    }
     branches.push_back(std::move(results));
   }
+  cuts.push_back(e.cut_loops());
   std::vector<Known> chosen = branches.back();  // also if the index is out of range
   for (int64_t b = count - 2; b >= 0; --b) {
+    const auto at = static_cast<size_t>(b);
     Known is_this = index;
     if (!is_if) {
-      HOSTIR_ASSIGN_OR_RETURN(is_this, e.compared(index, e.integer(b, index.type), "eq"));
+      std::vector<NamedAttr> equal = {{"comparison_direction", Attr::of_word("EQ")}};
+      HOSTIR_ASSIGN_OR_RETURN(is_this,
+                              e.module_op("stablehlo.compare", {index, e.integer(b, index.type)},
+                                          std::move(equal)));
     }
     for (size_t r = 0; r < chosen.size(); ++r) {
-      const Known& here = branches[static_cast<size_t>(b)][r];
-      if (here.type != chosen[r].type)
-        return s.fail("import_c5", "its branches return " + here.type.to_string() + " and " +
-                                       chosen[r].type.to_string());
-      HOSTIR_ASSIGN_OR_RETURN(const Known pred, e.broadcast(is_this, {}, here.type.dims));
-      HOSTIR_ASSIGN_OR_RETURN(chosen[r], e.apply(OpKind::select, {pred, here, chosen[r]}));
+      HOSTIR_ASSIGN_OR_RETURN(
+          chosen[r], e.module_op("stablehlo.select", {is_this, branches[at][r], chosen[r]}));
     }
+    HOSTIR_TRY(e.restrict_cut_loops(cuts[at], cuts[at + 1], is_this));
+    if (cuts[at + 1] == e.cut_loops()) continue;
+    HOSTIR_ASSIGN_OR_RETURN(const Known is_other, e.module_op("stablehlo.not", {is_this}));
+    HOSTIR_TRY(e.restrict_cut_loops(cuts[at + 1], e.cut_loops(), is_other));
   }
   return set_all(s, std::move(chosen));
 }
@@ -161,7 +135,6 @@ constexpr HandlerRow kControlRows[] = {
     {"sdy.manual_computation", emit_manual, 0},
     {"func.call", emit_call, 0},
     {"stablehlo.composite", emit_composite, 0},
-    {"stablehlo.while", emit_while, 0},
     {"stablehlo.case", emit_case},
     {"stablehlo.if", emit_case},
     {"stablehlo.custom_call", emit_custom_call, 0},

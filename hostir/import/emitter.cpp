@@ -328,6 +328,36 @@ Expected<void> Emitter::operation(const ModuleFunction& function, const ModuleOp
   return annotate(site);
 }
 
+Expected<Known> Emitter::module_op(std::string_view name, std::vector<Known> operands,
+                                   std::vector<NamedAttr> attributes) {
+  ModuleFunction function;
+  Frame frame;
+  ModuleOp op;
+  op.name = name;
+  op.span = place_;
+  op.attributes = std::move(attributes);
+  ModuleType type = operands.back().type;
+  if (name == "stablehlo.compare") type.element = "i1";
+  for (Known& operand : operands) {
+    op.operands.push_back(static_cast<ValueNumber>(frame.size()));
+    function.values.push_back({"", operand.type, op.span, 1});
+    frame.emplace_back(std::move(operand));
+  }
+  op.results = {static_cast<ValueNumber>(frame.size())};
+  function.values.push_back({"", std::move(type), op.span, 1});
+  frame.emplace_back();
+  HOSTIR_TRY(operation(function, op, frame));
+  return *frame.back();
+}
+
+Expected<void> Emitter::restrict_cut_loops(size_t begin, size_t end, const Known& pred) {
+  for (size_t i = begin; i < end; ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(cut_[i].still_runs,
+                            module_op("stablehlo.and", {cut_[i].still_runs, pred}));
+  }
+  return {};
+}
+
 // Applies `sdy.sharding` on an operation: the user's sharding of its results.
 Expected<void> Emitter::annotate(const OpSite& site) {
   const Attr* attr = site.op.find("sdy.sharding");

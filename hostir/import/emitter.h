@@ -41,6 +41,7 @@ using Frame = std::vector<std::optional<Known>>;  // by ValueNumber
 /// What the import skipped or guessed, for the user.
 struct ImportReport {
   std::map<std::string, int64_t> opaque;  // count of each operation without a counterpart
+  std::string unfinished;  // the i1 result that is true if a loop needs more passes; or empty
   std::vector<Diagnostic> notes;
 };
 
@@ -68,6 +69,29 @@ class Emitter {
  public:
   /// All arguments must outlive the emitter. `program` is used only to look up meshes.
   Emitter(const Module& module, const Program& program, Function& target, ImportReport& report);
+
+  /// Applies an operation of the module language with one result, through the device hook. A
+  /// predicate of `select` may be a scalar.
+  Expected<Known> module_op(std::string_view name, std::vector<Known> operands,
+                            std::vector<NamedAttr> attributes = {});
+
+  // Loops whose end depends on data and that were cut after some passes. `still_runs` is an i1 that
+  // is true if the program's results are wrong because of it.
+  struct CutLoop {
+    Known still_runs;
+    int64_t passes = 0;
+    SourceSpan place;
+  };
+  /// Whether the caller returns the values of `cut()`. Otherwise such loops are refused.
+  void allow_cut_loops() { may_cut_loops_ = true; }
+  bool may_cut_loops() const { return may_cut_loops_; }
+  const std::vector<CutLoop>& cut() const { return cut_; }
+  size_t cut_loops() const { return cut_.size(); }
+  void add_cut_loop(Known still_runs, int64_t passes, SourceSpan place) {
+    cut_.push_back({std::move(still_runs), passes, place});
+  }
+  /// The cut loops from `begin` to `end` matter only if `pred` holds.
+  Expected<void> restrict_cut_loops(size_t begin, size_t end, const Known& pred);
 
   /// Returns the hook set before.
   DeviceHook set_device_hook(DeviceHook hook) { return std::exchange(hook_, std::move(hook)); }
@@ -142,6 +166,8 @@ class Emitter {
   std::map<std::string, uint32_t> name_counts_;
   std::set<std::string> names_;
   std::map<std::string, ValueId> constants_;
+  std::vector<CutLoop> cut_;
+  bool may_cut_loops_ = false;
   int calls_ = 0;
 };
 

@@ -111,6 +111,17 @@ std::optional<Known> fold_select(const OpSite& s) {
   return s.in(pred.number->get_int(0) != 0 ? 1 : 2);
 }
 
+// A known operand that decides an `and` or `or`, or leaves it to the other operand.
+std::optional<Known> fold_logic(const OpSite& s) {
+  const bool is_and = s.op.name == "stablehlo.and";
+  for (size_t i = 0; i < 2; ++i) {
+    const Known& x = s.in(i);
+    if (!x.is_number() || !(x.splat || x.type.dims.empty()) || x.type.element != "i1") continue;
+    return (x.number->get_int(0) != 0) == is_and ? s.in(1 - i) : x;
+  }
+  return std::nullopt;
+}
+
 std::optional<Known> fold_clamp(const OpSite& s, DType dtype) {
   if (is_float(dtype)) return std::nullopt;
   const auto single = [](const Known& x) { return x.splat || x.type.dims.empty(); };
@@ -161,6 +172,10 @@ std::optional<Known> fold_unary(const OpSite& s, DType dtype) {
 std::optional<Known> folded(const OpSite& s) {
   if (s.op.results.size() != 1 || !s.op.regions.empty()) return std::nullopt;
   if (s.op.name == "stablehlo.select" && s.count() == 3) return fold_select(s);
+  const bool is_logic = s.op.name == "stablehlo.and" || s.op.name == "stablehlo.or";
+  if (is_logic && s.count() == 2 && s.in(0).type == s.in(1).type) {
+    if (auto decided = fold_logic(s)) return decided;
+  }
   if (!all_known(s)) return std::nullopt;
   const auto dtype = s.in(0).type.dtype();
   if (!dtype || !s.result_type().dtype()) return std::nullopt;

@@ -35,5 +35,6 @@ std::span<const HandlerRow> window_handlers();
 std::span<const HandlerRow> random_handlers();
 std::span<const HandlerRow> index_handlers();
 std::span<const HandlerRow> control_handlers();
+std::span<const HandlerRow> loop_handlers();
 
 }  // namespace hostir::importer

@@ -20,9 +20,11 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, N>& nam
 }
 
 // Operations whose handlers pass values on or call blocks: their operations come here one by one.
-constexpr std::array<std::string_view, 9> kPassing = {"func.call",
+constexpr std::array<std::string_view, 11> kPassing = {"func.call",
                                                       "stablehlo.composite",
                                                       "stablehlo.while",
+                                                      "stablehlo.case",
+                                                      "stablehlo.if",
                                                       "stablehlo.custom_call",
                                                       "stablehlo.optimization_barrier",
                                                       "sdy.manual_computation",
@@ -174,11 +176,6 @@ Expected<bool> MappedOps::take(const OpSite& s) {
     HOSTIR_TRY(collective(s));
     return true;
   }
-  if (name == "stablehlo.case" || name == "stablehlo.if") {
-    if (s.count() != 1 || s.in(0).is_number()) return false;
-    HOSTIR_TRY(branch(s));
-    return true;
-  }
   const AxisPositions lead = united(s);
   if (lead.empty()) return false;
   if (name == "stablehlo.gather" || name == "stablehlo.scatter") {
@@ -257,42 +254,6 @@ Expected<void> MappedOps::mapped(const OpSite& s, const AxisPositions& lead) {
   }
   for (size_t r = 0; r < op.results.size(); ++r)
     HOSTIR_TRY(give(s, std::move(*frame[op.results[r]]), lead, r));
-  return {};
-}
-
-// All branches are computed and one result is selected on each device.
-Expected<void> MappedOps::branch(const OpSite& s) {
-  Emitter& e = s.emitter;
-  const Known index = s.in(0);
-  std::vector<std::vector<Known>> branches;
-  for (const ModuleBlock& region : s.op.regions) {
-    HOSTIR_ASSIGN_OR_RETURN(auto results, e.block(s.function, region, s.frame));
-    if (results.size() != s.op.results.size())
-      return s.fail("import_c5", "branches give another number of results");
-    branches.push_back(std::move(results));
-  }
-  if (branches.empty()) return s.fail("import_c5", "has no branches");
-  for (size_t r = 0; r < s.op.results.size(); ++r) {
-    AxisPositions lead = index.lead;
-    for (const auto& results : branches)
-      lead.insert(lead.end(), results[r].lead.begin(), results[r].lead.end());
-    std::sort(lead.begin(), lead.end());
-    lead.erase(std::unique(lead.begin(), lead.end()), lead.end());
-    HOSTIR_ASSIGN_OR_RETURN(Known chosen, map_.lifted(e, branches.back()[r], lead));
-    HOSTIR_ASSIGN_OR_RETURN(const Known which, map_.lifted(e, index, lead));
-    for (size_t b = branches.size() - 1; b-- > 0;) {
-      Known is_this = which;
-      if (s.op.name != "stablehlo.if") {
-        HOSTIR_ASSIGN_OR_RETURN(
-            is_this, e.compared(which, e.integer(static_cast<int64_t>(b), which.type), "eq"));
-      }
-      HOSTIR_ASSIGN_OR_RETURN(const Known here, map_.lifted(e, branches[b][r], lead));
-      HOSTIR_ASSIGN_OR_RETURN(const Known pred,
-                              e.broadcast(is_this, first_dims(lead.size()), here.type.dims));
-      HOSTIR_ASSIGN_OR_RETURN(chosen, e.apply(OpKind::select, {pred, here, chosen}));
-    }
-    HOSTIR_TRY(give(s, std::move(chosen), lead, r));
-  }
   return {};
 }
 

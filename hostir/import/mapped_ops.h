@@ -51,7 +51,6 @@ class MappedOps {
   Expected<void> mapped(const OpSite& s, const AxisPositions& lead);
   Expected<void> indexed(const OpSite& s, const AxisPositions& lead);
   Expected<void> moving_slice(const OpSite& s, const AxisPositions& lead);
-  Expected<void> branch(const OpSite& s);
   Expected<void> give(const OpSite& s, Known whole, const AxisPositions& lead, size_t result);
 
   const Mapping& map_;

@@ -1,0 +1,173 @@
+// Loops. A fusion has none, so they are unrolled.
+//
+// Each pass makes the state of the next one, and the condition on it. Where the condition is a known
+// number, as for `scan`, it says whether another pass follows. Where it is data, all states are
+// kept: the loop's results are those of the first state whose condition does not hold. States past
+// that one are computed and not used, so counters stay known numbers.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hostir/import/handlers.h"
+
+namespace hostir::importer {
+
+namespace {
+
+// Far above any number of layers or steps. A longer loop is not meant to be unrolled.
+constexpr int64_t kMostPasses = 100'000;
+// A loop that ends when data says so gets this many passes, and this many instructions.
+constexpr int64_t kMostDataPasses = 256;
+constexpr size_t kMostDataInstructions = 50'000;
+
+class Loop {
+ public:
+  explicit Loop(const OpSite& s)
+      : s_(s), e_(s.emitter), condition_(s.op.regions[0]), body_(s.op.regions[1]) {}
+
+  Expected<void> emit() {
+    for (size_t i = 0; i < s_.count(); ++i) state_.push_back(s_.in(i));
+    const size_t before = e_.target().instructions.size();
+    for (int64_t pass = 0;; ++pass) {
+      HOSTIR_ASSIGN_OR_RETURN(const Known goes_on, condition());
+      if (goes_on.is_number()) {
+        if (goes_on.number->get_int(0) == 0) break;
+      } else {
+        if (exits_.empty() && !e_.may_cut_loops() && !has_counter())
+          return e_.opaque(s_, "a loop whose number of passes depends on data");
+        HOSTIR_TRY(keep_exit(goes_on));
+        const size_t emitted = e_.target().instructions.size() - before;
+        if (exits_.size() > kMostDataPasses || emitted > kMostDataInstructions) {
+          HOSTIR_TRY(cut());
+          break;
+        }
+      }
+      if (pass >= kMostPasses)
+        return s_.fail("import_c4",
+                       fmt::format("runs more than {} times, and loops are unrolled", kMostPasses));
+      HOSTIR_TRY(next_state());
+    }
+    HOSTIR_TRY(choose_exit());
+    for (size_t i = 0; i < s_.op.results.size() && i < state_.size(); ++i)
+      HOSTIR_TRY(s_.set(std::move(state_[i]), i));
+    return {};
+  }
+
+ private:
+  struct Exit {
+    Known goes_on;
+    std::vector<Known> state;
+  };
+
+  Expected<Known> condition() {
+    for (size_t i = 0; i < state_.size(); ++i) s_.frame[condition_.arguments[i]] = state_[i];
+    HOSTIR_ASSIGN_OR_RETURN(const auto results, e_.block(s_.function, condition_, s_.frame));
+    if (results.size() != 1 || results.front().type != tensor_type("i1", {}))
+      return s_.fail("import_c5", "needs a condition that gives one tensor<i1>");
+    return results.front();
+  }
+
+  Expected<void> next_state() {
+    for (size_t i = 0; i < state_.size(); ++i) s_.frame[body_.arguments[i]] = state_[i];
+    const size_t cuts = e_.cut_loops();
+    HOSTIR_ASSIGN_OR_RETURN(state_, e_.block(s_.function, body_, s_.frame));
+    if (state_.size() != s_.count())
+      return s_.fail("import_c5", fmt::format("carries {} values, but its body returns {}",
+                                              s_.count(), state_.size()));
+    for (size_t i = 0; i < state_.size(); ++i) {
+      if (state_[i].type != s_.in(i).type)
+        return s_.fail("import_c5", fmt::format("carries {} as value {}, but its body returns {}",
+                                                s_.in(i).type.to_string(), i,
+                                                state_[i].type.to_string()));
+    }
+    if (active_) HOSTIR_TRY(e_.restrict_cut_loops(cuts, e_.cut_loops(), *active_));
+    return {};
+  }
+
+  // `active_` is whether the loop still runs here: all conditions so far hold.
+  Expected<void> keep_exit(const Known& goes_on) {
+    for (Known& value : state_) {
+      if (value.value.valid() || value.pieces.empty()) continue;
+      HOSTIR_ASSIGN_OR_RETURN(value, e_.settled(value));  // joins the pieces once
+    }
+    exits_.push_back({goes_on, state_});
+    if (!active_) {
+      active_ = goes_on;
+      return {};
+    }
+    HOSTIR_ASSIGN_OR_RETURN(active_, e_.module_op("stablehlo.and", {*active_, goes_on}));
+    return {};
+  }
+
+  // No more passes: the results are right only if the loop has ended by now.
+  Expected<void> cut() {
+    if (!e_.may_cut_loops()) {
+      return s_.fail("import_c4", fmt::format("its end depends on data and has no bound within {} "
+                                              "passes; loops are unrolled, so give it a counter",
+                                              exits_.size() - 1));
+    }
+    exits_.pop_back();
+    e_.add_cut_loop(*active_, static_cast<int64_t>(exits_.size()), s_.op.span);
+    return {};
+  }
+
+  Expected<void> choose_exit() {
+    for (size_t k = exits_.size(); k-- > 0;) {
+      const Exit& here = exits_[k];
+      for (size_t i = 0; i < state_.size(); ++i) {
+        const Known& value = here.state[i];
+        if (value.value.valid() && value.value == state_[i].value) continue;  // never changes
+        HOSTIR_ASSIGN_OR_RETURN(
+            state_[i], e_.module_op("stablehlo.select", {here.goes_on, state_[i], value}));
+      }
+    }
+    return {};
+  }
+
+  // Whether the condition compares a carried integer, which may bound the number of passes.
+  bool has_counter() const {
+    for (const ModuleOp& op : condition_.ops) {
+      if (op.name != "stablehlo.compare") continue;
+      for (const ValueNumber operand : op.operands) {
+        const ModuleType& type = s_.function.type(operand);
+        const bool carried =
+            std::find(condition_.arguments.begin(), condition_.arguments.end(), operand) !=
+            condition_.arguments.end();
+        if (carried && type.dims.empty() && type.dtype() && !is_float(*type.dtype())) return true;
+      }
+    }
+    return false;
+  }
+
+  const OpSite& s_;
+  Emitter& e_;
+  const ModuleBlock& condition_;
+  const ModuleBlock& body_;
+  std::vector<Known> state_;
+  std::vector<Exit> exits_;
+  std::optional<Known> active_;
+};
+
+Expected<void> emit_while(const OpSite& s) {
+  if (s.op.regions.size() != 2)
+    return s.fail("import_c5", fmt::format("has {} regions instead of a condition and a body",
+                                           s.op.regions.size()));
+  const size_t condition = s.op.regions[0].arguments.size();
+  const size_t body = s.op.regions[1].arguments.size();
+  if (condition != s.count() || body != s.count() || s.op.results.size() > s.count()) {
+    return s.fail("import_c5",
+                  fmt::format("carries {} values, but its condition takes {}, its body {}, and it "
+                              "has {} results",
+                              s.count(), condition, body, s.op.results.size()));
+  }
+  return Loop(s).emit();
+}
+
+constexpr HandlerRow kLoopRows[] = {{"stablehlo.while", emit_while, 0}};
+
+}  // namespace
+
+std::span<const HandlerRow> loop_handlers() { return kLoopRows; }
+
+}  // namespace hostir::importer
