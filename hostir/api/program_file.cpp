@@ -21,11 +21,12 @@ LoadedFile load_foreign(const std::string& name, std::string text,
     out.diagnostics = std::move(imported.error().diagnostics);
     return out;
   }
+  std::string notes = importer::describe(imported->report, out.sources);
   SourceFileProgram file;
   file.parts.push_back(std::move(imported->program));
   out = load_text(name, text::print(file));
   out.imported = true;
-  out.import_notes = importer::describe(imported->report);
+  out.import_notes = std::move(notes);
   out.unfinished = imported->report.unfinished;
   return out;
 }

@@ -88,19 +88,23 @@ std::string result_name(const Port& port) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c == '_'; }) ? "" : name;
 }
 
-// Adds a result that is true if a loop has not ended within the passes that are unrolled. Devices of
-// a manual computation may differ; one that still runs is enough.
+// Adds a result that is true if a loop has not ended within the passes that are unrolled. Devices
+// of a manual computation may differ; one that still runs is enough.
 Expected<void> add_unfinished(Emitter& emitter, Function& fusion, std::vector<ValueId>& returned,
                               ImportReport& report) {
   std::optional<Known> any;
   for (const Emitter::CutLoop& loop : emitter.cut()) {
-    report.notes.push_back(
-        {Severity::kNote, "import_loop",
-         fmt::format("a loop ends when data says so and has no bound: {} passes of it are unrolled; "
-                     "the last result, %{}, is true if that is not enough",
-                     loop.passes, kUnfinished),
-         loop.place,
-         {}});
+    const auto noted = [&](const Diagnostic& note) { return note.span.begin == loop.place.begin; };
+    if (std::none_of(report.notes.begin(), report.notes.end(), noted))
+      report.notes.push_back(
+          {Severity::kNote,
+           "import_loop",
+           fmt::format(
+               "a loop ends when data says so and has no bound: {} passes of it are unrolled; "
+               "the last result, %{}, is true if that is not enough",
+               loop.passes, kUnfinished),
+           loop.place,
+           {}});
     Known runs = loop.still_runs;
     HOSTIR_ASSIGN_OR_RETURN(runs.value, emitter.materialise(runs));
     const auto& type = std::get<TensorType>(fusion.value(runs.value).type);
@@ -110,8 +114,7 @@ Expected<void> add_unfinished(Emitter& emitter, Function& fusion, std::vector<Va
     std::iota(dims.begin(), dims.end(), 0);
     if (!dims.empty()) {
       HOSTIR_ASSIGN_OR_RETURN(const Known number, emitter.cast(runs, "i32"));
-      HOSTIR_ASSIGN_OR_RETURN(const Known most,
-                              emitter.reduced(OpKind::reduce_max, number, dims));
+      HOSTIR_ASSIGN_OR_RETURN(const Known most, emitter.reduced(OpKind::reduce_max, number, dims));
       HOSTIR_ASSIGN_OR_RETURN(runs, emitter.compared(most, emitter.integer(0, most.type), "ne"));
     }
     if (any) {

@@ -48,6 +48,7 @@ Expected<void> emit_count_bits(const OpSite& s) {
 }
 
 int64_t bits_of(const std::string& element) {
+  if (const int64_t bits = narrow_bits(element)) return bits;
   const auto dtype = tensor_type(element, {}).dtype();
   return dtype ? 8 * size_bytes(*dtype) : 0;
 }
@@ -68,7 +69,9 @@ Expected<void> emit_bitcast_convert(const OpSite& s) {
   const std::string narrow = "ui" + std::to_string(std::min(from_bits, to_bits));
   const int64_t step = std::min(from_bits, to_bits);
   const int64_t count = std::max(from_bits, to_bits) / step;
-  HOSTIR_ASSIGN_OR_RETURN(const Known x, same_bits(e, s.in(0), "ui" + std::to_string(from_bits)));
+  const std::string own = "ui" + std::to_string(from_bits);
+  HOSTIR_ASSIGN_OR_RETURN(Known x, same_bits(e, s.in(0), own));
+  HOSTIR_ASSIGN_OR_RETURN(x, narrowed(e, x, own));
   if (from_bits > to_bits) {
     std::vector<int64_t> dims = x.type.dims;
     dims.push_back(1);
@@ -76,7 +79,8 @@ Expected<void> emit_bitcast_convert(const OpSite& s) {
     for (int64_t i = 0; i < count; ++i) {
       HOSTIR_ASSIGN_OR_RETURN(const Known moved,
                               e.apply(OpKind::shift_right, {x, e.integer(i * step, x.type)}));
-      HOSTIR_ASSIGN_OR_RETURN(const Known low, e.cast(moved, narrow));
+      HOSTIR_ASSIGN_OR_RETURN(Known low, e.cast(moved, narrow));
+      HOSTIR_ASSIGN_OR_RETURN(low, narrowed(e, low, narrow));
       HOSTIR_ASSIGN_OR_RETURN(Known part, e.reshaped(low, dims));
       parts.push_back(std::move(part));
     }
@@ -203,6 +207,23 @@ constexpr HandlerRow kBitRows[] = {
 constexpr HandlerRow kBitcastRows[] = {{"stablehlo.bitcast_convert", emit_bitcast_convert}};
 
 }  // namespace
+
+int64_t narrow_bits(const std::string& element) {
+  if (element == "i4" || element == "ui4") return 4;
+  return element == "i2" || element == "ui2" ? 2 : 0;
+}
+
+Expected<Known> narrowed(Emitter& e, const Known& x, const std::string& element) {
+  const int64_t bits = narrow_bits(element);
+  if (bits == 0) return x;
+  const bool is_signed = element.starts_with("i");
+  Formula f(e, tensor_type(is_signed ? "i8" : "ui8", x.type.dims));
+  Known y = f.bit_and(x, f.integer((int64_t{1} << bits) - 1));
+  const Known sign = f.integer(int64_t{1} << (bits - 1));
+  if (is_signed) y = f.sub(f.bit_xor(y, sign), sign);
+  y.type.element = element;
+  return f.result(std::move(y));
+}
 
 Expected<Known> same_bits(Emitter& e, const Known& x, const std::string& element) {
   if (x.type.element == element) return x;

@@ -83,9 +83,9 @@ Expected<void> emit_case(const OpSite& s) {
     Known is_this = index;
     if (!is_if) {
       std::vector<NamedAttr> equal = {{"comparison_direction", Attr::of_word("EQ")}};
-      HOSTIR_ASSIGN_OR_RETURN(is_this,
-                              e.module_op("stablehlo.compare", {index, e.integer(b, index.type)},
-                                          std::move(equal)));
+      HOSTIR_ASSIGN_OR_RETURN(
+          is_this,
+          e.module_op("stablehlo.compare", {index, e.integer(b, index.type)}, std::move(equal)));
     }
     for (size_t r = 0; r < chosen.size(); ++r) {
       HOSTIR_ASSIGN_OR_RETURN(
@@ -97,6 +97,33 @@ Expected<void> emit_case(const OpSite& s) {
     HOSTIR_TRY(e.restrict_cut_loops(cuts[at + 1], e.cut_loops(), is_other));
   }
   return set_all(s, std::move(chosen));
+}
+
+Expected<void> emit_named(const OpSite& s) {
+  if (s.op.regions.size() != 1 || s.op.regions[0].arguments.size() != s.count())
+    return s.fail("import_c5", "needs one region, with an argument for each operand");
+  for (size_t i = 0; i < s.count(); ++i) s.frame[s.op.regions[0].arguments[i]] = s.in(i);
+  HOSTIR_ASSIGN_OR_RETURN(auto results, s.emitter.block(s.function, s.op.regions[0], s.frame));
+  return set_all(s, std::move(results));
+}
+
+// A tuple is its parts; nothing computes it.
+Expected<void> emit_tuple(const OpSite& s) {
+  Known tuple;
+  tuple.type = s.result_type();
+  if (tuple.type.parts.size() != s.count())
+    return s.fail("import_c2", "its type has another number of parts");
+  tuple.pieces = operands_of(s);
+  return s.set(std::move(tuple));
+}
+
+Expected<void> emit_tuple_element(const OpSite& s) {
+  const auto written = s.op.integers("start_indices");
+  const int64_t index = written.size() == 1 ? written[0] : s.op.integer_or("index", -1);
+  const auto& parts = s.in(0).pieces;
+  if (s.in(0).type.is_tensor() || index < 0 || static_cast<size_t>(index) >= parts.size())
+    return s.fail("import_c2", fmt::format("there is no element {}", index));
+  return s.set(parts[static_cast<size_t>(index)]);
 }
 
 // Markers for partitioners and printers are the identity. Any other custom call is code outside the
@@ -126,13 +153,19 @@ Expected<void> emit_custom_call(const OpSite& s) {
     }
     return {};
   }
-  if (target == "TopK" && s.count() == 1 && s.op.results.size() == 2)
+  const bool is_top_k = target == "TopK" || target == "mhlo.topk";
+  if (is_top_k && s.count() == 1 && s.op.results.size() == 2)
     return find_handler("chlo.top_k")->handler(s);
+  if (target == "cu_threefry2x32" || target == "hip_threefry2x32")
+    return find_handler("hostir.threefry2x32")->handler(s);
   return s.emitter.opaque(s, "@" + target);
 }
 
 constexpr HandlerRow kControlRows[] = {
     {"sdy.manual_computation", emit_manual, 0},
+    {"sdy.named_computation", emit_named, 0},
+    {"stablehlo.tuple", emit_tuple, 0},
+    {"stablehlo.get_tuple_element", emit_tuple_element},
     {"func.call", emit_call, 0},
     {"stablehlo.composite", emit_composite, 0},
     {"stablehlo.case", emit_case},

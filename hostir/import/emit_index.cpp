@@ -1,4 +1,4 @@
-// Operations with data-dependent positions: dynamic slices, gather and scatter, sort and top_k.
+// Operations with data-dependent positions: dynamic slices, gather and scatter.
 //
 // gather and scatter become `take` and `put` along one dimension. The usual forms (rows of a table,
 // one index per row) keep their dimensions, so that shardings propagate. Every other form is
@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "hostir/import/handlers.h"
 #include "hostir/import/indexing.h"
@@ -137,9 +138,48 @@ Expected<void> emit_gather(const OpSite& s) {
   return s.set(std::move(y));
 }
 
+// The region's result `i` as a region of its own, on the arguments `i` of both sides. A result that
+// uses other arguments makes a region that no scatter has.
+ModuleBlock only_result(const ModuleBlock& block, size_t i, size_t count) {
+  ModuleBlock out;
+  out.arguments = {block.arguments[i], block.arguments[count + i]};
+  ModuleOp last = block.ops.back();
+  last.operands = {last.operands[i]};
+  std::set<ValueNumber> used(last.operands.begin(), last.operands.end());
+  out.ops.push_back(std::move(last));
+  for (size_t k = block.ops.size() - 1; k-- > 0;) {
+    const ModuleOp& op = block.ops[k];
+    const auto is_used = [&](ValueNumber v) { return used.contains(v); };
+    if (std::none_of(op.results.begin(), op.results.end(), is_used)) continue;
+    used.insert(op.operands.begin(), op.operands.end());
+    out.ops.insert(out.ops.begin(), op);
+  }
+  return out;
+}
+
+// A scatter of several tensors is one for each if the region treats them apart.
+Expected<void> emit_scatters(const OpSite& s) {
+  const size_t count = s.op.results.size();
+  const bool good = s.op.regions.size() == 1 && s.count() == 2 * count + 1 &&
+                    s.op.regions[0].arguments.size() == 2 * count && !s.op.regions[0].ops.empty() &&
+                    s.op.regions[0].ops.back().operands.size() == count;
+  if (!good) return s.fail("import_c5", "needs an update for each operand, and a region for both");
+  std::vector<ModuleOp> parts;
+  for (size_t i = 0; i < count; ++i) {
+    ModuleOp& part = parts.emplace_back(s.op);
+    part.operands = {s.op.operands[i], s.op.operands[count], s.op.operands[count + 1 + i]};
+    part.results = {s.op.results[i]};
+    part.regions = {only_result(s.op.regions[0], i, count)};
+    if (!scatter_mode({s.emitter, s.function, part, s.frame}))
+      return s.emitter.opaque(s, "a scatter of several tensors that neither sets nor adds each");
+  }
+  for (const ModuleOp& part : parts) HOSTIR_TRY(s.emitter.operation(s.function, part, s.frame));
+  return {};
+}
+
 Expected<void> emit_scatter(const OpSite& s) {
   if (!find_op("put") || !find_op("put_along")) return s.emitter.opaque(s, "no op puts values");
-  if (s.count() != 3) return s.emitter.opaque(s, "a scatter of several tensors");
+  if (s.count() != 3) return emit_scatters(s);
   const auto mode = scatter_mode(s);
   if (!mode) return s.emitter.opaque(s, "a scatter that neither sets nor adds");
   HOSTIR_ASSIGN_OR_RETURN(const IndexingNumbers n, scatter_numbers(s));
@@ -147,104 +187,11 @@ Expected<void> emit_scatter(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// ---- sort
-
-// True if descending, false if ascending by the first operand; nullopt unless the region returns a
-// single comparison of its arguments.
-std::optional<bool> is_descending(const ModuleOp& op) {
-  if (op.regions.size() != 1 || op.regions[0].ops.size() < 2 || op.regions[0].arguments.size() < 2)
-    return std::nullopt;
-  const ModuleBlock& block = op.regions[0];
-  const ModuleOp& last = block.ops[block.ops.size() - 2];
-  if (last.name != "stablehlo.compare" || last.operands.size() != 2 ||
-      block.ops.back().operands != last.results)
-    return std::nullopt;
-  std::string_view direction = last.word("comparison_direction");
-  if (direction.empty()) direction = last.word("word");
-  // Floats are compared after selects that unify zeros and NaNs. Trace these back to the argument.
-  const auto argument_behind = [&](ValueNumber v) {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (const ModuleOp& inner : block.ops) {
-        if (inner.results != std::vector<ValueNumber>{v} || inner.operands.empty()) continue;
-        if (inner.name == "stablehlo.constant") break;
-        v = inner.operands
-                .back();  // in `select p, t, x`, x is the value used unless p marks a special case
-        moved = true;
-        break;
-      }
-    }
-    return v;
-  };
-  const ValueNumber left = argument_behind(last.operands[0]);
-  const ValueNumber right = argument_behind(last.operands[1]);
-  const bool straight = left == block.arguments[0] && right == block.arguments[1];
-  const bool crossed = left == block.arguments[1] && right == block.arguments[0];
-  if (!straight && !crossed) return std::nullopt;
-  if (direction == "LT" || direction == "LE") return crossed;
-  if (direction == "GT" || direction == "GE") return straight;
-  return std::nullopt;
-}
-
-// The elements of `x` permuted by `order` along `dim`.
-Expected<Known> in_order(Emitter& e, const Known& x, const Known& order, int64_t dim) {
-  Attributes attributes;
-  attributes.set("dim", dim);
-  return e.apply(*find_op("take_along"), {x, order}, std::move(attributes));
-}
-
-Expected<void> emit_sort(const OpSite& s) {
-  const auto kind = find_op("sort");
-  const auto descending = is_descending(s.op);
-  if (!kind || !find_op("take_along") || !descending)
-    return s.emitter.opaque(s, "an order that is not that of the first operand");
-  const auto rank = static_cast<int64_t>(s.in(0).type.dims.size());
-  int64_t dim = s.op.integer_or("dimension", -1);
-  if (dim < 0) dim += rank;
-  if (dim < 0 || dim >= rank)
-    return s.fail("import_c2", fmt::format("there is no dimension {}", dim));
-  Attributes attributes;
-  attributes.set("dim", dim);
-  attributes.set("descending", *descending);
-  HOSTIR_ASSIGN_OR_RETURN(auto sorted,
-                          s.emitter.apply_many(*kind, {s.in(0)}, std::move(attributes), 2));
-  HOSTIR_TRY(s.set(sorted[0], 0));
-  for (size_t i = 1; i < s.count(); ++i) {
-    HOSTIR_ASSIGN_OR_RETURN(Known y, in_order(s.emitter, s.in(i), sorted[1], dim));
-    HOSTIR_TRY(s.set(std::move(y), i));
-  }
-  return {};
-}
-
-// chlo.top_k: the k largest elements along the last dimension, and their indices.
-Expected<void> emit_top_k(const OpSite& s) {
-  const auto kind = find_op("sort");
-  if (!kind || s.in(0).type.dims.empty()) return s.emitter.opaque(s, "no op sorts");
-  Attributes attributes;
-  attributes.set("dim", static_cast<int64_t>(s.in(0).type.dims.size()) - 1);
-  attributes.set("descending", true);
-  HOSTIR_ASSIGN_OR_RETURN(const auto sorted,
-                          s.emitter.apply_many(*kind, {s.in(0)}, std::move(attributes), 2));
-  std::vector<int64_t> limit = s.in(0).type.dims;
-  const std::vector<int64_t> zeros(limit.size(), 0);
-  const std::vector<int64_t> ones(limit.size(), 1);
-  limit.back() = s.result_type().dims.empty() ? -1 : s.result_type().dims.back();
-  if (limit.back() < 0 || limit.back() > s.in(0).type.dims.back())
-    return s.fail("import_c2", fmt::format("k = {} is outside the last dimension", limit.back()));
-  for (size_t i = 0; i < 2; ++i) {
-    HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.sliced(sorted[i], zeros, limit, ones));
-    HOSTIR_TRY(s.set(std::move(y), i));
-  }
-  return {};
-}
-
 constexpr HandlerRow kIndexRows[] = {
     {"stablehlo.dynamic_slice", emit_dynamic_slice},
     {"stablehlo.dynamic_update_slice", emit_dynamic_update_slice, 2},
     {"stablehlo.gather", emit_gather, 2},
     {"stablehlo.scatter", emit_scatter, 3},
-    {"stablehlo.sort", emit_sort},
-    {"chlo.top_k", emit_top_k},
 };
 
 }  // namespace

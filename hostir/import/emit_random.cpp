@@ -65,9 +65,16 @@ Expected<void> emit_rng_bit_generator(const OpSite& s) {
   const ModuleType& bits = s.result_type(1);
   const bool is_wide = bits.element == "ui64";
   const int64_t elements = bits.element_count();
-  if (!is_philox || !good_state || (!is_wide && bits.element != "ui32") || elements < 1 ||
+  if (!is_philox || !good_state || (!is_wide && bits.element != "ui32") || elements < 0 ||
       elements > kMostRandomElements)
-    return e.opaque(s, "only Philox with 32 or 64 bits is known");
+    return e.opaque(
+        s, "algorithm " + (algorithm.empty() ? "DEFAULT" : algorithm) + " with " +
+               state.to_string() + " for " + bits.to_string() +
+               "; only Philox with a state of 2 or 3 ui64 and bits of ui32 or ui64 is known");
+  if (elements == 0) {
+    HOSTIR_TRY(s.set(e.integer(0, bits), 1));
+    return s.set(s.in(0));
+  }
   const int64_t each = is_wide ? 2 : 4;
   const int64_t count = (elements + each - 1) / each;
   Formula f(e, tensor_type("ui64", {}));
@@ -114,7 +121,38 @@ Expected<void> emit_rng_bit_generator(const OpSite& s) {
   return f.give(s, std::move(new_state));
 }
 
-constexpr HandlerRow kRandomRows[] = {{"stablehlo.rng_bit_generator", emit_rng_bit_generator}};
+// Threefry 2x32 with 20 rounds, JAX's default generator, where JAX calls a kernel for it: two words
+// of a key and two of a counter give two words.
+Expected<void> emit_threefry(const OpSite& s) {
+  if (s.count() < 4 || s.op.results.size() != 2 || s.in(0).type.element != "ui32")
+    return s.emitter.opaque(s, "threefry in a form that is not known");
+  for (size_t i = 1; i < 4; ++i) {
+    if (s.in(i).type != s.in(0).type)
+      return s.fail("import_c2", "needs keys and counters of one type");
+  }
+  static constexpr int64_t kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+  Formula f(s);
+  const Known parity = f.bit_xor(f.bit_xor(s.in(0), s.in(1)), f.integer(int64_t{0x1BD11BDA}));
+  const Known keys[3] = {s.in(0), s.in(1), parity};
+  Known a = f.add(s.in(2), keys[0]);
+  Known b = f.add(s.in(3), keys[1]);
+  for (size_t group = 0; group < 5; ++group) {
+    for (const int64_t by : kRotations[group % 2]) {
+      a = f.add(a, b);
+      const Known up = f.op(OpKind::shift_left, b, f.integer(by));
+      b = f.bit_xor(f.bit_or(up, f.shifted_right(b, 32 - by)), a);
+    }
+    a = f.add(a, keys[(group + 1) % 3]);
+    b = f.add(f.add(b, keys[(group + 2) % 3]), f.integer(static_cast<int64_t>(group) + 1));
+  }
+  HOSTIR_TRY(f.give(s, std::move(a)));
+  return f.give(s, std::move(b), 1);
+}
+
+constexpr HandlerRow kRandomRows[] = {
+    {"stablehlo.rng_bit_generator", emit_rng_bit_generator},
+    {"hostir.threefry2x32", emit_threefry, 4},  // named by custom calls only
+};
 
 }  // namespace
 

@@ -151,7 +151,24 @@ Expected<void> emit_reduce(const OpSite& s) {
   return s.set(std::move(y));
 }
 
+Expected<void> emit_map(const OpSite& s) {
+  const ElementwiseRegion region(s);
+  if (!region.is_valid()) return s.emitter.opaque(s, "its region is not element by element");
+  std::vector<Known> operands;
+  for (size_t i = 0; i < s.count(); ++i) {
+    if (s.in(i).type.dims != s.in(0).type.dims)
+      return s.fail("import_c2", "its operands have different shapes");
+    operands.push_back(s.in(i));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(auto results, region(std::move(operands)));
+  if (results.size() != s.op.results.size())
+    return s.fail("import_c5", "its region gives another number of values");
+  for (size_t i = 0; i < results.size(); ++i) HOSTIR_TRY(s.set(std::move(results[i]), i));
+  return {};
+}
+
 constexpr HandlerRow kReductionRows[] = {
+    {"stablehlo.map", emit_map},
     {"stablehlo.reduce", emit_reduce, 2},
 };
 

@@ -1,9 +1,9 @@
 // Loops. A fusion has none, so they are unrolled.
 //
-// Each pass makes the state of the next one, and the condition on it. Where the condition is a known
-// number, as for `scan`, it says whether another pass follows. Where it is data, all states are
-// kept: the loop's results are those of the first state whose condition does not hold. States past
-// that one are computed and not used, so counters stay known numbers.
+// Each pass makes the state of the next one, and the condition on it. Where the condition is a
+// known number, as for `scan`, it says whether another pass follows. Where it is data, all states
+// are kept: the loop's results are those of the first state whose condition does not hold. States
+// past that one are computed and not used, so counters stay known numbers.
 
 #include <fmt/format.h>
 
@@ -77,9 +77,9 @@ class Loop {
                                               s_.count(), state_.size()));
     for (size_t i = 0; i < state_.size(); ++i) {
       if (state_[i].type != s_.in(i).type)
-        return s_.fail("import_c5", fmt::format("carries {} as value {}, but its body returns {}",
-                                                s_.in(i).type.to_string(), i,
-                                                state_[i].type.to_string()));
+        return s_.fail("import_c5",
+                       fmt::format("carries {} as value {}, but its body returns {}",
+                                   s_.in(i).type.to_string(), i, state_[i].type.to_string()));
     }
     if (active_) HOSTIR_TRY(e_.restrict_cut_loops(cuts, e_.cut_loops(), *active_));
     return {};
@@ -118,8 +118,8 @@ class Loop {
       for (size_t i = 0; i < state_.size(); ++i) {
         const Known& value = here.state[i];
         if (value.value.valid() && value.value == state_[i].value) continue;  // never changes
-        HOSTIR_ASSIGN_OR_RETURN(
-            state_[i], e_.module_op("stablehlo.select", {here.goes_on, state_[i], value}));
+        HOSTIR_ASSIGN_OR_RETURN(state_[i],
+                                e_.module_op("stablehlo.select", {here.goes_on, state_[i], value}));
       }
     }
     return {};
@@ -131,9 +131,8 @@ class Loop {
       if (op.name != "stablehlo.compare") continue;
       for (const ValueNumber operand : op.operands) {
         const ModuleType& type = s_.function.type(operand);
-        const bool carried =
-            std::find(condition_.arguments.begin(), condition_.arguments.end(), operand) !=
-            condition_.arguments.end();
+        const bool carried = std::find(condition_.arguments.begin(), condition_.arguments.end(),
+                                       operand) != condition_.arguments.end();
         if (carried && type.dims.empty() && type.dtype() && !is_float(*type.dtype())) return true;
       }
     }

@@ -1,5 +1,7 @@
 // reduce_window: pooling and running reductions. select_and_scatter: the gradient of max pooling.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "hostir/import/handlers.h"
@@ -120,25 +122,8 @@ Expected<void> emit_reduce_window(const OpSite& s) {
   return {};
 }
 
-// Whether a select region takes the larger of its arguments, `compare GE, a, b`, or the smaller.
-// nullopt: neither.
-std::optional<bool> selects_larger(const OpSite& s) {
-  if (s.op.regions.empty()) return std::nullopt;
-  const ModuleBlock& block = s.op.regions[0];
-  if (block.ops.size() != 2 || block.arguments.size() != 2) return std::nullopt;
-  const ModuleOp& op = block.ops.front();
-  if (op.name != "stablehlo.compare" || block.ops[1].operands != op.results) return std::nullopt;
-  std::string_view direction = op.word("comparison_direction");
-  if (direction.empty()) direction = op.word("word");
-  const bool greater = direction == "GE" || direction == "GT";
-  if (!greater && direction != "LE" && direction != "LT") return std::nullopt;
-  const std::vector<ValueNumber> swapped = {block.arguments[1], block.arguments[0]};
-  if (op.operands == block.arguments) return greater;
-  if (op.operands == swapped) return !greater;
-  return std::nullopt;
-}
-
 constexpr int64_t kMostWindowElements = 4096;
+constexpr int64_t kMostPlaces = int64_t{1} << 20;  // along one dimension
 
 class SelectAndScatter {
  public:
@@ -163,9 +148,9 @@ class SelectAndScatter {
     if (!windows || !select_.is_valid() || !sums || elements > kMostWindowElements)
       return e_.opaque(s_, "its regions or windows are in no form that is known");
     windows_ = *windows;
-    HOSTIR_ASSIGN_OR_RETURN(const auto operand, padded_operand());
-    if (!operand) return e_.opaque(s_, "padding, and a region that selects no extreme");
-    HOSTIR_ASSIGN_OR_RETURN(const Known chosen, choose(*operand, elements));
+    const Known zero = e_.number(0, tensor_type(s_.in(0).type.element, {}));
+    HOSTIR_ASSIGN_OR_RETURN(const Known operand, padded(e_, s_.in(0), zero, windows_));
+    HOSTIR_ASSIGN_OR_RETURN(const Known chosen, choose(operand, elements));
     const ModuleType& type = s_.in(1).type;
     const Known none = e_.number(0, type);
     std::optional<Known> sum;
@@ -187,23 +172,6 @@ class SelectAndScatter {
   }
 
  private:
-  // Padding never wins: it is the smallest or the largest number.
-  Expected<std::optional<Known>> padded_operand() const {
-    const bool pads =
-        std::any_of(windows_.begin(), windows_.end(), [](const Window& w) { return w.pads(); });
-    if (!pads) return std::optional(s_.in(0));
-    const auto larger = selects_larger(s_);
-    if (!larger) return std::optional<Known>();
-    const ModuleType scalar = tensor_type(s_.in(0).type.element, {});
-    const DType dtype = *scalar.dtype();
-    const double top = is_float(dtype) ? facts_of(dtype).top : 0;
-    const Known fill = is_float(dtype)
-                           ? e_.number(*larger ? -top : top, scalar)
-                           : e_.integer(*larger ? least(dtype) : greatest(dtype), scalar);
-    HOSTIR_ASSIGN_OR_RETURN(Known x, padded(e_, s_.in(0), fill, windows_));
-    return std::optional(std::move(x));
-  }
-
   // The offsets in the window of its element `i`, counted in row-major order.
   std::vector<int64_t> offsets(int64_t i) const {
     std::vector<int64_t> out(windows_.size());
@@ -214,9 +182,44 @@ class SelectAndScatter {
     return out;
   }
 
+  // Where element `at` of the window is not padding; nullopt if it never is.
+  Expected<std::optional<Known>> inside(const std::vector<int64_t>& at) const {
+    std::optional<Known> out;
+    const auto& places = s_.in(1).type.dims;
+    for (size_t d = 0; d < at.size(); ++d) {
+      const Window& w = windows_[d];
+      if (!w.pads()) continue;
+      if (places[d] > kMostPlaces)
+        return s_.fail("import_c4", fmt::format("{} places of a padded window; at most {}",
+                                                places[d], kMostPlaces));
+      Tensor row = Tensor::zeros(DType::kI1, {places[d]});
+      bool all = true;
+      for (int64_t p = 0; p < places[d]; ++p) {
+        const int64_t here = p * w.stride + at[d] - w.low;
+        const bool is_inside = here >= 0 && here < sizes_[d];
+        row.set_int(p, is_inside ? 1 : 0);
+        all = all && is_inside;
+      }
+      if (all) continue;
+      Known known;
+      known.type = tensor_type("i1", {places[d]});
+      known.number = std::move(row);
+      HOSTIR_ASSIGN_OR_RETURN(Known wide, e_.broadcast(known, {static_cast<int64_t>(d)}, places));
+      if (out) {
+        HOSTIR_ASSIGN_OR_RETURN(wide, e_.apply(OpKind::logical_and, {*out, wide}));
+      }
+      out = std::move(wide);
+    }
+    return out;
+  }
+
+  // The number in the window of the element that each place selects; -1 if all are padding, which
+  // is never selected.
   Expected<Known> choose(const Known& operand, int64_t elements) const {
+    const Known none = e_.integer(-1, tensor_type("i32", s_.in(1).type.dims));
     std::optional<Known> best;
-    Known number = e_.integer(0, tensor_type("i32", s_.in(1).type.dims));
+    std::optional<Known> found;  // where an element is selected; nullopt: everywhere
+    Known number = none;
     for (int64_t i = 0; i < elements; ++i) {
       Known x = operand;
       const auto at = offsets(i);
@@ -224,16 +227,36 @@ class SelectAndScatter {
         HOSTIR_ASSIGN_OR_RETURN(x,
                                 every(e_, x, d, at[d], s_.in(1).type.dims[d], windows_[d].stride));
       }
+      HOSTIR_ASSIGN_OR_RETURN(const auto is_inside, inside(at));
+      Known own = e_.integer(i, none.type);
+      if (is_inside) {
+        HOSTIR_ASSIGN_OR_RETURN(own, e_.apply(OpKind::select, {*is_inside, own, none}));
+      }
       if (!best) {
         best = std::move(x);
+        number = std::move(own);
+        found = is_inside;
         continue;
       }
-      HOSTIR_ASSIGN_OR_RETURN(const Several keeps, select_({*best, x}));
-      if (keeps.size() != 1)
+      HOSTIR_ASSIGN_OR_RETURN(const Several selected, select_({*best, x}));
+      if (selected.size() != 1)
         return s_.fail("import_c5", "its first region does not give one value");
-      HOSTIR_ASSIGN_OR_RETURN(best, e_.apply(OpKind::select, {keeps[0], *best, x}));
-      HOSTIR_ASSIGN_OR_RETURN(
-          number, e_.apply(OpKind::select, {keeps[0], number, e_.integer(i, number.type)}));
+      Known keeps = selected[0];
+      if (is_inside) {
+        HOSTIR_ASSIGN_OR_RETURN(const Known outside, e_.apply(OpKind::logical_not, {*is_inside}));
+        HOSTIR_ASSIGN_OR_RETURN(keeps, e_.apply(OpKind::logical_or, {outside, keeps}));
+      }
+      if (found) {
+        HOSTIR_ASSIGN_OR_RETURN(keeps, e_.apply(OpKind::logical_and, {*found, keeps}));
+      }
+      HOSTIR_ASSIGN_OR_RETURN(best, e_.apply(OpKind::select, {keeps, *best, x}));
+      HOSTIR_ASSIGN_OR_RETURN(number, e_.apply(OpKind::select, {keeps, number, own}));
+      if (!found) continue;
+      if (!is_inside) {
+        found.reset();
+      } else {
+        HOSTIR_ASSIGN_OR_RETURN(found, e_.apply(OpKind::logical_or, {*found, *is_inside}));
+      }
     }
     return number;
   }

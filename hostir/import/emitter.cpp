@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "hostir/import/formula.h"
 #include "hostir/import/handlers.h"
 #include "hostir/ops/record.h"
 
@@ -325,6 +328,7 @@ Expected<void> Emitter::operation(const ModuleFunction& function, const ModuleOp
                                               op.operands.size()));
   }
   HOSTIR_TRY(row->handler(site));
+  HOSTIR_TRY(wrap_narrow(site));
   return annotate(site);
 }
 
@@ -354,6 +358,27 @@ Expected<void> Emitter::restrict_cut_loops(size_t begin, size_t end, const Known
   for (size_t i = begin; i < end; ++i) {
     HOSTIR_ASSIGN_OR_RETURN(cut_[i].still_runs,
                             module_op("stablehlo.and", {cut_[i].still_runs, pred}));
+  }
+  return {};
+}
+
+// Arithmetic on integers of 2 and 4 bits is done in 8 bits.
+Expected<void> Emitter::wrap_narrow(const OpSite& site) {
+  static constexpr std::string_view kArithmetic[] = {
+      "stablehlo.convert",       "stablehlo.add",
+      "stablehlo.subtract",      "stablehlo.multiply",
+      "stablehlo.divide",        "stablehlo.negate",
+      "stablehlo.abs",           "stablehlo.not",
+      "stablehlo.power",         "stablehlo.reduce",
+      "stablehlo.shift_left",    "stablehlo.dot_general",
+      "stablehlo.reduce_window", "stablehlo.bitcast_convert"};
+  for (const ValueNumber result : site.op.results) {
+    const std::string& element = site.function.type(result).element;
+    if (narrow_bits(element) == 0 || std::find(std::begin(kArithmetic), std::end(kArithmetic),
+                                               site.op.name) == std::end(kArithmetic))
+      continue;
+    HOSTIR_ASSIGN_OR_RETURN(Known y, narrowed(*this, *site.frame[result], element));
+    site.frame[result] = std::move(y);
   }
   return {};
 }

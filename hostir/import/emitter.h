@@ -150,6 +150,7 @@ class Emitter {
 
   Expected<std::vector<Known>> finished(Instruction made);
   Expected<void> annotate(const OpSite& site);
+  Expected<void> wrap_narrow(const OpSite& site);
   std::string fresh_name(std::string wanted);
   Expected<ValueId> constant(const Known& known);
   Expected<Instruction> instruction(OpKind kind, const std::vector<Known>& operands,

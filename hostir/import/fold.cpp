@@ -6,6 +6,7 @@
 
 #include "hostir/import/arithmetic.h"
 #include "hostir/import/emitter.h"
+#include "hostir/import/formula.h"
 
 namespace hostir::importer {
 
@@ -177,6 +178,9 @@ std::optional<Known> folded(const OpSite& s) {
     if (auto decided = fold_logic(s)) return decided;
   }
   if (!all_known(s)) return std::nullopt;
+  for (const ValueNumber v : {s.op.operands[0], s.op.results[0]}) {
+    if (narrow_bits(s.function.type(v).element) != 0) return std::nullopt;  // they wrap
+  }
   const auto dtype = s.in(0).type.dtype();
   if (!dtype || !s.result_type().dtype()) return std::nullopt;
   if (s.op.name == "stablehlo.compare" && s.count() == 2) return fold_compare(s);

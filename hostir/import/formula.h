@@ -13,6 +13,11 @@ namespace hostir::importer {
 /// The same bits as another element type of the same size.
 Expected<Known> same_bits(Emitter& e, const Known& x, const std::string& element);
 
+/// The bits of an integer of 2 or 4 bits; 0 for other element types.
+int64_t narrow_bits(const std::string& element);
+/// A value of such a type after an operation on the 8 bits that hold it: wrapped to its own bits.
+Expected<Known> narrowed(Emitter& e, const Known& x, const std::string& element);
+
 /// Arithmetic on values, so that formulas read as such. Numbers have the type of the operation's
 /// first operand. Keeps the first error.
 class Formula {
@@ -78,6 +83,10 @@ class Formula {
   Known polynomial(const Known& x, std::initializer_list<double> c) {
     Known y = number(*(c.end() - 1));
     for (size_t i = c.size() - 1; i-- > 0;) y = add(mul(y, x), number(*(c.begin() + i)));
+    return y;
+  }
+  Expected<Known> result(Known y) {
+    if (failed_) return tl::unexpected(std::move(*failed_));
     return y;
   }
   Expected<void> give(const OpSite& s, Known y, size_t result = 0) {

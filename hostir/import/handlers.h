@@ -36,5 +36,7 @@ std::span<const HandlerRow> random_handlers();
 std::span<const HandlerRow> index_handlers();
 std::span<const HandlerRow> control_handlers();
 std::span<const HandlerRow> loop_handlers();
+std::span<const HandlerRow> sort_handlers();
+std::span<const HandlerRow> dynamic_handlers();
 
 }  // namespace hostir::importer

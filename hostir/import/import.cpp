@@ -53,14 +53,18 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
   return import_module(module);
 }
 
-std::string describe(const ImportReport& report) {
+std::string describe(const ImportReport& report, const SourceManager& sources) {
   std::string out;
   for (const auto& [what, count] : report.opaque) {
     out += fmt::format(
         "{} x {}: no counterpart, kept as opaque; it can be looked at and timed, not run\n", count,
         what);
   }
-  for (const Diagnostic& note : report.notes) out += note.message + "\n";
+  for (const Diagnostic& note : report.notes) {
+    if (note.span.valid())
+      out += fmt::format("line {}: ", sources.locate(note.span.file, note.span.begin).line);
+    out += note.message + "\n";
+  }
   return out;
 }
 

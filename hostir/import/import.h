@@ -31,7 +31,8 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
 /// Converts a parsed module to a program.
 Expected<Imported> import_module(const Module& module);
 
-/// One line per kind of operation without a counterpart, then the notes; empty if there are none.
-std::string describe(const ImportReport& report);
+/// One line per kind of operation without a counterpart, then the notes with their lines; empty if
+/// there are none.
+std::string describe(const ImportReport& report, const SourceManager& sources);
 
 }  // namespace hostir::importer

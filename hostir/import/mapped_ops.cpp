@@ -20,17 +20,20 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, N>& nam
 }
 
 // Operations whose handlers pass values on or call blocks: their operations come here one by one.
-constexpr std::array<std::string_view, 11> kPassing = {"func.call",
-                                                      "stablehlo.composite",
-                                                      "stablehlo.while",
-                                                      "stablehlo.case",
-                                                      "stablehlo.if",
-                                                      "stablehlo.custom_call",
-                                                      "stablehlo.optimization_barrier",
-                                                      "sdy.manual_computation",
-                                                      "sdy.propagation_barrier",
-                                                      "sdy.sharding_group",
-                                                      "sdy.data_flow_edge"};
+constexpr std::array<std::string_view, 14> kPassing = {"func.call",
+                                                       "stablehlo.composite",
+                                                       "stablehlo.while",
+                                                       "stablehlo.case",
+                                                       "stablehlo.if",
+                                                       "stablehlo.custom_call",
+                                                       "stablehlo.optimization_barrier",
+                                                       "sdy.manual_computation",
+                                                       "sdy.named_computation",
+                                                       "stablehlo.tuple",
+                                                       "stablehlo.get_tuple_element",
+                                                       "sdy.propagation_barrier",
+                                                       "sdy.sharding_group",
+                                                       "sdy.data_flow_edge"};
 constexpr std::array<std::string_view, 6> kCollectives = {
     "stablehlo.all_reduce", "stablehlo.all_gather",         "stablehlo.reduce_scatter",
     "stablehlo.all_to_all", "stablehlo.collective_permute", "stablehlo.collective_broadcast"};

@@ -145,7 +145,7 @@ bool MlirReader::read_op(ModuleBlock& out) {
       good = read_reduce(op);
     else if (op.name == "stablehlo.while" && at("("))
       good = read_while(op);
-    else if (op.name == "sdy.manual_computation")
+    else if (op.name == "sdy.manual_computation" || op.name == "sdy.named_computation")
       good = read_manual(op);
     else if (is_reshard_like(op.name))
       good = read_reshard_like(op);

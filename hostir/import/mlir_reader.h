@@ -113,6 +113,7 @@ class MlirReader {
   bool read_reduce(ModuleOp& op);
   bool read_while(ModuleOp& op);
   bool read_manual(ModuleOp& op);
+  bool read_manual_axes(ModuleOp& op);
   bool read_reshard_like(ModuleOp& op);
   bool read_operand(ModuleOp& op);
   bool read_ranges(ModuleOp& op);

@@ -107,11 +107,28 @@ bool MlirReader::read_while(ModuleOp& op) {
   return true;
 }
 
+bool MlirReader::read_manual_axes(ModuleOp& op) {
+  if (!expect("manual_axes") || !expect("=") || !expect("{")) return false;
+  Attr axes;
+  axes.kind = Attr::Kind::kList;
+  while (at(MlirTokenKind::kString)) {
+    axes.items.push_back(Attr::of_word(unescaped(next().text)));
+    if (!accept(",")) break;
+  }
+  if (!expect("}")) return false;
+  op.attributes.emplace_back("manual_axes", std::move(axes));
+  return true;
+}
+
+// sdy.named_computation has `<"name">` first and no axes; sdy.manual_computation reads
 // `(%a) in_shardings=[<..>] out_shardings=[<..>] manual_axes={"x"} (%b: T) { ... sdy.return %v : T
 // } : F`.
 bool MlirReader::read_manual(ModuleOp& op) {
+  const bool manual = op.name == "sdy.manual_computation";
+  if (!manual && at("<") && !skip_balanced()) return false;
   if (!at("(") || !read_parenthesised(op)) return at("(") ? false : unexpected("\"(\"");
   for (const std::string_view key : {"in_shardings", "out_shardings"}) {
+    if (!manual && !at(key)) continue;  // both may be left out
     if (!expect(key) || !expect("=") || !expect("[")) return false;
     Attr attr;
     attr.kind = Attr::Kind::kShardings;
@@ -124,15 +141,7 @@ bool MlirReader::read_manual(ModuleOp& op) {
     if (!expect("]")) return false;
     op.attributes.emplace_back(key, std::move(attr));
   }
-  if (!expect("manual_axes") || !expect("=") || !expect("{")) return false;
-  Attr axes;
-  axes.kind = Attr::Kind::kList;
-  while (at(MlirTokenKind::kString)) {
-    axes.items.push_back(Attr::of_word(unescaped(next().text)));
-    if (!accept(",")) break;
-  }
-  if (!expect("}")) return false;
-  op.attributes.emplace_back("manual_axes", std::move(axes));
+  if (manual && !read_manual_axes(op)) return false;
   scopes_.emplace_back();
   op.regions.emplace_back();
   const bool good =

@@ -27,6 +27,9 @@ int64_t ModuleType::element_count() const {
 std::optional<DType> ModuleType::dtype() const {
   if (!is_tensor()) return std::nullopt;
   // Unsigned integers are `ui8` in MLIR and `u8` here. All other names are equal, except fp8.
+  // Integers of 2 and 4 bits are kept in 8.
+  if (element == "i4" || element == "i2") return DType::kI8;
+  if (element == "ui4" || element == "ui2") return DType::kU8;
   if (element.starts_with("ui")) return parse_dtype("u" + element.substr(2));
   if (element == "f8E4M3FN") return parse_dtype("f8e4m3");
   if (element == "f8E5M2") return parse_dtype("f8e5m2");

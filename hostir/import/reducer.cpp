@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "hostir/import/handlers.h"
 #include "hostir/ops/record.h"
@@ -30,13 +31,27 @@ const ModuleFunction* callee_of(const Module& module, const ModuleOp& op) {
 
 bool ends_region(const ModuleOp& op) { return op.name.ends_with(".return"); }
 
+// A uniform value follows from constants alone, and may have any shape until it is combined.
+bool is_uniform(const ModuleOp& op, const std::set<ValueNumber>& uniform) {
+  if (op.name == "stablehlo.constant") return true;
+  return !ends_region(op) && op.regions.empty() && !op.operands.empty() &&
+         op.name.starts_with("stablehlo.") &&
+         std::all_of(op.operands.begin(), op.operands.end(),
+                     [&](ValueNumber v) { return uniform.contains(v); });
+}
+
 bool is_elementwise(const Module& module, const ModuleBlock& block, int depth, int64_t& ops_left) {
+  std::set<ValueNumber> uniform;
   return std::all_of(block.ops.begin(), block.ops.end(), [&](const ModuleOp& op) {
     if (--ops_left < 0) return false;
+    if (is_uniform(op, uniform)) {
+      uniform.insert(op.results.begin(), op.results.end());
+      return true;
+    }
     if (const ModuleFunction* callee = callee_of(module, op))
       return depth < kMostReducerCalls && is_elementwise(module, callee->body, depth + 1, ops_left);
-    return ends_region(op) || op.name == "stablehlo.constant" ||
-           op.name == "sdy.sharding_constraint" || (is_pointwise(op.name) && op.regions.empty());
+    return ends_region(op) || op.name == "sdy.sharding_constraint" ||
+           (is_pointwise(op.name) && op.regions.empty());
   });
 }
 
@@ -61,17 +76,25 @@ struct Widened {
     if (block.arguments.size() != arguments.size())
       return site.fail("import_c5", "its region takes another number of values");
     Values at;
+    std::set<ValueNumber> uniform;
     for (size_t i = 0; i < arguments.size(); ++i)
       at.emplace(block.arguments[i], std::move(arguments[i]));
     for (const ModuleOp& op : block.ops) {
+      const bool narrow = is_uniform(op, uniform);
+      if (narrow) uniform.insert(op.results.begin(), op.results.end());
       std::vector<Known> operands;
       for (const ValueNumber operand : op.operands) {
         HOSTIR_ASSIGN_OR_RETURN(Known x, value(at, operand));
+        if (!narrow && uniform.contains(operand)) {
+          if (!x.type.dims.empty())
+            return site.fail("import_c3", "its region combines a scalar and " + x.type.to_string());
+          HOSTIR_ASSIGN_OR_RETURN(x, site.emitter.broadcast(x, {}, dims));
+        }
         operands.push_back(std::move(x));
       }
       if (ends_region(op)) return operands;
       HOSTIR_ASSIGN_OR_RETURN(std::vector<Known> results,
-                              operation(function, op, std::move(operands)));
+                              operation(function, op, std::move(operands), narrow));
       for (size_t i = 0; i < op.results.size() && i < results.size(); ++i)
         at.insert_or_assign(op.results[i], std::move(results[i]));
     }
@@ -79,7 +102,7 @@ struct Widened {
   }
 
   Expected<std::vector<Known>> operation(const ModuleFunction& function, const ModuleOp& op,
-                                         std::vector<Known> operands) const {
+                                         std::vector<Known> operands, bool narrow) const {
     if (op.name == "sdy.sharding_constraint") return operands;
     if (const ModuleFunction* callee = callee_of(site.emitter.module(), op))
       return Widened{site, dims, depth + 1}.block(*callee, callee->body, std::move(operands));
@@ -97,15 +120,13 @@ struct Widened {
     for (const ValueNumber result : op.results) {
       copy.results.push_back(static_cast<ValueNumber>(frame.size()));
       wide.values.push_back(function.values[result]);
-      wide.values.back().type.dims = dims;
+      if (!narrow) wide.values.back().type.dims = dims;
       frame.emplace_back();
     }
     HOSTIR_TRY(site.emitter.operation(wide, copy, frame));
     std::vector<Known> out;
     for (const ValueNumber result : copy.results) {
-      Known& y = *frame[result];
-      if (op.name == "stablehlo.constant" && y.number) y = splat_of(*y.number, y.type);
-      out.push_back(std::move(y));
+      out.push_back(std::move(*frame[result]));
     }
     return out;
   }
@@ -165,15 +186,17 @@ std::string name_of_reducer(const ModuleOp& op, size_t region) {
   return body.name;
 }
 
-// `and`, `or` and `xor` of integers work bit by bit; only those of i1 are a minimum or a maximum.
+// `and`, `or` and `xor` of integers work bit by bit; only those of i1 are a minimum, a maximum and
+// a comparison.
 bool is_logical(const ModuleFunction& function, const ModuleOp& op) {
   return !op.operands.empty() && function.type(op.operands[0]).element == "i1";
 }
 
 std::optional<OpKind> bitwise_of(const ModuleFunction& function, const ModuleOp& op,
                                  size_t region) {
-  if (is_logical(function, op)) return std::nullopt;
   const std::string name = name_of_reducer(op, region);
+  if (is_logical(function, op))
+    return name == "stablehlo.xor" ? std::optional(OpKind::compare) : std::nullopt;
   if (name == "stablehlo.and") return OpKind::bit_and;
   if (name == "stablehlo.or") return OpKind::bit_or;
   if (name == "stablehlo.xor") return OpKind::bit_xor;
@@ -197,6 +220,10 @@ Combiner::Combiner(const OpSite& site, size_t index)
 
 Expected<std::vector<Known>> Combiner::operator()(std::vector<Known> left,
                                                   std::vector<Known> right) const {
+  if (bitwise_ == OpKind::compare && left.size() == 1) {
+    HOSTIR_ASSIGN_OR_RETURN(Known y, site_.emitter.compared(left.front(), right.front(), "ne"));
+    return std::vector<Known>{std::move(y)};
+  }
   if ((kind_ || bitwise_) && left.size() == 1) {
     const OpKind op =
         bitwise_ ? *bitwise_ : combining_op(*kind_, left.front().type.element == "i1");

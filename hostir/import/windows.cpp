@@ -1,5 +1,7 @@
 #include "hostir/import/windows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "hostir/ops/record.h"
@@ -11,6 +13,7 @@ namespace {
 using Sizes = std::vector<int64_t>;
 
 constexpr int64_t kLargestWindowNumber = int64_t{1} << 31;
+constexpr int64_t kMostSlices = 4096;  // of an unfolded dimension
 
 void flatten(const Attr& attr, Sizes& out) {
   if (attr.kind == Attr::Kind::kList) {
@@ -171,6 +174,12 @@ Expected<Known> unfolded(Emitter& e, const Known& x, size_t d, const Window& w) 
   const int64_t places = inner.places(x.type.dims[d]);
   const bool by_element = w.width <= places;
   const int64_t count = by_element ? w.width : places;
+  if (count > kMostSlices) {
+    return fail_at(ErrorKind::kInvalid, "import_c4",
+                   fmt::format("a window of {} elements at {} places needs {} slices; at most {}",
+                               w.width, places, count, kMostSlices),
+                   e.place());
+  }
   std::vector<Known> parts;
   for (int64_t i = 0; i < count; ++i) {
     HOSTIR_ASSIGN_OR_RETURN(const Known row, by_element

@@ -13,6 +13,11 @@ namespace hostir::io {
 
 namespace {
 
+// Shared parts of a pickle are read under many names, so a small file can make many long ones.
+constexpr size_t kMostNameBytes = size_t{64} << 10;
+constexpr size_t kMostNamesBytes = size_t{256} << 20;  // of the tensors read
+constexpr size_t kMostListedBytes = size_t{4} << 10;   // in an error
+
 struct TorchDType {
   std::string_view storage;  // the class of typed storages; empty if there is none
   std::string_view name;
@@ -96,11 +101,19 @@ class TorchReader {
 
   // A call is recorded as (name, arguments).
   Expected<void> walk(PlainView value, const std::string& name) {
+    if (name.size() > kMostNameBytes) {
+      return bad_torch(fmt::format("a name of {} bytes; at most {}", name.size(), kMostNameBytes));
+    }
     const std::string_view called = value.is(PlainKind::kList) ? value.at(0).text() : "";
     if (called == kRebuildTensor || called == kRebuildTyped) {
       if (wanted_ != nullptr && *wanted_ != (name.empty() ? "tensor" : name)) {
-        others_ += (others_.empty() ? "" : ", ") + (name.empty() ? "tensor" : name);
+        if (others_.size() < kMostListedBytes)
+          others_ += (others_.empty() ? "" : ", ") + (name.empty() ? "tensor" : name);
         return {};
+      }
+      name_bytes_ += name.size();
+      if (name_bytes_ > kMostNamesBytes) {
+        return bad_torch(fmt::format("names of more than {} bytes in all", kMostNamesBytes));
       }
       HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, rebuild(value.at(1), called == kRebuildTyped));
       out_.emplace_back(name.empty() ? "tensor" : name, std::move(tensor));
@@ -206,6 +219,7 @@ class TorchReader {
   int64_t taken_bytes_ = 0;
   std::string prefix_;
   std::string others_;
+  size_t name_bytes_ = 0;
   NamedTensors out_;
 };
 

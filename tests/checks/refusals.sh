@@ -105,6 +105,27 @@ session_refuses 'error[what_if]: nothing hangs here and no race was found: whati
 session_refuses 'error[not_a_program]: "README.md" is neither a program (a text, `.hir`) nor a log (an SQLite file)' README.md '{}'
 
 # Runs and checks.
+cat >"$work/loop.mlir" <<'TEXT'
+module @f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<f32>) -> tensor<f32> {
+    %0 = stablehlo.while(%x = %arg0) : tensor<f32>
+     cond {
+      %c = stablehlo.constant dense<1.000000e+03> : tensor<f32>
+      %1 = stablehlo.compare  LT, %x, %c,  FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %1 : tensor<i1>
+    } do {
+      %c = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+      %1 = stablehlo.add %x, %c : tensor<f32>
+      stablehlo.return %1 : tensor<f32>
+    }
+    return %0 : tensor<f32>
+  }
+}
+TEXT
+refuses 3 'error[unfinished_loop]: a loop of the imported program needs more passes than are unrolled, so the results are wrong: %unfinished_loops is true. Give its condition a bound, as in `i < 1000 and ...`' \
+  run "$work/loop.mlir" --input 0=f32=743
+refuses 3 'line 3: a loop ends when data says so and has no bound: 256 passes of it are unrolled; the last result, %unfinished_loops, is true if that is not enough' \
+  run "$work/loop.mlir" --input 0=f32=743
 refuses 64 'error[check_fusion]: @pipeline is a host function; only a fusion has an unsharded form (a script may say: run @pipeline against @fusion)' \
   run tests/programs/pipeline_by_hand.hir @pipeline --example-inputs --check-unsharded
 refuses 64 'error[usage]: @forgotten is a host function: its shardings are written, not chosen' plan tests/programs/deadlock.hir --ranks 2

@@ -102,5 +102,16 @@ TEST(TorchFile, ADumpMayNotNameEvenTensors) {
                   "ccollections\nOrderedDict\n)R."));
 }
 
+// The names of a pickle with shared parts can be far longer than the file.
+TEST(TorchFile, LongNamesAreRefused) {
+  const std::string path = ::testing::TempDir() + "/long_name.pt";
+  ASSERT_TRUE(
+      write_torch_file(path, {{std::string(100'000, 'a'), Tensor::zeros(DType::kF32, {1})}}));
+  const auto read = read_torch_file(path);
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message().find("a name of 100000 bytes; at most 65536"), std::string::npos)
+      << read.error().message();
+}
+
 }  // namespace
 }  // namespace hostir::io

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Writes inputs and results of cases whose texts are written by hand: make_programs.py [FOLDER]. Needs numpy."""
+import json
+import pathlib
+import sys
+
+import numpy as np
+
+R = np.random.default_rng(3)
+
+
+def f32(*dims):
+    return R.standard_normal(dims).astype(np.float32)
+
+
+def decode_until_end():
+    """Greedy decoding until all rows gave the end token, at most 12 tokens: a loop bounded by a counter."""
+    w, start = f32(7, 7), np.array([1, 3], np.int32)
+    buffer, done, current, i = np.zeros((2, 12), np.int32), np.zeros(2, bool), start, 1
+    buffer[:, 0] = start
+    while i < 12 and not done.all():
+        current = np.where(done, 0, np.argmax(w[current], axis=1)).astype(np.int32)
+        buffer[:, i] = current
+        done |= current == 0
+        i += 1
+    return [w, start], [np.int32(i), buffer]
+
+
+def converge():
+    """Newton's square root until the error is small: a loop without a bound."""
+    x = np.array([2, 9, 50, 0.3], np.float32)
+    y, passes = x, 0
+    while np.abs(y * y - x).max() > np.float32(1e-3):
+        y, passes = np.float32(0.5) * (x / y + y), passes + 1
+    return [x], [np.int32(passes), y]
+
+
+def manual_converge():
+    """Power iteration with an all_gather per pass in a shard_map, until it converges, at most 12 passes."""
+    a = f32(8, 8)
+    a = ((a + a.T) / 2 + 4 * np.eye(8)).astype(np.float32)
+    v, passes, change = np.ones(8, np.float32), 0, 1e9
+    start = v
+    while passes < 12 and change > np.float32(0.1):
+        w = a @ v
+        w = w / np.sqrt((w * w).sum())
+        change, v, passes = np.abs(w - v).max(), w, passes + 1
+    return [a, start], [np.int32(passes), v]
+
+
+def lexsort():
+    """A sort by two keys."""
+    a, b, x = R.integers(0, 3, 9).astype(np.int32), R.integers(0, 3, 9).astype(np.uint8), f32(9)
+    order = np.lexsort((b, a))
+    return [a, b, x], [a[order], b[order], x[order]]
+
+
+def sort_abs():
+    """A sort with a comparator that is not a comparison of its arguments."""
+    x, places = f32(3, 7), np.tile(np.arange(7, dtype=np.int32), (3, 1))
+    order = np.argsort(np.abs(x), 1, kind="stable")
+    return [x, places], [np.take_along_axis(x, order, 1), order.astype(np.int32)]
+
+
+def pool_grad_padding():
+    """The gradient of max pooling with padding, where some elements are -inf as well."""
+    x, dy = f32(4, 4, 4), f32(4, 2, 2)
+    x[0, 0], x[1] = -np.inf, -np.inf
+    out = np.zeros_like(x)
+    for b, i, j in np.ndindex(4, 2, 2):
+        window = [(p, q) for p in range(2 * i - 1, 2 * i + 2) for q in range(2 * j - 1, 2 * j + 2)
+                  if 0 <= p < 4 and 0 <= q < 4]
+        best = max(window, key=lambda at: x[b][at])  # the first of equal ones
+        out[b][best] += dy[b, i, j]
+    return [x, dy], [out]
+
+
+def narrow_integers():
+    """Weights of 4 bits, two in a byte."""
+    x, packed = f32(4, 8), (np.arange(24) * 7).astype(np.uint8).reshape(8, 3)
+    nibbles = np.stack([packed & 15, packed >> 4], -1).reshape(8, 6).astype(np.int32)
+    return [x, packed], [x @ np.where(nibbles > 7, nibbles - 16, nibbles).astype(np.float32)]
+
+
+def written_sizes():
+    """Operations whose sizes are constant operands."""
+    x = f32(5, 6)
+    return [x, np.array([3, 0], np.int32)], [
+        x[1:4, 0:4:2], x.reshape(6, 5), np.broadcast_to(x, (4, 5, 6)), np.pad(x, ((2, 0), (0, 0)), constant_values=1),
+        np.tile(np.arange(3, dtype=np.int32), (4, 1)), x[[3, 0]]]
+
+
+def scatter_pairs():
+    """A scatter of two tensors at once; one index is out of bounds."""
+    x, k = np.arange(6, dtype=np.float32), np.arange(6, dtype=np.int32)
+    at, dx, dk = np.array([4, 1, 9], np.int32), np.array([40, 10, 1], np.float32), np.array([-4, -1, 1], np.int32)
+    y, n = x.copy(), k.copy()
+    y[at[:2]], n[at[:2]] = dx[:2], dk[:2]
+    return [x, k, at, dx, dk], [y, n]
+
+
+def threefry_kernel():
+    """Threefry as a custom call."""
+    key, x, y = [np.full(3, k, np.uint32) for k in (7, 9)], np.arange(3, dtype=np.uint32), np.arange(3, 6, dtype=np.uint32)
+    keys = [*key, key[0] ^ key[1] ^ np.uint32(0x1BD11BDA)]
+    a, b = x + keys[0], y + keys[1]
+    for group in range(5):
+        for by in ((13, 15, 26, 6), (17, 29, 16, 24))[group % 2]:
+            a = a + b
+            b = ((b << np.uint32(by)) | (b >> np.uint32(32 - by))) ^ a
+        a, b = a + keys[(group + 1) % 3], b + keys[(group + 2) % 3] + np.uint32(group + 1)
+    return [*key, x, y], [a, b]
+
+
+def reducers():
+    """Reductions by exclusive or."""
+    x, p = R.integers(0, 2**32, (5, 6), dtype=np.uint32), R.integers(0, 2, (5, 6)).astype(bool)
+    return [x, p], [np.bitwise_xor.reduce(x, 1), np.logical_xor.reduce(p, 1), ~np.logical_xor.reduce(p, 0)]
+
+
+def region_constants():
+    """A reducer that takes its number out of a vector."""
+    x = f32(6, 5)
+    return [x, np.float32(1)], [np.minimum(np.maximum(x.max(1), 0), 2)]
+
+
+def tuples():
+    """Tuples, an optimization barrier, and a reduction of precision."""
+    x = f32(5, 6)
+    bits = x.view(np.uint32)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    return [x, x + 1], [x + 1, rounded.view(np.float32)]
+
+
+def named_computation():
+    """Shardy's operations as they are after partitioning, and a named computation."""
+    x = np.arange(32, dtype=np.float32).reshape(4, 8)
+    return [x], [-x]
+
+
+def batched_slices():
+    """dynamic_slice and dynamic_update_slice under vmap."""
+    x, at, update = f32(4, 6, 3), np.array([0, 5, 2, 9], np.int32), f32(4, 2, 3)
+    starts = np.clip(at, 0, 4)
+    y = x.copy()
+    for b, start in enumerate(starts):
+        y[b, start:start + 2] = update[b]
+    return [x, at, update], [np.stack([x[b, s:s + 2] for b, s in enumerate(starts)]), y]
+
+
+CASES = [decode_until_end, converge, manual_converge, lexsort, sort_abs, pool_grad_padding, narrow_integers, written_sizes,
+         scatter_pairs, threefry_kernel, reducers, region_constants, tuples, named_computation, batched_slices]
+
+if __name__ == "__main__":
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
+    for make in CASES:
+        inputs, outputs = make()
+        folder = root / make.__name__
+        for name, values in (("in", inputs), ("out", outputs)):
+            for i, value in enumerate(values):
+                np.save(folder / f"{name}{i}.npy", np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value))
+        (folder / "case.json").write_text(json.dumps({"note": make.__doc__, "atol": 1e-4}, indent=1) + "\n")
