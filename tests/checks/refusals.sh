@@ -124,7 +124,7 @@ module @f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32
 TEXT
 refuses 3 'error[unfinished_loop]: a loop of the imported program needs more passes than are unrolled, so the results are wrong: %unfinished_loops is true. Give its condition a bound, as in `i < 1000 and ...`' \
   run "$work/loop.mlir" --input 0=f32=743
-refuses 3 'line 3: a loop ends when data says so and has no bound: 256 passes of it are unrolled; the last result, %unfinished_loops, is true if that is not enough' \
+refuses 3 'line 3: a loop ends when data says so and has no bound: 128 passes of it are unrolled; the last result, %unfinished_loops, is true if that is not enough' \
   run "$work/loop.mlir" --input 0=f32=743
 refuses 64 'error[check_fusion]: @pipeline is a host function; only a fusion has an unsharded form (a script may say: run @pipeline against @fusion)' \
   run tests/programs/pipeline_by_hand.hir @pipeline --example-inputs --check-unsharded
