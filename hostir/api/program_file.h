@@ -17,7 +17,7 @@ struct LoadedFile {
   bool parsed = false;                  // there are no syntax errors
   bool imported = false;                // the file has StableHLO or HLO, and the text was converted
   std::string import_notes;             // lines on what the import skipped or guessed
-  std::string unfinished;               // the result that is true if the import cut a loop too early
+  std::string unfinished;  // the result that is true if the import cut a loop too early
 };
 
 /// `shapes` has the whole shapes of results, which scheduled HLO does not contain.

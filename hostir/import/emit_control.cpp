@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "hostir/import/handlers.h"
 #include "hostir/import/manual_map.h"
 
@@ -111,9 +113,11 @@ Expected<void> emit_named(const OpSite& s) {
 Expected<void> emit_tuple(const OpSite& s) {
   Known tuple;
   tuple.type = s.result_type();
-  if (tuple.type.parts.size() != s.count())
-    return s.fail("import_c2", "its type has another number of parts");
   tuple.pieces = operands_of(s);
+  const auto fits = [](const Known& piece, const ModuleType& part) { return piece.type == part; };
+  if (!std::equal(tuple.pieces.begin(), tuple.pieces.end(), tuple.type.parts.begin(),
+                  tuple.type.parts.end(), fits))
+    return s.fail("import_c2", "its parts are not those of " + tuple.type.to_string());
   return s.set(std::move(tuple));
 }
 

@@ -88,7 +88,7 @@ class Loop {
   // `active_` is whether the loop still runs here: all conditions so far hold.
   Expected<void> keep_exit(const Known& goes_on) {
     for (Known& value : state_) {
-      if (value.value.valid() || value.pieces.empty()) continue;
+      if (value.value.valid() || value.pieces.empty() || !value.type.is_tensor()) continue;
       HOSTIR_ASSIGN_OR_RETURN(value, e_.settled(value));  // joins the pieces once
     }
     exits_.push_back({goes_on, state_});

@@ -151,7 +151,7 @@ Expected<ValueId> Emitter::constant(const Known& known) {
 Expected<ValueId> Emitter::materialise(const Known& known) {
   if (known.value.valid()) return known.value;
   if (known.is_number()) return constant(known);
-  if (!known.pieces.empty()) {
+  if (!known.pieces.empty() && known.type.is_tensor()) {
     Attributes attributes;
     attributes.set("dim", static_cast<int64_t>(known.pieces_dim));
     HOSTIR_ASSIGN_OR_RETURN(const Known joined,
@@ -309,6 +309,12 @@ Expected<void> Emitter::operation(const ModuleFunction& function, const ModuleOp
   const OpSite site{*this, function, op, frame};
   place_ = op.span;
   if (op.results.empty()) return {};  // operations have no side effects
+  if (++operations_ > kMaxOperations) {
+    return site.fail("import_c4",
+                     fmt::format("is operation number {} of the unrolled program, which "
+                                 "may have {}: its loops run too often",
+                                 operations_, kMaxOperations));
+  }
   for (const ValueNumber operand : op.operands) {
     if (frame[operand]) continue;
     return site.fail("import_c3", fmt::format("%{} has no value: its region is not given this "

@@ -145,6 +145,7 @@ class Emitter {
 
  private:
   static constexpr int kMaxCalls = 64;
+  static constexpr int64_t kMaxOperations = 5'000'000;  // with those that only count passes
   static constexpr size_t kMaxInstructions =
       200'000;  // ten times the size of a model with 80 layers and its backward pass
 
@@ -170,6 +171,7 @@ class Emitter {
   std::vector<CutLoop> cut_;
   bool may_cut_loops_ = false;
   int calls_ = 0;
+  int64_t operations_ = 0;
 };
 
 /// A constant with all elements equal; `scalar` has rank 0.

@@ -145,5 +145,27 @@ ENTRY %main (p: f32[4]) -> f32[8] {
   EXPECT_EQ(text::print(*again), printed);
 }
 
+// Loops that only count emit nothing, but nested they would run for years.
+TEST(Import, NestedCountingIsBounded) {
+  std::string text =
+      "module @m {\n func.func public @main() -> tensor<i32> {\n"
+      "  %c = stablehlo.constant dense<0> : tensor<i32>\n";
+  const std::string head =
+      " = stablehlo.while(%i = %c) : tensor<i32>\n cond {\n"
+      "  %n = stablehlo.constant dense<90000> : tensor<i32>\n"
+      "  %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "  stablehlo.return %p : tensor<i1>\n } do {\n";
+  const std::string tail =
+      "  %one = stablehlo.constant dense<1> : tensor<i32>\n"
+      "  %j = stablehlo.add %i, %one : tensor<i32>\n"
+      "  stablehlo.return %j : tensor<i32>\n }\n";
+  text += "%0" + head + "%1" + head + tail + tail + "return %0 : tensor<i32>\n }\n}\n";
+  SourceManager sources;
+  const auto imported = import_text(sources, sources.add("x", text));
+  ASSERT_FALSE(imported);
+  EXPECT_NE(imported.error().message().find("its loops run too often"), std::string::npos)
+      << imported.error().message();
+}
+
 }  // namespace
 }  // namespace hostir::importer
