@@ -9,6 +9,7 @@
 #include "hostir/ir/compact.h"
 #include "hostir/passes/host_builder.h"
 #include "hostir/passes/members.h"
+#include "hostir/passes/shard_parts.h"
 #include "hostir/passes/stream_order.h"
 
 namespace hostir {
@@ -40,11 +41,11 @@ std::vector<int64_t> bytes_by_rank(const Program& program, const Mesh& world, co
   if (mesh == nullptr) return out;
   // A value without dimensions has bytes on ranks outside its mesh, too.
   if (extents->empty()) mesh = &world;
-  const std::vector<Box> boxes = shard_boxes(*mesh, shard->sharding, *extents);
-  for (size_t p = 0; p < boxes.size(); ++p) {
+  const ShardParts parts(*mesh, shard->sharding, *extents);
+  for (size_t p = 0; p < static_cast<size_t>(mesh->size()); ++p) {
     const auto rank = static_cast<size_t>(mesh->rank_at(static_cast<int64_t>(p)));
     if (out.size() <= rank) out.resize(rank + 1, 0);
-    out[rank] = boxes[p].volume() * size_bytes(shard->dtype);
+    out[rank] = parts.volume(p) * size_bytes(shard->dtype);
   }
   return out;
 }

@@ -1,8 +1,9 @@
 #include "hostir/passes/redistribute_step.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
+
+#include "hostir/passes/shard_parts.h"
 
 namespace hostir {
 
@@ -18,6 +19,73 @@ AxisList all_axes(const Sharding& s) {
 bool begins_with(const AxisList& list, const AxisList& head) {
   return head.size() <= list.size() && std::equal(head.begin(), head.end(), list.begin());
 }
+
+// Numbers the boxes before a step: positions with equal boxes and equal partial coordinates have
+// equal numbers.
+class BoxNumbers {
+ public:
+  BoxNumbers(const Mesh& mesh, const AxisList& partial, const ShardParts& before,
+             const ShardParts& after)
+      : mesh_(mesh), partial_(partial), before_(before), after_(after) {
+    for (size_t d = 0; d < before.rank(); ++d) {
+      // Both lists are sorted, as parts are in the order of their indices.
+      Dim& dim = dims_.emplace_back();
+      const std::vector<Range>& had = before.ranges(d);
+      for (size_t p = 0; p < had.size(); ++p) {
+        if (p == 0 || !(had[p] == had[p - 1])) ++dim.count;
+        dim.before.push_back(dim.count - 1);
+      }
+      size_t at = 0;
+      for (const Range& r : after.ranges(d)) {
+        while (at < had.size() && std::pair(had[at].lo, had[at].hi) < std::pair(r.lo, r.hi)) ++at;
+        const bool found = at < had.size() && had[at] == r;
+        dim.after.push_back(found ? std::optional(dim.before[at]) : std::nullopt);
+      }
+      count_ *= dim.count;
+    }
+    count_ *= static_cast<size_t>(part_count(mesh, partial));
+  }
+
+  size_t count() const { return count_; }
+  size_t before(size_t position) const {
+    size_t number = partial_number(position);
+    for (size_t d = 0; d < dims_.size(); ++d)
+      number = number * dims_[d].count + dims_[d].before[before_.part(d, position)];
+    return number;
+  }
+  /// nullopt if no position had the box.
+  std::optional<size_t> after(size_t position) const {
+    size_t number = partial_number(position);
+    for (size_t d = 0; d < dims_.size(); ++d) {
+      const std::optional<size_t> range = dims_[d].after[after_.part(d, position)];
+      if (!range) return std::nullopt;
+      number = number * dims_[d].count + *range;
+    }
+    return number;
+  }
+
+ private:
+  struct Dim {
+    std::vector<size_t> before;                // by part: the range's number
+    std::vector<std::optional<size_t>> after;  // by part
+    size_t count = 0;                          // of numbers
+  };
+
+  size_t partial_number(size_t position) const {
+    int64_t number = 0;
+    for (const AxisRef& a : partial_) {
+      number = number * mesh_.axis_size(a) + mesh_.coord(static_cast<int64_t>(position), a);
+    }
+    return static_cast<size_t>(number);
+  }
+
+  const Mesh& mesh_;
+  const AxisList& partial_;
+  const ShardParts& before_;
+  const ShardParts& after_;
+  std::vector<Dim> dims_;
+  size_t count_ = 1;
+};
 
 class StepMaker {
  public:
@@ -129,9 +197,14 @@ class StepMaker {
     return samples_;
   }
 
+  const std::optional<Extents>& known_extents() const {
+    if (!extents_) extents_ = constant_extents(shape_);
+    return *extents_;
+  }
+
   // True if all parts of both shardings have equal size; then cuts by sub-axes nest as written.
   bool divides(const Sharding& a, const Sharding& b) const {
-    const auto extents = constant_extents(shape_);
+    const std::optional<Extents>& extents = known_extents();
     if (!extents) return false;
     for (size_t d = 0; d < extents->size(); ++d) {
       if ((*extents)[d] % part_count(mesh_, a.dims[d].axes) != 0 ||
@@ -159,25 +232,28 @@ class StepMaker {
   bool parts_lie_inside(const Sharding& outer, const Sharding& inner) const {
     if (nests(outer, inner)) return true;
     for (const Extents& extents : samples()) {
-      for (int64_t p = 0; p < mesh_.size(); ++p) {
-        const Box box = shard_box(mesh_, outer, extents, p);
-        if (!box.contains(shard_box(mesh_, inner, extents, p))) return false;
+      const ShardParts whole(mesh_, outer, extents);
+      const ShardParts parts(mesh_, inner, extents);
+      for (size_t p = 0; p < positions(); ++p) {
+        if (!whole.contains(p, parts, p)) return false;
       }
     }
     return true;
   }
 
+  size_t positions() const { return static_cast<size_t>(mesh_.size()); }
+
   // True if the members of each group together hold the new part of every member.
   bool members_hold_all(const AxisList& axes) const {
     const auto groups = position_groups(axes);
     for (const Extents& extents : samples()) {
-      const std::vector<Box> before = shard_boxes(mesh_, from_, extents);
-      const std::vector<Box> after = shard_boxes(mesh_, to_, extents);
+      const ShardParts before(mesh_, from_, extents);
+      const ShardParts after(mesh_, to_, extents);
       for (const auto& group : groups) {
         for (const size_t p : group) {
           int64_t held = 0;
-          for (const size_t q : group) held += before[q].intersect(after[p]).volume();
-          if (held != after[p].volume()) return false;
+          for (const size_t q : group) held += before.shared_volume(q, after, p);
+          if (held != after.volume(p)) return false;
         }
       }
     }
@@ -188,15 +264,15 @@ class StepMaker {
   bool members_take_all(const AxisList& axes) const {
     const auto groups = position_groups(axes);
     for (const Extents& extents : samples()) {
-      const std::vector<Box> before = shard_boxes(mesh_, from_, extents);
-      const std::vector<Box> after = shard_boxes(mesh_, to_, extents);
+      const ShardParts before(mesh_, from_, extents);
+      const ShardParts after(mesh_, to_, extents);
       for (const auto& group : groups) {
         int64_t taken = 0;
         for (const size_t p : group) {
-          if (!before[group.front()].contains(after[p])) return false;
-          taken += after[p].volume();
+          if (!before.contains(group.front(), after, p)) return false;
+          taken += after.volume(p);
         }
-        if (taken != before[group.front()].volume()) return false;
+        if (taken != before.volume(group.front())) return false;
       }
     }
     return true;
@@ -205,17 +281,17 @@ class StepMaker {
   bool every_element_is_kept_once(const AxisList& fresh) const {
     const auto groups = position_groups(fresh);
     for (const Extents& extents : samples()) {
-      const std::vector<Box> before = shard_boxes(mesh_, from_, extents);
-      const std::vector<Box> after = shard_boxes(mesh_, to_, extents);
+      const ShardParts before(mesh_, from_, extents);
+      const ShardParts after(mesh_, to_, extents);
       for (const auto& group : groups) {
-        const Box& whole = after[group.front()];
+        const size_t first = group.front();
         int64_t held = 0;
         for (const size_t p : group) {
-          if (!(after[p] == whole)) return false;
+          if (!after.equal(p, after, first)) return false;
           if (!keeps_elements(mesh_, from_, to_, static_cast<int64_t>(p))) continue;
-          held += before[p].intersect(whole).volume();
+          held += before.shared_volume(p, after, first);
         }
-        if (held != whole.volume()) return false;
+        if (held != after.volume(first)) return false;
       }
     }
     return true;
@@ -266,35 +342,29 @@ class StepMaker {
   // The source position of each target position if boxes map one to one, else nullopt. A position
   // keeps its own box if it can. Partial values move only between equal partial coordinates.
   std::optional<std::vector<int64_t>> permutation() const {
-    const auto extents = constant_extents(shape_);
+    const std::optional<Extents>& extents = known_extents();
     if (!extents || (!same_part_counts() && divides(from_, to_))) return std::nullopt;
-    const std::vector<Box> before = shard_boxes(mesh_, from_, *extents);
-    const std::vector<Box> after = shard_boxes(mesh_, to_, *extents);
-    using Key = std::pair<std::vector<int64_t>, std::vector<int64_t>>;
-    const auto key = [&](const Box& box, size_t p) {
-      Key k{box.lo, box.hi};
-      for (const AxisRef& a : from_.unreduced) {
-        k.first.push_back(mesh_.coord(static_cast<int64_t>(p), a));
-      }
-      return k;
-    };
-    std::map<Key, std::vector<int64_t>> holders;
-    std::vector<int64_t> source(before.size(), -1);
-    for (size_t p = 0; p < before.size(); ++p) {
-      if (before[p] == after[p]) {
+    const ShardParts before(mesh_, from_, *extents);
+    const ShardParts after(mesh_, to_, *extents);
+    const BoxNumbers numbers(mesh_, from_.unreduced, before, after);
+    constexpr int64_t kNobody = -1;
+    std::vector<int64_t> source(positions(), kNobody);
+    // By number: the first position that gives its box away; by position: the next one.
+    std::vector<int64_t> first(numbers.count(), kNobody);
+    std::vector<int64_t> next(positions(), kNobody);
+    for (size_t p = positions(); p-- > 0;) {
+      if (before.equal(p, after, p)) {
         source[p] = static_cast<int64_t>(p);
       } else {
-        holders[key(before[p], p)].push_back(static_cast<int64_t>(p));
+        next[p] = std::exchange(first[numbers.before(p)], static_cast<int64_t>(p));
       }
     }
-    std::map<Key, size_t> taken;
-    for (size_t p = 0; p < after.size(); ++p) {
-      if (source[p] >= 0) continue;
-      const Key k = key(after[p], p);
-      const auto held = holders.find(k);
-      size_t& next = taken[k];
-      if (held == holders.end() || next == held->second.size()) return std::nullopt;
-      source[p] = held->second[next++];
+    for (size_t p = 0; p < positions(); ++p) {
+      if (source[p] != kNobody) continue;
+      const std::optional<size_t> number = numbers.after(p);
+      if (!number || first[*number] == kNobody) return std::nullopt;
+      source[p] = first[*number];
+      first[*number] = next[static_cast<size_t>(source[p])];
     }
     return source;
   }
@@ -317,7 +387,9 @@ class StepMaker {
   const Shape& shape_;
   const Sharding& from_;
   const Sharding& to_;
-  mutable std::vector<Extents> samples_;  // filled on first use
+  // Filled on first use.
+  mutable std::vector<Extents> samples_;
+  mutable std::optional<std::optional<Extents>> extents_;
 };
 
 }  // namespace

@@ -1,0 +1,54 @@
+// The boxes of all mesh positions under a sharding, for checks that compare them.
+//
+// Per dimension there is one range per part, and a position's part follows from its coordinates.
+// This takes memory for the parts and not for the positions, and no allocation per position:
+// planning a redistribution compares the boxes of 1,024 ranks thousands of times. shard_boxes()
+// makes the same boxes one by one.
+#pragma once
+
+#include <vector>
+
+#include "hostir/ir/mesh.h"
+#include "hostir/ir/sharding.h"
+
+namespace hostir {
+
+class ShardParts {
+ public:
+  /// `sharding` has one entry per extent, as for shard_box().
+  ShardParts(const Mesh& mesh, const Sharding& sharding, const Extents& extents);
+
+  size_t rank() const { return dims_.size(); }
+  /// The ranges of all parts of a dimension.
+  const std::vector<Range>& ranges(size_t dim) const { return dims_[dim].ranges; }
+  /// The index of a position's part in ranges(dim).
+  size_t part(size_t dim, size_t position) const {
+    size_t index = 0;
+    for (const Digit& digit : dims_[dim].digits)
+      index = index * digit.size + position / digit.stride % digit.size;
+    return index;
+  }
+  const Range& range(size_t dim, size_t position) const {
+    return dims_[dim].ranges[part(dim, position)];
+  }
+
+  // As for Box, of the boxes of two positions.
+  int64_t volume(size_t position) const;
+  bool equal(size_t position, const ShardParts& other, size_t at) const;
+  bool contains(size_t position, const ShardParts& other, size_t at) const;
+  int64_t shared_volume(size_t position, const ShardParts& other, size_t at) const;
+
+ private:
+  // A position's coordinate along one axis: position / stride % size.
+  struct Digit {
+    size_t stride = 1;
+    size_t size = 1;
+  };
+  struct Dim {
+    std::vector<Digit> digits;  // major to minor
+    std::vector<Range> ranges;
+  };
+  std::vector<Dim> dims_;
+};
+
+}  // namespace hostir

@@ -1,0 +1,84 @@
+// ShardParts against boxes made one by one, on random shardings.
+#include "hostir/passes/shard_parts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "hostir/ir/axes.h"
+
+namespace hostir {
+namespace {
+
+class RandomCase {
+ public:
+  explicit RandomCase(uint32_t seed) : random_(seed) {
+    mesh.name = "m";
+    for (const char* name : {"a", "b", "c"}) mesh.axes.push_back({name, pick({1, 2, 3, 4, 6})});
+    for (int d = 0; d < 3; ++d) extents.push_back(pick({0, 1, 2, 5, 7, 12}));
+  }
+
+  // Every axis, whole or in parts, cuts some dimension or none.
+  Sharding sharding() {
+    Sharding s = Sharding::replicated("m", extents.size());
+    for (const MeshAxis& axis : mesh.axes) {
+      std::vector<AxisRef> parts = {{axis.name}};
+      if (axis.size % 2 == 0 && axis.size > 2 && pick({0, 1}) == 1)
+        parts = {{axis.name, 1, 2}, {axis.name, 2, axis.size / 2}};
+      for (AxisRef& part : parts) {
+        const auto dim = static_cast<size_t>(pick({0, 1, 2, 3}));
+        if (dim < s.dims.size()) s.dims[dim].axes.push_back(std::move(part));
+      }
+    }
+    return s;
+  }
+
+  Mesh mesh;
+  Extents extents;
+
+ private:
+  int64_t pick(std::vector<int64_t> from) {
+    return from[std::uniform_int_distribution<size_t>(0, from.size() - 1)(random_)];
+  }
+  std::mt19937 random_;
+};
+
+TEST(ShardParts, ComparesLikeBoxes) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    RandomCase c(seed);
+    const Sharding first = c.sharding();
+    const Sharding second = c.sharding();
+    const std::vector<Box> a = shard_boxes(c.mesh, first, c.extents);
+    const std::vector<Box> b = shard_boxes(c.mesh, second, c.extents);
+    const ShardParts x(c.mesh, first, c.extents);
+    const ShardParts y(c.mesh, second, c.extents);
+    for (size_t p = 0; p < a.size(); ++p) {
+      for (size_t d = 0; d < c.extents.size(); ++d)
+        ASSERT_EQ(x.range(d, p), (Range{a[p].lo[d], a[p].hi[d]})) << first.to_string();
+      ASSERT_EQ(x.volume(p), a[p].volume());
+      for (size_t q = 0; q < b.size(); ++q) {
+        ASSERT_EQ(x.equal(p, y, q), a[p] == b[q]);
+        ASSERT_EQ(x.contains(p, y, q), a[p].contains(b[q]));
+        ASSERT_EQ(x.shared_volume(p, y, q), a[p].intersect(b[q]).volume());
+      }
+    }
+  }
+}
+
+// Steps number equal ranges by comparing neighbours.
+TEST(ShardParts, RangesAreSorted) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    RandomCase c(seed);
+    const ShardParts parts(c.mesh, c.sharding(), c.extents);
+    for (size_t d = 0; d < parts.rank(); ++d) {
+      EXPECT_TRUE(std::is_sorted(parts.ranges(d).begin(), parts.ranges(d).end(),
+                                 [](const Range& a, const Range& b) {
+                                   return std::pair(a.lo, a.hi) < std::pair(b.lo, b.hi);
+                                 }));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hostir
