@@ -116,7 +116,7 @@ Expected<Prediction> Predictor::predict(const Program& program, const std::strin
   simulated.values = sim::SimOptions::Values::kNone;
   if (ranks_ == Ranks::kOneForAll && ranks_are_alike(*prepared.code->functions.front())) {
     simulated.members = sim::SimOptions::Members::kAlike;
-    options.ranks = {0};
+    options.first_for_all = true;
   }
   const auto make_backend = [&](const interp::BackendRequest&) {
     return Expected<std::unique_ptr<interp::Backend>>(sim::make_sim_backend(simulated));

@@ -127,7 +127,7 @@ Expected<void> Interpreter::bind(size_t parameter, const Tensor& global) {
   const Sharding* sharding = sharding_of(table.type);
   const Mesh* mesh = sharding != nullptr ? code.program->find_mesh(sharding->mesh) : nullptr;
   const bool has_values = engine_->backend.capabilities().reads_values;
-  for (Rank r = 0; r < code.rank_count; ++r) {
+  for (Rank r = 0; r < engine_->rank_count(); ++r) {
     const Placement& placement = table.by_rank[static_cast<size_t>(r)];
     if (engine_->state.ranks[static_cast<size_t>(r)].status == RankStatus::kRemote) continue;
     if (placement.global != global.extents) {
@@ -160,6 +160,7 @@ Expected<void> Interpreter::bind(size_t parameter, const Tensor& global) {
 std::optional<BufferRef> Interpreter::result(Rank rank, size_t index) const {
   const auto remote = engine_->remote.parts.find({rank, index});
   if (remote != engine_->remote.parts.end()) return remote->second.ref;
+  if (rank >= engine_->rank_count()) return std::nullopt;
   const RankState& r = engine_->state.ranks[static_cast<size_t>(rank)];
   if (index >= r.results.size()) return std::nullopt;
   return engine_->buffer_of(r, r.results[index]);

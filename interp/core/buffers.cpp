@@ -131,8 +131,7 @@ uint32_t Engine::intern_shape(StridedShape shape) {
 }
 
 IssuePlan& Engine::make_plan(const Step& step) {
-  auto& slot = plans[static_cast<size_t>(step.index) * static_cast<size_t>(code->rank_count) +
-                     static_cast<size_t>(step.rank)];
+  auto& slot = plan_at(step);
   slot = std::make_unique<IssuePlan>();
   IssuePlan& plan = *slot;
   const Instruction& source = code->source(step.index);

@@ -95,7 +95,8 @@ void Engine::mark_finished(const TaskRecord& task, TaskId id, Rank rank) {
     const auto r = static_cast<size_t>(rank);
     GroupLedger& group = state.ledger.group(task.comm, comm.group_of_rank[r]);
     if (!group.has(task.comm_sequence)) return;
-    finish(group.arrival(task.comm_sequence, static_cast<uint32_t>(comm.position_of_rank[r])));
+    const auto position = runs_for_all() ? 0 : static_cast<uint32_t>(comm.position_of_rank[r]);
+    finish(group.arrival(task.comm_sequence, position));
     ++group.head(task.comm_sequence).finished;
     return;
   }

@@ -108,7 +108,7 @@ void Engine::check_leaks() {
     std::vector<Rank> ranks;
   };
   std::vector<Leak> leaks;
-  for (Rank r = 0; r < code->rank_count; ++r) {
+  for (Rank r = 0; r < rank_count(); ++r) {
     RankState& rank = state.ranks[static_cast<size_t>(r)];
     if (rank.status == RankStatus::kNotStarted || rank.status == RankStatus::kRemote) continue;
     for (const Allocation& a : rank.allocations) {

@@ -14,7 +14,7 @@ Engine::Engine(std::shared_ptr<const Code> program, Backend& device, TraceSink* 
   const Capabilities can = backend.capabilities();
   clock_is_measured = can.clock != ClockDomain::kVirtual;
   plans_tasks = can.plans_tasks;
-  const auto n = static_cast<size_t>(code->rank_count);
+  const auto n = runs_for_all() ? size_t{1} : static_cast<size_t>(code->rank_count);
   shapes.emplace_back();
   plans.resize(code->instructions.size() * n);
   for (const CodeInstruction& c : code->instructions) {
@@ -26,7 +26,7 @@ Engine::Engine(std::shared_ptr<const Code> program, Backend& device, TraceSink* 
   hosts.resize(n);
   host_moved_.resize(n);
   run_queue = RunQueue(n);
-  state.ledger.prepare(*code);
+  state.ledger.prepare(*code, runs_for_all());
   const size_t streams = code->streams.size();
   clock_stride = TaskTable::clock_stride(streams);
   for (size_t r = 0; r < n; ++r) {
@@ -50,7 +50,7 @@ Engine::Engine(std::shared_ptr<const Code> program, Backend& device, TraceSink* 
 void Engine::start() {
   const bool contents = backend.capabilities().reads_values;
   const Function& entry = *code->functions[0];
-  for (Rank r = 0; r < code->rank_count; ++r) {
+  for (Rank r = 0; r < rank_count(); ++r) {
     RankState& rank = state.ranks[static_cast<size_t>(r)];
     for (size_t p = 0; p < code->parameters.size(); ++p) {
       const uint32_t reg = code->parameters[p];
@@ -82,7 +82,7 @@ void Engine::start() {
 }
 
 void Engine::rebuild_hosts() {
-  for (Rank r = 0; r < code->rank_count; ++r) refresh(r);
+  for (Rank r = 0; r < rank_count(); ++r) refresh(r);
 }
 
 void Engine::refresh(Rank r) {

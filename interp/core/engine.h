@@ -97,6 +97,10 @@ class Engine final : public CompletionSink {
     return backend.poll({hosts, take_moved_hosts()}, *this);
   }
   void conclude();
+  /// Ranks with a state: those of the code, or 1 (InterpreterOptions::States).
+  Rank rank_count() const { return static_cast<Rank>(state.ranks.size()); }
+  /// Rank 0 runs for all: the others have no state.
+  bool runs_for_all() const { return options.states == InterpreterOptions::States::kFirst; }
   Rank next_rank() const { return state.failed ? kNoRank : run_queue.first(); }
   void refresh(Rank rank);  // status and scheduler key after anything that may have changed them
   void freeze(Rank rank, bool frozen);
@@ -151,11 +155,12 @@ class Engine final : public CompletionSink {
   std::optional<BufferRef> buffer_of(const RankState& rank, const Register& name) const;
   uint32_t intern_shape(StridedShape shape);
   IssuePlan& plan(const Step& step) {
-    IssuePlan* known =
-        plans[static_cast<size_t>(step.index) * static_cast<size_t>(code->rank_count) +
-              static_cast<size_t>(step.rank)]
-            .get();
+    IssuePlan* known = plan_at(step).get();
     return known != nullptr ? *known : make_plan(step);
+  }
+  std::unique_ptr<IssuePlan>& plan_at(const Step& step) {
+    return plans[static_cast<size_t>(step.index) * state.ranks.size() +
+                 static_cast<size_t>(step.rank)];
   }
   IssuePlan& make_plan(const Step& step);
   bool bind_slowly(const Step& step, PlannedBuffer& planned, BufferRef& ref, const Register& name);
@@ -315,7 +320,7 @@ class Engine final : public CompletionSink {
   LoopPathTable paths;
   size_t clock_stride = 0;                        // of RankState::clocks
   std::vector<Dispatch> dispatch;                 // by code
-  std::vector<std::unique_ptr<IssuePlan>> plans;  // by code * rank count + rank
+  std::vector<std::unique_ptr<IssuePlan>> plans;  // by code * rank_count() + rank
   std::deque<StridedShape> shapes;                // index 0 is unused
   std::map<std::vector<int64_t>, uint32_t> shape_index;
   MemberCountsTable member_counts;

@@ -188,7 +188,8 @@ Expected<void> Flattener::same_layout(LayoutIndex given, LayoutIndex wanted, con
                           b->sharding.unreduced.begin(), b->sharding.unreduced.end()) &&
       (!a->sharding.is_partial() || a->sharding.unreduced_kind == b->sharding.unreduced_kind);
   bool same_boxes = true;
-  for (size_t r = 0; r < have.by_rank.size() && r < want.by_rank.size(); ++r) {
+  const size_t ranks = blocks_ == Blocks::kOfFirstRank ? 1 : have.by_rank.size();
+  for (size_t r = 0; r < std::min(ranks, want.by_rank.size()); ++r) {
     // A flat view of the same elements has the same layout.
     if (have.by_rank[r].global != want.by_rank[r].global) continue;
     same_boxes = same_boxes && have.by_rank[r].box == want.by_rank[r].box &&

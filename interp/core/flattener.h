@@ -19,7 +19,8 @@ namespace hostir::interp {
 
 class Flattener {
  public:
-  /// Whose packed buffers get their blocks.
+  /// Whose placements are needed. kOfFirstRank: of the others, only sizes; packed buffers of theirs
+  /// have no blocks.
   enum class Blocks : uint8_t { kOfAllRanks, kOfFirstRank };
   Flattener(Code& code, const Program& program, Blocks blocks)
       : code_(code), program_(program), blocks_(blocks) {}

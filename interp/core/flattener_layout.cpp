@@ -37,6 +37,18 @@ Box box_on(const Mesh& mesh, const Sharding& sharding, const Extents& extents, i
   return empty;
 }
 
+// True if all ranks hold parts of equal size.
+bool parts_are_equal(const Mesh& mesh, const Sharding& sharding, const Extents& extents,
+                     Rank ranks) {
+  bool equal = mesh.size() == ranks;
+  for (size_t d = 0; d < extents.size() && equal; ++d) {
+    int64_t parts = 1;
+    for (const AxisRef& axis : sharding.dims[d].axes) parts *= mesh.axis_size(axis);
+    equal = extents[d] % parts == 0;
+  }
+  return equal;
+}
+
 std::vector<int64_t> block_members(const Mesh& mesh, const Mesh& blocks_mesh, const ShardType& type,
                                    Rank rank, const Communicator* comm) {
   if (comm != nullptr) {
@@ -216,10 +228,20 @@ Expected<LayoutTable> Flattener::make_layout(const Scope& scope, const Type& typ
     return table;
   }
   const Communicator* group = comm == kNoComm ? nullptr : &code_.communicators[comm];
-  const PlacementKey keys(program_, table.type, group, code_.rank_count);
   const bool same_extents = std::all_of(codes.begin(), codes.end(), [&](const IndexCodeId id) {
     return code_.exprs[id].is_constant();
   });
+  if (blocks_ == Blocks::kOfFirstRank && same_extents && sharding != nullptr) {
+    HOSTIR_ASSIGN_OR_RETURN(const Extents extents, extents_on(0, codes, type));
+    if (parts_are_equal(*program_.find_mesh(sharding->mesh), *sharding, extents,
+                        code_.rank_count)) {
+      // Of the other ranks, only the sizes count.
+      table.by_rank.add(make_placement(program_, table.type, extents, 0, group));
+      for (Rank r = 1; r < code_.rank_count; ++r) table.by_rank.add(uint32_t{0});
+      return table;
+    }
+  }
+  const PlacementKey keys(program_, table.type, group, code_.rank_count);
   Type without_blocks = table.type;
   if (auto* shard = std::get_if<ShardType>(&without_blocks)) shard->blocks.reset();
   std::map<Extents, size_t> sizes;

@@ -33,8 +33,11 @@ class LoopPathTable;  // loop_paths.h
 class Engine;         // internals (engine.h)
 
 struct InterpreterOptions {
-  int64_t issue_ns = 0;                  // host cost of one instruction (machine.issue_ns)
-  std::vector<Rank> ranks;               // ranks that start; empty: all
+  int64_t issue_ns = 0;     // host cost of one instruction (machine.issue_ns)
+  std::vector<Rank> ranks;  // ranks that start; empty: all
+  /// kFirst: only rank 0 has a state and runs for all, on a backend that completes its collectives
+  /// alone; whether the members of a meeting agree stays unchecked.
+  enum class States : uint8_t { kAll, kFirst } states = States::kAll;
   uint64_t max_steps = UINT64_MAX;       // decisions; if exceeded: fault `max_steps`
   int64_t max_memory_bytes = INT64_MAX;  // live bytes of all ranks; if exceeded: fault `max_memory`
   /// Real time without a completion while work is in flight; if exceeded: fault `timeout`. Applies

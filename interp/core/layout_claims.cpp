@@ -90,7 +90,8 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
   // Where the whole is laid out alike, the first member looks at all blocks (of rooted ones the
   // root) and the others each at their own: the time is that of the members, not of their pairs.
   const auto first = item.members[item.root < 0 ? 0 : static_cast<size_t>(item.root)];
-  const bool own_only = step.rank != first && whole->by_rank[static_cast<size_t>(first)] == all;
+  const bool own_only =
+      runs_for_all() || (step.rank != first && whole->by_rank[static_cast<size_t>(first)] == all);
   const size_t own = static_cast<size_t>(item.position);
   // A model repeats its layers, and with them the layouts of its collectives.
   const auto pair = std::tuple(item.comm, step.rank, whole_layout, block_layout, counts.begin());

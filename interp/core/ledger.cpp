@@ -32,11 +32,11 @@ void GroupLedger::grow() {
   arrivals_ = std::move(arrivals);
 }
 
-void Ledger::prepare(const Code& code) {
+void Ledger::prepare(const Code& code, bool one_member) {
   for (const Communicator& comm : code.communicators) {
     first_group.push_back(static_cast<uint32_t>(groups.size()));
     for (const auto& members : comm.groups) {
-      groups.emplace_back(static_cast<uint32_t>(members.size()));
+      groups.emplace_back(one_member ? 1 : static_cast<uint32_t>(members.size()));
     }
   }
   next_sequence.assign(code.communicators.size() * static_cast<size_t>(code.rank_count), 0);

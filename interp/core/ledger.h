@@ -109,7 +109,8 @@ struct Ledger {
   std::vector<Pair> pairs;              // unfinished pairs, and a window of finished ones
 
   static constexpr size_t kPairWindow = 64;
-  void prepare(const Code& code);
+  /// `one_member`: of every group, only one member's arrivals are kept, at position 0.
+  void prepare(const Code& code, bool one_member);
   GroupLedger& group(CommIndex comm, int32_t group) {
     return groups[first_group[comm] + static_cast<uint32_t>(group)];
   }

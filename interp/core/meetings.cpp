@@ -104,7 +104,7 @@ bool Engine::arrive(Step& step, TaskRecord& task, OpenItem& item) {
   const int32_t group_index = comm.group_of_rank[static_cast<size_t>(step.rank)];
   GroupLedger& group = state.ledger.group(item.item.comm, group_index);
   const uint64_t sequence = item.item.sequence;
-  const auto position = static_cast<uint32_t>(item.item.position);
+  const auto position = runs_for_all() ? 0 : static_cast<uint32_t>(item.item.position);
   group.reach(sequence);
   Arrival& own = group.arrival(sequence, position);
   take_place(own, step, task, item);
@@ -117,7 +117,7 @@ bool Engine::arrive(Step& step, TaskRecord& task, OpenItem& item) {
       if (other.arrived && !arrivals_agree(own, other)) head.mismatch = true;
     }
   }
-  const bool all = head.arrived == group.members();
+  const bool all = !runs_for_all() && head.arrived == group.members();
   if (head.mismatch) {
     if (head.counted > 0 && head.counted + 1 == head.arrived) {
       count_agreeing(group, sequence, own);

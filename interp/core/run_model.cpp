@@ -55,7 +55,7 @@ class RunFiller {
     for (const std::string& name : code_.streams) run_.streams.push_back({name, {}});
     add_instructions();
     add_communicators();
-    for (Rank r = 0; r < code_.rank_count; ++r) add_rank(r);
+    for (Rank r = 0; r < engine_.rank_count(); ++r) add_rank(r);
     add_meetings();
     add_pairs();
     return std::move(run_);
@@ -200,7 +200,7 @@ model::Member Engine::member_of(Rank rank, const Arrival& a) const {
 }
 
 void Engine::log_rank_states() {
-  for (Rank r = 0; r < code->rank_count; ++r) {
+  for (Rank r = 0; r < rank_count(); ++r) {
     const RankState& rank = state.ranks[static_cast<size_t>(r)];
     sink->rank_state({r, state_of(rank), rank.pc, rank.loop_path, rank.waits_for, rank.clock_ns,
                       state.position, branch});

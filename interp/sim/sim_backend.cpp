@@ -39,7 +39,7 @@ interp::Capabilities SimBackend::capabilities() const {
 
 Expected<void> SimBackend::prepare(const interp::Code& code) {
   code_ = &code;
-  state_ = State(code.rank_count);
+  state_ = State(options_.members == SimOptions::Members::kAlike ? 1 : code.rank_count);
   if (options_.threads > 0) cpu::set_thread_count(options_.threads);
   placements_.adopt(code);
   return plans_.prepare(code);

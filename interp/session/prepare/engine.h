@@ -135,6 +135,7 @@ struct RunOptions {
   enum class Summary : uint8_t { kCollectives, kNone } summary = Summary::kCollectives;
   Backend::ValueMode value_mode = Backend::ValueMode::kNone;
   std::vector<Rank> ranks;                       // ranks that start; empty: all
+  bool first_for_all = false;                    // InterpreterOptions::States::kFirst
   uint64_t max_steps = 0;                        // host instructions over all ranks; 0: no limit
   std::function<void(uint64_t steps)> progress;  // called from time to time; may be empty
   /// Called once with the interpreter before the first decision, for sinks that need it.

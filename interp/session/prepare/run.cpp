@@ -237,6 +237,7 @@ InterpreterOptions interpreter_options(const RunOptions& options, Rank ranks) {
   InterpreterOptions out;
   out.issue_ns = issue_ns(options.backend.machine);
   out.ranks = options.ranks;
+  if (options.first_for_all) out.states = InterpreterOptions::States::kFirst;
   if (options.max_steps > 0) out.max_steps = options.max_steps;
   out.timeout_ns = options.backend.timeout_ns;
   out.max_memory_bytes = memory_limit_bytes(options.backend, ranks);
@@ -299,8 +300,8 @@ Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_bac
   result.steps = interpreter->position();
   result.collectives = summary.collectives();
   result.finished_ns = summary.finished_ns();
-  for (Rank r = 0; r < prepared.code->rank_count; ++r)
-    result.peak_bytes.push_back(interpreter->peak_bytes(r));
+  const auto states = static_cast<Rank>(interpreter->state().ranks.size());
+  for (Rank r = 0; r < states; ++r) result.peak_bytes.push_back(interpreter->peak_bytes(r));
   const Fault* worst = result.worst();
   interpreter->tell_peers();
   if (worst && worst->fatal) return result;
