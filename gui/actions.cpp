@@ -51,8 +51,8 @@ bool works_while_typing(std::string_view combination) {
 
 namespace {
 
-// Held down, keys that move by a little are pressed again and again. Others are not: F5 held a
-// moment too long must not run on from where it stopped.
+// Keys for small moves repeat while held down. Others do not: holding F5 a moment too long must not
+// continue past the stop.
 bool repeats(std::string_view combination) {
   constexpr std::string_view kRepeating[] = {"F10", "F11", "Left", "Right", "Up", "Down",
                                              ",",   ".",   "[",    "]",     "=",  "-"};

@@ -57,7 +57,7 @@ std::optional<Banner> read_only_banner(const Model& model) {
 
 }  // namespace
 
-// A long recorded run is not run to its end at once, but how it ended is known.
+// A long recorded run is not replayed to its end on opening, but its outcome is known.
 std::optional<Banner> App::outcome_banner() const {
   const interp::SnapshotPtr& shot = model_.snapshot();
   if (!shot || model_.running() || shot->stop.kind != interp::StopKind::kStart ||

@@ -1,4 +1,4 @@
-// Find in a panel's text (Ctrl+F): a line with the words to find, and the places where they are.
+// Find in a panel's text (Ctrl+F): a line with the words to find, and their occurrences.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace hostir::gui {
 
-/// Every place of `words` in the text, in order, without regard to case. Empty words are nowhere.
+/// Every occurrence of `words` in the text, in order, ignoring case; none if `words` is empty.
 std::vector<TextMark> find_all(std::string_view text, std::string_view words);
 
 class FindText {
@@ -22,7 +22,7 @@ class FindText {
   std::optional<TextMark> draw(Frame& frame, const std::string& name, std::string_view text);
   /// Empty while the line is closed.
   const std::vector<TextMark>& found() const { return found_; }
-  /// The place that was gone to last; null if there is none.
+  /// The current place; null if there is none.
   const TextMark* current() const { return found_.empty() ? nullptr : &found_[at_]; }
 
  private:

@@ -108,8 +108,8 @@ class Model {
   const std::string& open_warning() const { return open_warning_; }
   /// Where in the text of `last_request` the diagnostics point; empty if they name no place.
   const std::vector<TextMark>& open_marks() const { return open_marks_; }
-  /// How the recorded run that is open ended, in its own words, as the log tells before anything
-  /// has run here. Empty: well, or nothing recorded is open.
+  /// How the open recorded run ended, according to its log and before anything has run here. Empty
+  /// if it ended well, or if no recorded run is open.
   const std::string& recorded_outcome() const { return recorded_outcome_; }
   /// Opens in the background, then runs the commands (to return to the same place after an edit).
   void open(interp::OpenRequest request, std::vector<std::string> then = {});

@@ -83,7 +83,7 @@ class SessionWorker {
   /// Cancels the current opening and drops queued ones.
   void cancel_opening();
   std::optional<Opening> opening() const;
-  /// The `goto` that is under way, if it is long; `interrupt` ends it where it is.
+  /// The `goto` that is under way, if it is long; `interrupt` ends it at the current position.
   std::optional<Travel> travel() const;
   void execute(std::string command);
   /// Queues a read. Reads run newest first, between commands; a new read replaces a waiting one

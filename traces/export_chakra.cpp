@@ -163,7 +163,7 @@ class ChakraWriter {
       put_number(node, 6, static_cast<uint64_t>(e.start_ns / 1000));
       put_number(node, 7, static_cast<uint64_t>((e.finish_ns - e.start_ns + 999) / 1000));
     }
-    // Also of communication: readers refuse it on the host.
+    // Also for communication, because readers reject it on the host.
     put_attribute(node, "is_cpu_op", kBool, 0);
     append(rank, node + rest);
   }

@@ -1,4 +1,4 @@
-// Writes a model::Run as a log: for importers, for tests, and for any run without a program text of
+// Writes a model::Run as a log: for importers, for tests, and for any run whose program is not
 // ours.
 //
 // The log opens like any other, in the terminal, in the GUI, and with SQL. What the Run does not

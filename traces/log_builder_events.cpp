@@ -56,7 +56,7 @@ std::tuple<int64_t, uint64_t, int> LogBuilder::order_of(const Member& m, uint64_
 }
 
 void LogBuilder::add_task(const model::Task& task) {
-  // Of finished tasks, only those with times tell anything.
+  // A finished task is worth an event only if its times are known.
   if (task.state == model::TaskState::kFinished && !task.times.finished_ns) return;
   const int64_t time = begin_of(task.times).value_or(0);
   for (const model::TaskId awaited : task.waits_for) {

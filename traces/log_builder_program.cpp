@@ -52,7 +52,7 @@ InstructionDescription LogBuilder::described(const model::Instruction& i) {
   InstructionDescription out;
   out.address = i.address;
   out.mnemonic = i.mnemonic;
-  // Another tool's kernel has a name, and no text or address of ours.
+  // Another tool's kernel has a name but no text or address.
   const bool foreign = i.mnemonic == "launch" && i.address.empty();
   (foreign ? out.kernel : out.text) = i.text;
   out.frames = i.frames;

@@ -146,7 +146,7 @@ Expected<void> LogReader::load_all(Lineage lineage, const std::stop_token& stop)
   };
   if (next_id > 0 || last_id < 0) take(EventPart(tables_));
   HOSTIR_TRY(load_events(pool_, tables_, shown, next_id, last_id, stop, take));
-  // Events in flight when the last chunk was written have finished since, or never will.
+  // Events that were in flight when the last chunk was written have finished since, or never will.
   HOSTIR_ASSIGN_OR_RETURN(const News late, read_open(*loader_, loaded_));
   const std::unique_lock lock(mutex_);
   settle(loaded_, late);

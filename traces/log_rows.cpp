@@ -93,7 +93,7 @@ std::string LogReader::loop_path(interp::LoopPathId path) const {
 Expected<std::vector<interp::LogCollective>> LogReader::collectives(const EventFilter& filter,
                                                                     std::stop_token stop) const {
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, pool_.acquire(std::move(stop)));
-  // Unneeded conditions would keep SQLite from using its indexes.
+  // Unneeded conditions would prevent SQLite from using its indexes.
   std::string sql =
       "SELECT event, branch, rank, communicator, sequence, kind, reduction, dtype, bytes, "
       "member_count, arrival_ns, start_ns, finish_ns, algbw_bytes_per_s, busbw_bytes_per_s, "

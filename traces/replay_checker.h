@@ -26,7 +26,7 @@ class ReplayChecker final : public interp::TraceSink {
   ReplayChecker(const LogReader& log, const interp::Code& code, ProgramDescription program);
 
   Expected<void> prepare(Database& database);
-  /// Needed for the contents of values that differ.
+  /// Required to report the contents of values that differ.
   void set_interpreter(const interp::Interpreter* interpreter) { interpreter_ = interpreter; }
 
   /// Receives every write that comes with contents (traces/contents_sink.h). Return false to stop.

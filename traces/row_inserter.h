@@ -34,7 +34,7 @@ class RowInserter {
 
  private:
   static constexpr size_t kRowsPerStatement = 256;
-  /// The data of the virtual table. On the heap, because SQLite keeps its address.
+  /// The data of the virtual table. On the heap, because SQLite stores its address.
   struct Buffer {
     size_t column_count = 0;
     size_t filled = 0;  // rows

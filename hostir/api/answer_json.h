@@ -1,8 +1,8 @@
 // Answers of a session as JSON, for programs in other languages. One line each.
 //
-// Every member is always there; what is not known is null. Names of values are without '%', times
-// are in ns, sizes in bytes, boxes are global and half-open: [[lo, hi], ...], one pair per
-// dimension. Numbers that JSON cannot write (NaN, Inf) are texts.
+// Every member is always present; unknown ones are null. Names of values are without '%', times are
+// in ns, sizes in bytes, boxes are global and half-open: [[lo, hi], ...], one pair per dimension.
+// Numbers that JSON cannot represent (NaN, Inf) are strings.
 #pragma once
 
 #include <stop_token>
@@ -14,13 +14,13 @@
 
 namespace hostir::api {
 
-/// Carries out a command. What it did: `text` as the terminal prints it, `position`, and where it
-/// ran `stop`, `moved`, `logged`. `data` is described in README.md; null for commands without it.
-/// Errors: those of the command.
+/// Executes a command. Returns `text` as the terminal prints it, `position`, and if the command ran
+/// the program, `stop`, `moved` and `logged`. `data` is described in README.md; null for commands
+/// without it. Errors: those of the command.
 Expected<std::string> execute_json(interp::Session& session, const interp::Command& command,
                                    const std::stop_token& stop);
 
-/// What was opened: the function, ranks, mesh, and what the opening decided by itself.
+/// What was opened: the function, ranks, mesh, and what was chosen by default.
 std::string opened_json(const interp::Snapshot& snapshot, const std::string& notice,
                         const std::string& warning);
 

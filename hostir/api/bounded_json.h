@@ -1,4 +1,5 @@
-// JSON from strangers. The library parses any depth, but prints and destroys by recursion.
+// Parses untrusted JSON. The library parses any depth, but prints and destroys recursively, so the
+// depth is limited here.
 #pragma once
 
 #include <string_view>

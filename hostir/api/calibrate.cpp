@@ -40,7 +40,7 @@ struct Operand {
 };
 
 // `sources`: the operands, filled with random numbers once; `op`: the kernel's, on %x0, %x1. Every
-// turn has operands of its own.
+// launch in a turn has its own operands.
 std::string program_text(const std::vector<Operand>& sources, const Operand& result, DType dtype,
                          const std::string& op, int64_t launches) {
   const auto type = [&](const Operand& o) {
@@ -48,7 +48,7 @@ std::string program_text(const std::vector<Operand>& sources, const Operand& res
   };
   int64_t bytes = result.rows * result.columns * size_bytes(dtype);
   for (const Operand& o : sources) bytes += o.rows * o.columns * size_bytes(dtype);
-  // What small operands cost is the launch.
+  // With small operands, nearly all of the time is the launch.
   const int64_t turns =
       bytes < kSmallBytes ? 1 : std::clamp<int64_t>(kTurnBytes / bytes, 1, kMostTurns);
   std::string kernels;

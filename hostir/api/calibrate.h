@@ -5,7 +5,7 @@
 // 2. Fit launch_ns, the memory bandwidth, the FLOP/s per dtype and product_ramp_flops on some
 // sizes:
 //    the least sum of squared log(predicted / measured).
-// 3. Predict the other sizes. Their error says what the description is worth.
+// 3. Predict the other sizes. Their error shows how accurate the description is.
 // Links and collectives stay those of the starting machine.
 #pragma once
 

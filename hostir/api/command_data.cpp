@@ -18,7 +18,7 @@ using interp::InsideTerm;
 using interp::WhatIf;
 using interp::WhatIfTrial;
 
-// Longer values are read as tensors.
+// Clients read longer values as tensors.
 constexpr int64_t kMaxElements = 1000;
 
 Json known(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }

@@ -17,7 +17,7 @@ struct CarriedOut {
   Json data;  // null: the command has none
 };
 
-/// Carries out a command. Errors: those of Session::execute and of what it reads.
+/// Executes a command. Errors: those of Session::execute and of what it reads.
 Expected<CarriedOut> carry_out(interp::Session& session, const interp::Command& command,
                                const std::stop_token& stop);
 

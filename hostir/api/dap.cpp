@@ -72,7 +72,7 @@ struct Reply {
   std::function<void()> then;
 };
 
-// Carries out requests. Used by one thread; `pause` may be called from any.
+// Handles requests. Used by one thread; `pause` may be called from any.
 class Debugger {
  public:
   explicit Debugger(DapWriter& writer) : writer_(writer) {}
@@ -104,14 +104,14 @@ class Debugger {
     }
   }
 
-  /// The editor is gone: stops what runs, and what would run next.
+  /// The editor is gone: stops the running request and all queued ones.
   void close() {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
     running_.request_stop();
   }
 
-  /// Stops what runs, after a whole decision.
+  /// Stops the running command after a complete decision.
   void pause() {
     const std::lock_guard lock(mutex_);
     running_.request_stop();
@@ -207,13 +207,13 @@ class Debugger {
     return {};
   }
 
-  // The response goes out first, as the protocol wants it.
+  // The protocol requires the response before any event.
   Expected<Reply> run(const Json& arguments, const std::string& text, Json body = nullptr) {
     if (!session_->snapshot()->no_stepping.empty())
       return fail(ErrorKind::kUsage, "dap_request", session_->snapshot()->no_stepping);
     HOSTIR_TRY(choose(arguments));
     HOSTIR_ASSIGN_OR_RETURN(const interp::Command command, interp::parse_command(text));
-    // From here on `pause` finds what it stops.
+    // From here on, `pause` can stop the command.
     const auto then = [this, command, stop = begin_running()] {
       const auto outcome = session_->execute(command, stop);
       if (outcome)
@@ -255,7 +255,7 @@ class Debugger {
   }
 
   Expected<Reply> configured(const Json&) {
-    // A log that cannot run again is looked at where it ends.
+    // A log that cannot be run again is shown at its end.
     if (stop_on_entry_ || !session_->snapshot()->no_stepping.empty())
       return Reply{nullptr, [this] { tell_stop(); }};
     return run(Json::object(), "continue");

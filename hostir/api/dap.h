@@ -10,7 +10,7 @@
 namespace hostir::api {
 
 /// Serves one editor until it disconnects or the input ends. `pause`, `disconnect` and `terminate`
-/// overtake what runs; everything else is carried out in order.
+/// take effect at once; all other requests are handled in order.
 void serve_dap(std::istream& input, std::ostream& output);
 
 }  // namespace hostir::api

@@ -15,7 +15,7 @@ using interp::Command;
 using interp::CommandKind;
 using interp::Place;
 
-// The sets that are not a file's. Paths never begin with a colon.
+// Names of the sets that do not belong to a file. A path never begins with a colon.
 constexpr const char* kFunctions = ":functions";
 constexpr const char* kData = ":data";
 constexpr const char* kExceptions = ":exceptions";
@@ -25,7 +25,7 @@ std::string text_member(const Json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// The wanted breakpoints of a request; what is no object is left out.
+// The breakpoints that a request asks for; skips anything that is not an object.
 std::vector<Json> wanted_of(const Json& arguments, const char* member) {
   std::vector<Json> out;
   const auto list = arguments.find(member);

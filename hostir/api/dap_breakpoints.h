@@ -1,5 +1,5 @@
-// The breakpoints of an editor, which sends whole sets: those of a file, of functions, of data, of
-// exceptions. A set replaces the one before it.
+// The breakpoints of an editor, which sends whole sets: of a file, of functions, of data, of
+// exceptions. A set replaces the previous one.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class DapBreakpoints {
  public:
   explicit DapBreakpoints(interp::Session& session) : session_(session) {}
 
-  // Arguments and answers are those of the protocol's requests. A breakpoint that cannot be set is
-  // answered with `verified` false and the reason.
+  // Arguments and results have the form of the protocol's requests. A breakpoint that cannot be set
+  // is answered with `verified` false and the reason.
   Json set_lines(const Json& arguments);
   Json set_functions(const Json& arguments);
   Json set_data(const Json& arguments);

@@ -13,7 +13,7 @@
 namespace hostir::api {
 
 /// The next message; discarded if its text is not JSON. nullopt at the end of the input, and after
-/// a header that is none: where the next message begins is then unknown.
+/// an invalid header, because the start of the next message is then unknown.
 std::optional<Json> read_dap_message(std::istream& input);
 
 /// Writes messages and numbers them. Any thread.

@@ -19,7 +19,7 @@ using interp::Rank;
 using interp::RankSnapshot;
 using interp::Snapshot;
 
-// Numbers of texts that are no files: the text that runs, then phases, then the user's texts.
+// Numbers of texts that are not files: the running text, then the phases, then the user's texts.
 constexpr int64_t kRunningText = 1;
 constexpr int64_t kFirstPhase = 2;
 constexpr int64_t kFirstGiven = 1000;
@@ -316,7 +316,7 @@ Expected<Json> DapView::set(int64_t reference, const std::string& name, const st
   return evaluate(element, parent.rank);
 }
 
-// A number of one tensor in short, as a watch shows it.
+// The short form of a tensor or a number of it, as a watch shows it.
 Expected<std::string> DapView::watched(const std::string& text, Rank rank) {
   HOSTIR_ASSIGN_OR_RETURN(const interp::WatchExpr watch, interp::parse_watch(text));
   interp::ValueQuery query;
@@ -348,7 +348,7 @@ Expected<Json> DapView::evaluate(const std::string& expression, Rank rank) {
   if (auto number = watched(text, rank)) {
     result = std::move(*number);
   } else {
-    // Anything else that `print` takes; its error is the better one.
+    // Not a watch: try it as an argument of `print`, whose errors are more specific.
     HOSTIR_ASSIGN_OR_RETURN(const interp::Command command,
                             interp::parse_command(fmt::format("print {} rank {}", text, rank)));
     HOSTIR_ASSIGN_OR_RETURN(const CarriedOut done, carry_out(session_, command, {}));

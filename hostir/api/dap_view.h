@@ -18,7 +18,7 @@ class DapView {
  public:
   explicit DapView(interp::Session& session) : session_(session) {}
 
-  /// The session has moved or was edited.
+  /// Call when the session has moved or was edited.
   void forget() { references_.clear(); }
 
   Json threads() const;
@@ -28,11 +28,11 @@ class DapView {
   /// `filter`: `named`, `indexed`, or empty for both. `count` 0: all, at most kMostElements.
   Expected<Json> variables(int64_t reference, std::string_view filter, int64_t first,
                            int64_t count);
-  /// Writes an element and answers with its new value. Errors: what is not an element of a tensor.
+  /// Writes an element and returns its new value. Errors: `name` is not an element of a tensor.
   Expected<Json> set(int64_t reference, const std::string& name, const std::string& value);
   /// A tensor, an element, or any expression that `print` takes, on the frame's rank.
   Expected<Json> evaluate(const std::string& expression, interp::Rank rank);
-  /// The texts of the compiler's phases and the one that runs.
+  /// The texts of the compiler's phases, and the running text.
   Json loaded_sources() const;
   Expected<std::string> source_text(int64_t reference) const;
 

@@ -12,7 +12,7 @@ namespace hostir::api {
 
 namespace {
 
-constexpr size_t kNamedInputs = 24;  // at most so many are listed in the note
+constexpr size_t kNamedInputs = 24;  // maximum number listed in the note
 
 constexpr int64_t kSmallSize = 8;
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMostInputElements = int64_t{1} << 22;  // of the inputs of a run
 
-// The expected tensor with the part that a rank holds in its place.
+// The expected tensor, with the elements of `box` replaced by the rank's part.
 Tensor with_part(Tensor out, const Box& box, const Tensor& part) {
   const Box whole = Box::whole(out.extents);
   const auto size = static_cast<size_t>(size_bytes(out.dtype));
@@ -28,7 +28,7 @@ Tensor with_part(Tensor out, const Box& box, const Tensor& part) {
   return out;
 }
 
-// Whether two ways of computing a value may differ by so much.
+// Whether rounding alone may explain a difference of this size.
 bool may_be_rounding(const interp::TensorDifference& d, DType dtype) {
   const double margin = size_bytes(dtype) >= 4 ? 100 : 10;
   return is_float(dtype) && d.max_abs <= margin * d.allowed;

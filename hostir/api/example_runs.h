@@ -1,8 +1,8 @@
-// Runs a function and the unsharded fusion that it is to compute on the same example inputs and
+// Runs a function and the unsharded fusion that it should compute on the same example inputs, and
 // compares every rank's outputs.
 //
-// `verify --against` confirms with it what it found without values: a factor or a term that is
-// missed makes no difference where the value is 0.
+// `verify --against` uses it to confirm what it found without values: for example, a missing factor
+// does not matter if the value is always 0.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct ExampleRuns {
   std::vector<Output> outputs;
 };
 
-/// `given` chooses the function; `against` names a fusion of the same program, without '@'.
+/// `given` names the function to run, `against` a fusion of the same program, without '@'.
 ExampleRuns run_examples(const LoadedFile& file, const Program& program, ProgramOptions given,
                          const std::string& against);
 

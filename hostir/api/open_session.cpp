@@ -126,8 +126,9 @@ class LoggedSession final : public interp::Session {
   }
 
  private:
-  // Adds a line where the first NaN and the first infinity were born, when the run has passed it.
-  // Nothing is known of a run that departed from its first line: the watch has seen both.
+  // Adds a line for the first NaN and the first infinity once the run has passed their origin. Does
+  // nothing after the user has changed the history, because the watch has then seen events of both
+  // lines.
   void tell_births(interp::Outcome& outcome) {
     if (live_->departed()) return;
     const uint64_t position = live_->snapshot()->position.decision;
@@ -153,7 +154,7 @@ class LoggedSession final : public interp::Session {
   std::unique_ptr<TemporaryFile> file_;
   std::unique_ptr<traces::TraceWriter> writer_;
   std::unique_ptr<traces::LogReader> reader_;
-  std::unique_ptr<interp::ValueWatch> watch_;  // hands everything on to the writer
+  std::unique_ptr<interp::ValueWatch> watch_;  // forwards everything to the writer
   std::unique_ptr<interp::LiveSession> live_;
   std::vector<interp::LogLine> told_births_;
   std::string recorded_path_;

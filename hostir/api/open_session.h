@@ -1,8 +1,7 @@
 // Opens a program or a log as a live session; a log's program is run again.
 //
-// This is the implementation of SessionFactory, and the only code that combines sessions, backends
-// and logs. A live session always has a log. Without a log path, it is a temporary file that is
-// deleted with the session.
+// Implements SessionFactory. Only this code combines sessions, backends and logs. A live session
+// always has a log. Without a log path, it is a temporary file that is deleted with the session.
 #pragma once
 
 #include <cstdint>

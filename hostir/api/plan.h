@@ -3,17 +3,19 @@
 // 1. The meshes: those of the request, or every product of two axes that gives the number of ranks
 //    (of as many axes as the fusion's mesh has, if those are more).
 // 2. On each mesh nothing is cut at first. Every cut of one dimension of one parameter by one axis
-//    is tried; propagation shards all other values to match. The best cut stays, and the next one
-//    is looked for, until none is better. (PartIR, Alabed et al., 2024, calls these tactics.) A cut
-//    that propagation makes anyway is not tried again, nor, if there are many, one that was among
-//    the worse half in the round before; all are tried again once the parts fit in memory.
+//    is tried; propagation shards all other values accordingly. The best cut is kept, and the next
+//    one is searched for, until no cut improves the plan. (PartIR, Alabed et al., 2024, calls these
+//    tactics.) A cut that propagation makes anyway is not tried again, nor, if there are many, one
+//    that was among the worse half in the round before; all are tried again once the parts fit in
+//    memory.
 // 3. Each candidate is lowered and run without values (plan_prediction.h): the times are the
 //    simulator's. Candidates that propagate to the same shardings are predicted once.
 // 4. If the fusion repeats equal layers (repeated_layers.h), they are cut alike. The search lowers
 //    two and four of them, and a layer adds half of the difference. The best plan is then
 //    predicted with all layers.
-// A candidate that fits in a rank's memory is better than one that does not; then the faster one,
-// and of equally fast ones the one that needs less memory. The search is greedy: it proves nothing.
+// A candidate that fits in a rank's memory is better than one that does not; otherwise the faster
+// one is better, and of equally fast ones the one that needs less memory. The search is greedy, so
+// the result need not be optimal.
 #pragma once
 
 #include <functional>
@@ -41,7 +43,7 @@ struct Plan : Prediction {
   bool exact = true;        // predicted with all layers
 };
 
-/// What a cut of the best plan is good for: the plan without it.
+/// The benefit of one cut of the best plan: the plan without it.
 struct PlanWithout {
   PlanCut cut;
   Plan plan;
@@ -67,9 +69,9 @@ struct Plans {
   size_t layers = 1;  // equal layers that are cut alike; a cut names the first one's parameter
 };
 
-/// The index of the plan to prefer, of at least one: the fastest that fits, or of those that take
-/// at most 0.1 % longer than it the one that needs least memory. If none fits, the one that needs
-/// least memory.
+/// The index of the preferred plan; `plans` must not be empty. Of the plans that fit and take at
+/// most 0.1 % longer than the fastest, the one that needs least memory. If none fits, the one that
+/// needs least memory.
 size_t preferred_plan(std::span<const Plan* const> plans);
 
 /// Errors: kUsage for a name that is not a parameter or result, for a function that is not a

@@ -11,8 +11,8 @@ namespace hostir::api {
 
 using MeshAxes = std::vector<MeshAxis>;
 
-/// The axes of each text, `dp=4,tp=2` or as in the language `<dp=4, tp=2>`. Errors: kUsage for a
-/// text that is not a mesh, and for meshes with different numbers of ranks.
+/// Parses the axes of each text: `dp=4,tp=2`, or `<dp=4, tp=2>` as in the language. Errors: kUsage
+/// for a text that is not a mesh, and for meshes with different numbers of ranks.
 Expected<std::vector<MeshAxes>> parse_mesh_axes(const std::vector<std::string>& texts);
 
 int64_t rank_count(const MeshAxes& axes);

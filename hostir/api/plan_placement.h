@@ -1,4 +1,4 @@
-// When two plans place everything alike.
+// Compares plans by where they place each value.
 #pragma once
 
 #include <string>

@@ -110,7 +110,7 @@ Expected<Prediction> Predictor::predict(const Program& program, const std::strin
   const interp::Prepared& prepared = *fresh;
   interp::RunOptions options;
   options.backend = request_;
-  options.backend.max_memory_bytes = INT64_MAX;  // what does not fit is told, not refused
+  options.backend.max_memory_bytes = INT64_MAX;  // plans that do not fit are still predicted
   sim::SimOptions simulated;
   simulated.machine = request_.machine;
   simulated.values = sim::SimOptions::Values::kNone;

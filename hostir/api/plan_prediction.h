@@ -1,8 +1,8 @@
 // Predicts the time and memory of a fusion: lowers it and runs it without values.
 //
-// Where all ranks do the same, rank 0 runs alone and stands for all: it has the largest box of
-// every value. A prediction then takes as long for 1,024 ranks as for one. Where they do not (a
-// `where`, send and recv), all ranks run.
+// If all ranks do the same, rank 0 runs alone on behalf of all: it has the largest box of every
+// value. A prediction then takes as long for 1,024 ranks as for one. Where they do not (a `where`,
+// send and recv), all ranks run.
 #pragma once
 
 #include <map>
@@ -30,13 +30,13 @@ struct Prediction {
 class Predictor {
  public:
   enum class Ranks : uint8_t { kOneForAll, kAll };
-  /// `request` is for `shapes`, with the machine whose times count. Sizes are known.
+  /// `request` names the backend `shapes` and the machine whose times are predicted. All sizes must
+  /// be known.
   Predictor(interp::BackendRequest request, SizeBindings sizes, Ranks ranks = Ranks::kOneForAll)
       : request_(std::move(request)), sizes_(std::move(sizes)), ranks_(ranks) {}
 
-  /// `program` has the fusion and its mesh. All programs of one predictor are the same but for
-  /// their meshes and shardings, and the number of their layers. Errors: those of lowering and
-  /// running.
+  /// `program` has the fusion and its mesh. All programs given to one predictor differ only in
+  /// meshes, shardings and the number of layers. Errors: those of lowering and running.
   Expected<Prediction> predict(const Program& program, const std::string& fusion);
 
  private:
@@ -49,7 +49,7 @@ class Predictor {
   interp::BackendRequest request_;
   SizeBindings sizes_;
   Ranks ranks_;
-  std::optional<Machine> file_machine_;  // whose costs decide in lowering, as for `run`
+  std::optional<Machine> file_machine_;  // used as the cost model of lowering, as in `run`
   // By meshes: candidates on the same meshes need the same reshards.
   std::map<std::string, std::unique_ptr<MeshMoves>> moves_;
   std::unordered_map<std::string, Prediction> known_;  // by key

@@ -17,23 +17,23 @@ namespace hostir::api {
 struct Proof {
   enum class Verdict : uint8_t {
     kProven,
-    kDiffers,   // another number of times, another element, a partial sum, never written, or not
-                // proven and other outputs on example inputs
-    kUnproven,  // computed in another way, or in one that the prover does not follow, and equal on
+    kDiffers,   // a wrong factor or element, a partial sum, never written, or not proven and
+                // different outputs on example inputs
+    kUnproven,  // computed in another way, or in one that the prover cannot follow, but equal on
                 // example inputs
   };
   Verdict verdict = Verdict::kProven;
   std::vector<Diagnostic> findings;  // one for each output that is not proven
-  std::set<std::string> rules;       // kernels whose own sharding rules the proof takes as true
+  std::set<std::string> rules;       // kernels whose own sharding rules are assumed to be correct
   size_t outputs = 0;
   int64_t ranks = 0;
 };
 
-/// Parameters and results correspond by position. `against`: a fusion, without '@'.
-/// What is not proven, or only by a kernel's own rule, is run on example inputs (example_runs.h)
-/// unless these are large. Errors have positions in the file: those of preparing and running either
-/// program, deadlocks included; `against` if the numbers of parameters or results, or their shapes,
-/// differ.
+/// Parameters and results correspond by position. `against`: a fusion, without '@'. An output that
+/// is not proven, or proven only by a kernel's own rule, is checked on example inputs
+/// (example_runs.h) unless these are large. Errors have positions in the file: those of preparing
+/// and running either program, deadlocks included; `against` if the numbers of parameters or
+/// results, or their shapes, differ.
 Expected<Proof> prove(const LoadedFile& file, ProgramOptions program, const std::string& against);
 
 }  // namespace hostir::api

@@ -1,4 +1,4 @@
-// Requests that one thread reads and another carries out, in order.
+// A queue of requests that one thread reads and another handles, in order.
 #pragma once
 
 #include <condition_variable>

@@ -41,7 +41,7 @@ void RunLog::attach(interp::RunOptions& options) {
     }
     writer_->kernels(traces::describe_kernels(interpreter));
   };
-  // Some are known only after the run.
+  // Some properties are known only after the run.
   options.ended = [this, before = options.ended](const interp::Interpreter& interpreter) {
     if (before) before(interpreter);
     for (const auto& [name, value] : interpreter.backend().properties()) {

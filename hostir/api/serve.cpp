@@ -64,8 +64,8 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-// Stops of the commands that run or wait, by session. The reading thread adds and requests them;
-// the thread that carries out commands takes them away.
+// Stop sources of the running and queued commands, by session. The reading thread adds and triggers
+// them; the working thread removes them.
 class Stops {
  public:
   std::stop_source add(int64_t session) {
@@ -76,7 +76,7 @@ class Stops {
     const std::lock_guard lock(mutex_);
     std::erase_if(waiting_, [&](const auto& entry) { return entry.second == stop; });
   }
-  /// How many commands of the session were asked to stop.
+  /// Returns the number of the session's commands that were asked to stop.
   size_t request(int64_t session) {
     const std::lock_guard lock(mutex_);
     const auto [begin, end] = waiting_.equal_range(session);
@@ -104,7 +104,7 @@ class Server {
     }
     const auto session = find(params);
     if (!session) return tl::unexpected(session.error());
-    if (method == "interrupt") return Json{{"interrupted", 0}};  // nothing runs or waits
+    if (method == "interrupt") return Json{{"interrupted", 0}};  // no command is running or queued
     if (method == "close") {
       sessions_.erase(*session);
       return Json::object();
@@ -186,7 +186,7 @@ class Server {
   int64_t last_ = 0;
 };
 
-// A line that was read. `stop` ends the command that it holds.
+// A line that was read. `stop` ends its command.
 struct Request {
   Json message;
   std::optional<int64_t> session;
@@ -242,7 +242,7 @@ std::string answer_to(Server& server, const Request& request) {
                      server.call(message["method"].get<std::string>(), params, request.stop));
 }
 
-// Two threads: one reads and carries out `interrupt` at once, the other does everything else in
+// Two threads: one reads, and handles `interrupt` at once; the other handles everything else in
 // order.
 class Pump {
  public:
@@ -291,7 +291,7 @@ class Pump {
   std::ostream& output_;
   std::mutex output_mutex_;
   Stops stops_;
-  Server server_;  // only the working thread's
+  Server server_;  // used only by the working thread
   RequestQueue<Request> requests_;
 };
 

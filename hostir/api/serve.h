@@ -15,7 +15,7 @@
 namespace hostir::api {
 
 /// Answers every line of `input` until its end; sessions that are still open are closed then.
-/// Requests are carried out one after another, except for `interrupt`, which overtakes them.
+/// Requests are handled one after another, except for `interrupt`, which takes effect at once.
 /// Notifications (without `id`) get no answer.
 void serve(std::istream& input, std::ostream& output);
 

@@ -82,7 +82,7 @@ tl::unexpected<TextError> refused(const Error& error, const SourceManager& sourc
   return tl::unexpected(TextError{error.kind, error_json(error, sources)});
 }
 
-// Loads the program that the options name; `convert` makes the answer.
+// Loads the program that the options name; `convert` returns the answer.
 template <class Convert>
 Answered<std::string> of_program(const std::string& path, std::string_view options,
                                  Convert convert) {

@@ -1,8 +1,8 @@
 // A session driven by texts: commands go in as a debugger takes them, answers come out as JSON.
 //
-// What callers in other languages need and no more; the C interface (c/hostir.h) and `hostir serve`
-// are thin clients of it. Answers are described in answer_json.h. Threads: one at a time, except
-// for interrupt().
+// Exactly what callers in other languages need; the C interface (c/hostir.h) and `hostir serve` are
+// thin clients of it. Answers are described in answer_json.h. Threads: one at a time, except for
+// interrupt().
 #pragma once
 
 #include <memory>
@@ -26,8 +26,9 @@ using Answered = tl::expected<T, TextError>;
 
 class TextSession {
  public:
-  /// Opens a program, a log, or a folder of logs. `options`: open_options.h; `tensors`: inputs
-  /// beside those that the options name. Errors: those of the options, of reading, of preparing.
+  /// Opens a program, a log, or a folder of logs. `options`: open_options.h; `tensors`: inputs in
+  /// addition to those that the options name. Errors: those of the options, of reading, of
+  /// preparing.
   static Answered<std::unique_ptr<TextSession>> open(const std::string& path,
                                                      std::string_view options,
                                                      std::vector<interp::NamedInput> tensors);
@@ -35,23 +36,23 @@ class TextSession {
   /// What was opened.
   std::string opened() const;
 
-  /// Carries out one command. A fault or deadlock of the program is not an error: it is the reason
-  /// for the stop. `stop` ends it early, after a whole decision; so does interrupt().
-  /// Errors: the text is not a command, or a value cannot be read.
+  /// Executes one command. A fault or deadlock of the program is not an error but the reason for
+  /// the stop. `stop` ends it early, after a complete decision; so does interrupt(). Errors: the
+  /// text is not a command, or a value cannot be read.
   Answered<std::string> execute(std::string_view command, std::stop_source stop = {});
 
   /// Any read-only SQL on the session's log (traces/SCHEMA.md).
   Answered<std::string> query(std::string_view sql);
 
-  /// `arguments` of a `print` that reads one value: `%y`, `%y rank 1`, `%y[0:2, :] global`.
-  /// Errors: those of reading; `not_written` where nobody wrote it; several ranks are kUsage.
+  /// `arguments` of a `print` that reads one value: `%y`, `%y rank 1`, `%y[0:2, :] global`. Errors:
+  /// those of reading; `not_written` if nothing wrote it; kUsage if several ranks are named.
   struct ReadTensor {
     Tensor tensor;
     std::string json;  // reading_json()
   };
   Answered<ReadTensor> read(std::string_view arguments);
 
-  /// Stops the command that runs now at a whole decision, if one does. Any thread.
+  /// Stops the running command, if any, after a complete decision. Any thread.
   void interrupt();
 
  private:

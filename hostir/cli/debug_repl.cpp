@@ -222,7 +222,7 @@ class Repl {
     for (const auto& [number, command] : displays_) show_display(number, command);
   }
 
-  // A value that does not exist at this stop is no error: it may exist at the next.
+  // A value that does not exist at this stop is not an error, because it may exist at the next one.
   void show_display(uint32_t number, const Command& command) {
     const auto outcome = session_.execute(command, std::stop_token());
     output_ << number << ": "
@@ -341,7 +341,7 @@ class Repl {
     return true;
   }
 
-  // Commands that only look are too short to need an interrupt.
+  // Commands that only inspect are too short to need an interrupt.
   Expected<Outcome> run(const Command& command) {
     if (interp::only_looks(command.kind) || options_.echo == ReplOptions::Echo::kYes)
       return session_.execute(command, std::stop_token());

@@ -15,8 +15,7 @@ namespace hostir::cli {
 
 struct ReplOptions {
   std::string prompt = "(hostir) ";
-  /// With libedit, unless standard input or output is something else than a terminal; then `input`
-  /// is not read.
+  /// Uses libedit, and does not read `input`, if standard input and output are terminals.
   enum class Editing : uint8_t { kNo, kOnTerminal } editing = Editing::kNo;
   enum class Echo : uint8_t { kNo, kYes } echo = Echo::kNo;  // print the commands, for transcripts
 };

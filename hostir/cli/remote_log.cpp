@@ -36,7 +36,7 @@ Expected<int> run_ssh(const std::string& host, const std::string& command,
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, target.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  // `--`: a host that begins with a dash is no option.
+  // `--`: a host that begins with a dash must not be read as an option.
   const char* const argv[] = {"ssh", "--", host.c_str(), command.c_str(), nullptr};
   pid_t child = 0;
   const int error =

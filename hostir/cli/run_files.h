@@ -36,8 +36,8 @@ class ExpectedOutputs {
   /// Errors: kUsage as for OutputFiles; those of reading the values.
   static Expected<ExpectedOutputs> parse(const std::vector<std::string>& texts,
                                          const interp::Prepared& prepared);
-  /// The shape of the value given for output `index` by its number; none if it has no value of its
-  /// own, or one that cannot be read: `parse` reports that.
+  /// The shape of the value given for output number `index`; none if it has no value of its own, or
+  /// if the value cannot be read, which `parse` reports.
   static std::optional<std::vector<int64_t>> shape(const std::vector<std::string>& texts,
                                                    size_t index);
   enum class Report : uint8_t { kAll, kDifferences };

@@ -20,7 +20,7 @@ std::string describe_shards(const interp::NamedOutput& output);
 /// Collectives per rank, peak memory, virtual time.
 std::string describe_summary(const interp::RunResult& result, bool virtual_time);
 
-/// What `--graphs` captured, and why not more.
+/// What `--graphs` captured, and why the rest was not.
 void note_graphs(Terminal& terminal, const interp::Interpreter& interpreter);
 
 }  // namespace hostir::cli

@@ -87,7 +87,7 @@ class OpenVerb : public Verb {
     return 0;
   }
 
-  // Beside dumps, profiles add who was late. A profile that cannot be read must not hide a verdict.
+  // Next to dumps, profiles add which rank was late. An unreadable profile must not hide a verdict.
   static Expected<void> print_profiles(Terminal& terminal,
                                        const traces::import::OpenedDumps& opened) {
     if (opened.profiles.empty()) return {};

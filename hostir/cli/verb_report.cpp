@@ -79,7 +79,7 @@ class ReportVerb : public Verb {
       return scratch;
     }
     const auto opened = traces::import::open_dumps({program_.path});
-    if (!opened && folder) return program_.path;  // a folder of logs; open_log() tells otherwise
+    if (!opened && folder) return program_.path;  // a folder of logs, else open_log() reports it
     if (!opened) return tl::unexpected(opened.error());
     HOSTIR_TRY(import(*opened, scratch, facts));
     return scratch;

@@ -341,7 +341,7 @@ class RunVerb : public Verb {
     return !report.difference;
   }
 
-  // Returns the exit status: a program must not need buffers.
+  // Returns the exit status: an error if the program needs p2p buffers.
   Expected<int> sweep(Terminal& terminal, const interp::Prepared& prepared,
                       const interp::BackendRequest& request) {
     HOSTIR_ASSIGN_OR_RETURN(const interp::BufferSweep found,

@@ -48,7 +48,7 @@ class TestVerb : public Verb {
       terminal.progress(fmt::format("file {} of {}", begun + 1, files));
     };
     auto report = script::run_tests(paths_, options, api::make_backend_factory());
-    if (report && report->updated_files > 0) {  // whether what was written holds
+    if (report && report->updated_files > 0) {  // check that the written files pass
       const int64_t updated = report->updated_files;
       options.update = script::TestOptions::Update::kNo;
       report = script::run_tests(paths_, options, api::make_backend_factory());
@@ -70,7 +70,7 @@ class TestVerb : public Verb {
   }
 
  private:
-  // Of the files that were named, not those of folders.
+  // Applies to files named on the command line, not to those found in folders.
   void note_files_without_tests(Terminal& terminal, const script::TestReport& report) const {
     for (const std::string& path : paths_) {
       bool known = false;

@@ -117,8 +117,8 @@ class VerifyVerb : public Verb {
                        [](const Diagnostic& d) { return d.severity == Severity::kError; });
   }
 
-  // What a run checks before its first instruction: recursion, groups, what layouts claim. A
-  // function with sizes that only inputs bind is left to the run.
+  // The checks that a run makes before its first instruction: recursion, groups, layout claims.
+  // Skips a function whose sizes are bound only by inputs.
   static void check_host_functions(const Program& part, std::vector<Diagnostic>& diagnostics) {
     const auto program = std::make_shared<const Program>(part);
     for (const Function& f : part.functions) {

@@ -113,7 +113,7 @@ class WatchVerb : public Verb {
       if (timeout_s_ && Clock::now() - begin >= seconds(*timeout_s_)) {
         return state_ == JobState::kStalled ? exit_status(ErrorKind::kStuck) : 0;
       }
-      // Large jobs take long to read; looking must not load the machine.
+      // Large jobs take long to read; watching must not load the machine.
       constexpr int kRest = 4;
       const auto took = Clock::now() - looked;
       const auto next = Clock::now() + std::max(seconds(interval_s_), took * kRest);

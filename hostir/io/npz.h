@@ -13,7 +13,7 @@ struct zip;  // libzip's archive
 
 namespace hostir::io {
 
-/// A zip archive of any content. Only the members that are asked for are read.
+/// A zip archive with any contents. Reads only the members that are requested.
 class ZipReader {
  public:
   /// Errors: `npz_format`.
@@ -23,7 +23,7 @@ class ZipReader {
   const std::vector<std::string>& names() const { return names_; }
   /// The contents of a member. Errors: `npz_format`.
   Expected<std::vector<std::byte>> read(size_t member) const;
-  /// Of the file, in bytes.
+  /// The size of the file in bytes.
   int64_t file_size() const { return file_size_; }
 
  private:

@@ -56,7 +56,8 @@ const std::map<uint8_t, std::string_view>& refused_opcodes() {
   return names;
 }
 
-// What torch.save() names for tensors, beside storages and dtypes. None of it is called here.
+// The names that torch.save() writes for tensors, besides storages and dtypes. None of them is ever
+// called here.
 constexpr std::string_view kOrderedDict = "collections.OrderedDict";
 constexpr std::string_view kTensorNames[] = {
     kOrderedDict,

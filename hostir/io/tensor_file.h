@@ -10,7 +10,7 @@ namespace hostir::io {
 
 /// True for `.npz`, `.safetensors`, `.pt` and `.pth`.
 bool holds_named_tensors(const std::string& path);
-/// All tensors of a file that holds named ones. Errors: those of the format's reader.
+/// All tensors of such a file. Errors: those of the format's reader.
 Expected<NamedTensors> read_named_tensors(const std::string& path);
 /// As `.npz` if the ending is unknown. Errors: those of the format's writer.
 Expected<void> write_named_tensors(const std::string& path, const NamedTensors& tensors);

@@ -185,7 +185,7 @@ class TorchReader {
     if (count > available && count > kMostRepeated)
       return bad_torch(
           fmt::format("a tensor of {} elements repeats a storage of {}", count, available));
-    // So must many views of one storage, which a pickle repeats in two bytes each.
+    // Nor must many views of one storage, which a pickle repeats in two bytes each.
     taken_bytes_ += count * size;
     if (taken_bytes_ > most_bytes())
       return bad_torch(fmt::format("its tensors hold more than {} bytes, {} times its storages",
@@ -196,7 +196,7 @@ class TorchReader {
     for (int64_t i = 0; i < count; ++i) {
       std::memcpy(out.data.data() + i * size, data.data() + at * size, static_cast<size_t>(size));
       for (size_t d = sizes.size(); d-- > 0;) {
-        if (sizes[d] == 1) continue;  // its stride may be any number
+        if (sizes[d] == 1) continue;  // its stride does not matter
         if (++index[d] < sizes[d]) {
           at += strides[d];
           break;
@@ -320,7 +320,7 @@ Expected<void> write_torch_file(const std::string& path, const NamedTensors& ten
   std::vector<std::pair<std::string, std::string>> members(1);
   TorchPickle pickle(tensors.size());
   for (const auto& [name, tensor] : tensors) {
-    // PyTorch has every dtype of ours.
+    // PyTorch has a counterpart of each of our dtypes.
     const auto* torch_dtype =
         std::find_if(std::begin(kTorchDTypes), std::end(kTorchDTypes) - 1,
                      [dtype = tensor.dtype](const auto& known) { return known.dtype == dtype; });

@@ -28,7 +28,7 @@ enum class DType : uint8_t {
   kI1
 };
 
-/// All that is fixed about a dtype.
+/// The fixed properties of a dtype.
 struct DTypeFacts {
   enum class Kind : uint8_t { kFloat, kSigned, kUnsigned, kTruth };
   DType dtype;

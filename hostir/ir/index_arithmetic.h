@@ -1,5 +1,5 @@
-// The arithmetic of index expressions: what the compiler folds and what a run evaluates is the
-// same.
+// The arithmetic of index expressions, shared by the compiler's folding and by evaluation at run
+// time.
 #pragma once
 
 #include <cstdint>

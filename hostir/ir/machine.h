@@ -55,8 +55,8 @@ struct Machine {
   double memory_bandwidth_bytes_per_s = 0;
   double launch_ns = 0;  // fixed device time per kernel
   double issue_ns = 1;   // host time per instruction; at least 1
-  /// What a connection holds between a send and its recv, as NCCL's buffers do. A send that finds
-  /// room does not wait for the receiver. 0: every send does.
+  /// Capacity of a connection between a send and its recv, like NCCL's buffers. A send that fits
+  /// does not wait for the receiver. 0: every send waits.
   double p2p_buffer_bytes = 0;
   std::array<double, kAllDTypes.size()> flops_per_s = {};  // matrix products; 0: not specified
   /// Added to the work of every matrix product: it runs at half its rate with this much work.
@@ -69,7 +69,7 @@ struct Machine {
 
   /// FLOP/s of the dtype, else of the narrowest wider dtype that is specified; 0 if there is none.
   double flops(DType dtype) const;
-  /// The calibration of a communication op. Any other kind gets that of the first one.
+  /// The calibration of a communication op; for any other op, that of the first communication op.
   const CollectiveModel& model(OpKind kind) const;
   friend bool operator==(const Machine&, const Machine&) = default;
 };

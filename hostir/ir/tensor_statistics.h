@@ -12,11 +12,11 @@ struct TensorStatistics {
   int64_t elements = 0;
   int64_t nans = 0;
   int64_t infs = 0;
-  /// Over everything but NaNs, infinities included; NaN where there is nothing else.
+  /// Over all elements except NaNs, including infinities; NaN if there are none.
   double min = std::numeric_limits<double>::quiet_NaN();
   double max = std::numeric_limits<double>::quiet_NaN();
-  double sum = 0;  // of all elements: one NaN makes it a NaN
-  /// Over finite elements; 0 where there are none.
+  double sum = 0;  // of all elements; NaN if one of them is
+  /// Over finite elements; 0 if there are none.
   double finite_min = 0;
   double finite_max = 0;
   double finite_mean = 0;

@@ -1,8 +1,8 @@
 // Kernels that a fusion applies like ops: `%y = apply @k(%a, %b)`.
 //
 // The kernel's size names are bound to the argument's sizes, which may be symbolic themselves. The
-// kernel's rule says how the op may be cut. A rank runs the body on its parts of the operands, as
-// if these were the whole tensors (kernels/common/bind_kernel.h).
+// kernel's rule says how the op may be cut. A rank runs the body on its parts of the operands as if
+// they were whole tensors (kernels/common/bind_kernel.h).
 #pragma once
 
 #include <map>

@@ -27,7 +27,7 @@ ValueId along_normalised(Builder& b, ValueId weight, const IntList& dims, const 
 ValueId repeated_mean(Builder& b, ValueId x, const IntList& dims);
 
 /// argmax and argmin: the smallest position along dim that holds what `extremum` (reduce_max or
-/// reduce_min) finds; NaN is the extremum wherever there is one.
+/// reduce_min) finds; a NaN counts as the extremum.
 Values expand_arg(Builder& b, OpKind extremum);
 Violated check_searched_dim(const OpCall& call);
 inline constexpr std::string_view kSearchedDim = "dim has an element.";

@@ -26,7 +26,7 @@ std::vector<AttributeSpec> put_attributes();
 bool adds(const OpCall& call);
 bool put_has_base(const OpCall& call);
 Violated check_put_indices(const OpCall& call);
-/// A base has the type that the updates ask for; without one `size` is given.
+/// If there is a base, its type must fit the updates; otherwise `size` must be given.
 Violated check_put_base(const OpCall& call, const Shape& wanted);
 PartialUse put_partial(const OpCall& call, size_t operand, Reduction kind);
 /// The base is added once, after the reduce.

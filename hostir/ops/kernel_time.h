@@ -13,7 +13,7 @@ class KernelTime {
  public:
   explicit KernelTime(const Machine& machine) : machine_(machine) {}
 
-  /// One op. `product`: the dtype of a contraction's operands; other ops count at the f32 rate.
+  /// One op. `product`: the dtype of a contraction's operands; other ops run at the f32 rate.
   void add(double flops, std::optional<DType> product);
 
   /// In ns, without Machine::launch_ns: the larger of arithmetic and memory traffic. Values inside

@@ -22,7 +22,7 @@ Expected<ShardingRule> reduction_rule(const OpCall& call, std::span<const Type>)
 Cost reduction_cost(const OpCall& call, std::span<const Extents> operands,
                     std::span<const Extents> results);
 
-/// Of reduce_max and reduce_min: what is equal to the result shares its gradient.
+/// For reduce_max and reduce_min: all elements equal to the result share its gradient.
 Values extremum_vjp(Builder& b, std::span<const ValueId> dy);
 
 inline constexpr std::string_view kReducedDims =

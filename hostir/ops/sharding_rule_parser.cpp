@@ -175,8 +175,8 @@ class RuleParser {
     return {};
   }
 
-  // A result is partial or not as a whole: one that lacks a factor cannot be partial over it while
-  // another result is cut along it.
+  // All results must agree: a result that lacks a factor cannot be partial over it while another
+  // result is cut along it.
   Expected<void> check_results() const {
     for (int f = 0; f < rule_.factor_count(); ++f) {
       const auto has_it = [f](const TensorFactors& tensor) {

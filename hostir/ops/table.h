@@ -14,7 +14,7 @@ enum class TableFormat : uint8_t { kText, kMarkdown };
 /// All ops in the order of ops.def: mnemonic, kind, operands, attributes, summary.
 std::string ops_table(TableFormat format);
 
-/// `ro`, `wo`, `rw`; nothing of a plain use.
+/// `ro`, `wo`, `rw`; empty for a plain use.
 std::string_view access_word(Access access);
 
 /// Everything that the record says, in STYLE's order: sentence; Shapes; Sharding; Dtypes; Errors

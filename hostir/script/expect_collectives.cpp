@@ -138,7 +138,7 @@ std::vector<const Mesh*> meant_meshes(const CollectiveLine& line, const interp::
   return out;
 }
 
-// Says so if the meshes that a line may mean divide the ranks differently.
+// Reports a line that is ambiguous because the meshes it may mean group the ranks differently.
 std::string ambiguity(const ExpectCollectives& expect, const interp::Code& code) {
   for (const CollectiveLine& line : expect.lines) {
     if (line.over.empty()) continue;

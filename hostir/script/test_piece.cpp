@@ -29,7 +29,7 @@ void add_recorded(const std::vector<Statement>& statements, std::vector<std::str
   }
 }
 
-// Expectations that need every write to be looked at.
+// Expectations for which every write must be examined.
 bool has_watch(const std::vector<Statement>& statements) {
   return std::any_of(statements.begin(), statements.end(), [](const Statement& s) {
     if (const auto* r = std::get_if<RepeatStatement>(&s.body)) return has_watch(r->body);

@@ -200,7 +200,7 @@ bool FunctionVerifier::check_expression(const IndexExpr& expr, SourceSpan span) 
 
 void FunctionVerifier::visit(InstrId id) {
   const Instruction& instruction = function_.instr(id);
-  // In a broken function, the values that a return or yield should pass on may be missing.
+  // In a broken function, values of a return or yield may be missing.
   const bool skip = (is_broken() && is_terminator(instruction.kind)) ||
                     (!instruction.results.empty() && is_literal(instruction.results.front()));
   if (skip || !check_kind(instruction)) return;

@@ -1,4 +1,5 @@
-// Verifies what makes a kernel usable as an op: its sharding rule and its gradient.
+// Verifies the parts of a kernel that let a fusion use it as an op: its sharding rule and its
+// gradient.
 #include <algorithm>
 
 #include "hostir/ops/apply.h"
@@ -79,8 +80,8 @@ void FunctionVerifier::check_rule() {
   check_gradient();
 }
 
-// The body runs on parts. Their sizes must be free: a factor that may be cut has a size name that
-// nothing else uses.
+// The body runs on parts, so its sizes must be free: each factor that may be cut needs its own size
+// name.
 void FunctionVerifier::check_cuttable_sizes(const ShardingRule& rule) {
   const std::vector<std::string> names = written_factors(function_.rule);
   for (int f = 0; f < rule.factor_count(); ++f) {

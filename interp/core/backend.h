@@ -80,7 +80,7 @@ struct CommunicationItem {
 };
 
 /// What a backend has prepared for an instruction on a rank: resolved shapes, selected kernels,
-/// packed arguments. The interpreter does not modify it, keeps it with its own plan, and drops it
+/// packed arguments. The interpreter never modifies it; it keeps it with its own plan and drops it
 /// when a layout changes.
 class TaskPlan {
  public:
@@ -124,7 +124,7 @@ struct HostState {
   TaskId waits_for = kNoTask;  // kBlocked: the task whose completion resumes it
 };
 
-/// The hosts of all ranks as a poll finds them.
+/// The states of all ranks' hosts at a poll.
 struct Hosts {
   /// For backends that do not track changes.
   Hosts(std::span<const HostState> all) : states(all) {}
@@ -133,8 +133,8 @@ struct Hosts {
       : states(all), changed(moved) {}
 
   std::span<const HostState> states;  // by rank
-  /// The ranks whose host may differ from the last poll, so that a poll need not look at all of
-  /// them; nullopt: any.
+  /// The ranks whose host may differ from the last poll, so that a poll need not check all of them;
+  /// nullopt: any.
   std::optional<std::span<const Rank>> changed;
 };
 
@@ -263,8 +263,8 @@ class Backend {
   /// every host blocked means that nothing will ever complete.
   virtual Progress poll(const Hosts& hosts, CompletionSink& sink) = 0;
 
-  /// poll(), but where that is pending sleeps until something completes or `timeout_ns` of real
-  /// time are over: then kPending.
+  /// Like poll(), but if nothing has completed, sleeps until something does or `timeout_ns` of real
+  /// time have passed; then kPending.
   virtual Progress wait(const Hosts& hosts, CompletionSink& sink, int64_t timeout_ns);
 
   /// The current contents of `box` in row-major order (global coordinates inside the placement's

@@ -95,7 +95,7 @@ void fold_box(Tensor& into, const Box& outer, const Tensor& from, const Box& box
   });
 }
 
-// The place of a rank's addend in the reduction: its position along the unreduced axes, in their
+// The index of a rank's addend in the reduction: its position along the unreduced axes, in their
 // order.
 int64_t addend_of(const Mesh& mesh, const Sharding& sharding, int64_t position) {
   int64_t at = 0;

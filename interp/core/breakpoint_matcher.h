@@ -58,7 +58,8 @@ struct HitPlace {
   Visit visit;
   bool own = false;  // the rank stops at its own visits, even if another rank came first
 };
-/// Counts a hit, once per place however often the history passes it. True if the hit stops the run.
+/// Counts a hit: once per place, however often the history passes it. True if the hit stops the
+/// run.
 bool count_hit(Breakpoint& breakpoint, const HitPlace& at);
 /// Counts a hit of a log point and writes its line; does nothing if the rank has already written
 /// it.

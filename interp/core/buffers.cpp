@@ -13,8 +13,8 @@ namespace hostir::interp {
 
 namespace {
 
-// A rank outside a sub-mesh has no part of its buffers. Its box shows that by being empty, except
-// for a scalar, whose box has one element on every rank.
+// A rank outside a sub-mesh has no part of its buffers. Its boxes are then empty, except for a
+// scalar, whose box has one element on every rank.
 bool is_on_mesh_of(const Code& code, LayoutIndex layout, Rank rank) {
   const Sharding* sharding = layout != kNoLayout ? sharding_of(code.layouts[layout].type) : nullptr;
   const Mesh* mesh = sharding != nullptr ? code.program->find_mesh(sharding->mesh) : nullptr;
@@ -253,7 +253,8 @@ bool Engine::note_accesses(Step& step, const IssuePlan& plan, const Communicatio
     ++ref;
     Allocation& a = *planned.bound;
     WholeAccesses& w = a.whole;
-    // The whole of a buffer used by this stream only: nothing to compare with, just record it.
+    // The access covers a whole buffer that only this stream uses: record it, there is nothing to
+    // compare.
     const bool whole = checks && planned.shape == 0 && ref->offset_bytes == 0 &&
                        ref->size_bytes == a.bytes && a.bytes > 0 && a.accesses.empty();
     const bool quick = whole && (w.stream == stream || w.empty()) &&
@@ -296,8 +297,8 @@ bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange
                           [&](const ByteRange& row) { return a.written.covers(row); });
   }
   if (covered) return true;
-  // A shard has to hold its part of the result. Of a tensor, rank 0's is the result: others may
-  // return what nobody reads.
+  // Every rank must have written its part of a shard. Of a tensor, only rank 0's copy is the
+  // result, and nobody reads the others.
   const bool returned = record(step.code.kind).role == HostRole::kReturn;
   const bool shard = a.layout != kNoLayout && sharding_of(code->layouts[a.layout].type) != nullptr;
   if (returned && !is_on_mesh_of(*code, a.layout, step.rank)) return true;

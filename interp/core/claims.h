@@ -17,7 +17,7 @@ tl::unexpected<Error> contradiction(std::string sentence, const Operand& operand
 
 AxisList without(const AxisList& axes, const AxisList& removed);
 AxisList both(const AxisList& a, const AxisList& b);
-/// Axes of more than one position: others cut nothing and repeat nothing.
+/// Axes of more than one position; the others cut nothing and repeat nothing.
 AxisList cutting(const Mesh& mesh, const AxisList& axes);
 /// No sub-axes.
 bool whole_axes(const AxisList& axes);
@@ -42,7 +42,8 @@ class Aliases {
   explicit Aliases(const Code& code);
   /// Equal for two registers that may name one buffer.
   uint32_t group(uint32_t reg) const { return group_[reg]; }
-  /// Whether another name of the buffer says `->`: then the layout behind this name is out of date.
+  /// True if another name of the buffer changes its layout by `->`: then the layout of this name is
+  /// out of date.
   bool relabelled_elsewhere(uint32_t reg) const;
 
  private:
@@ -50,12 +51,12 @@ class Aliases {
   std::vector<uint32_t> relabelled_;  // registers with `->`
 };
 
-/// By register: whether what the buffer holds may be another part than its layout says, because a
-/// recv, a permute or an all_to_all wrote it, under this name or another one.
+/// By register: true if the buffer may hold a different part than its layout says, because a recv,
+/// a permute or an all_to_all wrote it under this name or another one.
 std::vector<bool> moved_buffers(const Code& code, const Aliases& aliases);
 
-/// What permute, all_to_all and views make of the boxes and partial values of their operands,
-/// against what the layouts of their results say. Errors: `partial_claim`, `collective_layout`,
+/// Check what permute, all_to_all and views do to the boxes and partial values of their operands
+/// against the layouts of their results. Errors: `partial_claim`, `collective_layout`,
 /// `view_layout`.
 Expected<void> check_routes(const Code& code, CodeIndex index, const std::vector<bool>& moved);
 Expected<void> check_view(const Code& code, CodeIndex index, const std::vector<bool>& moved,

@@ -30,8 +30,8 @@ struct Communicator {
   std::string to_string() const;
 };
 
-/// A placement for every rank. Ranks that hold the same part share one, so that a value which all
-/// of thousands of ranks hold takes no more room than on one.
+/// A placement for every rank. Ranks that hold the same part share one, so that a value replicated
+/// on thousands of ranks takes no more memory than on one.
 class PlacementTable {
  public:
   bool empty() const { return index_.empty(); }
@@ -39,7 +39,7 @@ class PlacementTable {
   const Placement& operator[](size_t rank) const { return distinct_[index_[rank]]; }
   const std::vector<Placement>& distinct() const { return distinct_; }
 
-  /// Of the next rank: one that is there already, or a new one.
+  /// Gives the next rank an existing placement, or a new one.
   void add(uint32_t index) { index_.push_back(index); }
   void add(Placement placement) {
     index_.push_back(static_cast<uint32_t>(distinct_.size()));

@@ -58,8 +58,8 @@ BufferRef block_of(const BufferRef& whole, const MemberCounts& counts, int32_t p
 
 }  // namespace
 
-// Elements of each member's block, by the layout of the block or by cutting the whole: the same on
-// all members, so found by the first of them.
+// Elements of each member's block, from the layout of the block or by cutting the whole. Equal on
+// all members, so only the first one computes them.
 MemberCounts Engine::block_counts(const Step& step, std::span<const Rank> members,
                                   LayoutIndex block, int64_t total, int64_t row) {
   const int32_t group =

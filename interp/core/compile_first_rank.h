@@ -1,13 +1,13 @@
-// Code for predictions, in which rank 0 runs and stands for all ranks.
+// Code for predictions, in which rank 0 runs on behalf of all ranks.
 #pragma once
 
 #include "interp/core/code.h"
 
 namespace hostir::interp {
 
-/// As compile_code(), for lowered code of which only rank 0 runs: the claims
-/// of its layouts are not checked, and packed buffers of other ranks have no blocks. On 1,024 ranks
-/// both take much longer than the run. Errors: those of compile_code().
+/// Like compile_code(), for lowered code that only rank 0 runs: layout claims are not checked, and
+/// packed buffers of other ranks have no blocks. On 1,024 ranks, both would take much longer than
+/// the run. Errors: those of compile_code().
 Expected<std::shared_ptr<const Code>> compile_for_first_rank(std::shared_ptr<const Program> program,
                                                              const CodeOptions& options);
 

@@ -13,11 +13,12 @@ namespace hostir::interp {
 
 namespace {
 
-// Sends into a buffer that no recv emptied. Without buffers such a run does not finish.
+// Finds sends whose bytes no recv took out of the connection's buffer. Without buffers, such a run
+// does not finish.
 void check_sends(Engine& engine) {
   for (const Pair& pair : engine.state.ledger.pairs) {
     if (!pair.send.arrived || pair.recv.arrived) continue;
-    // What another process received is not known here.
+    // It is not known here what other processes received.
     const auto target = static_cast<size_t>(pair.target);
     if (engine.state.ranks[target].status == RankStatus::kRemote) continue;
     const PairCounter& count = engine.state.ledger.counter(pair.comm, pair.source, pair.target);

@@ -313,7 +313,7 @@ class Engine final : public CompletionSink {
   uint32_t branch = 0;
   State state;
 
-  bool clock_is_measured = false;  // by the backend; not counted here
+  bool clock_is_measured = false;  // measured by the backend, not counted here
   bool plans_tasks = false;        // the backend may have plans for tasks
 
   // Caches and append-only tables: not state.
@@ -326,7 +326,8 @@ class Engine final : public CompletionSink {
   MemberCountsTable member_counts;
   /// Blocks by (communicator, group, layout of the block, total, row).
   std::map<std::tuple<CommIndex, int32_t, LayoutIndex, int64_t, int64_t>, MemberCounts> block_index;
-  /// Whole and blocks that a rank compared with all members' counts and found to agree.
+  /// Pairs of whole and block layouts that a rank has compared with all members' counts and found
+  /// consistent.
   std::set<std::tuple<CommIndex, Rank, LayoutIndex, LayoutIndex, const int64_t*>> agreeing_layouts;
   /// Of `permute`: by (instruction, members, shift).
   std::map<std::tuple<CodeIndex, size_t, int64_t>, std::vector<std::pair<int32_t, int32_t>>> routes;
@@ -345,13 +346,13 @@ class Engine final : public CompletionSink {
   }
   void run_glue(RankState& rank);
   void advance(Rank r, RankState& rank);
-  /// To call where a host's state changed.
+  /// Call whenever a host's state changed.
   void note_host(Rank rank) {
     if (host_moved_[static_cast<size_t>(rank)] != 0) return;
     host_moved_[static_cast<size_t>(rank)] = 1;
     moved_hosts_.push_back(rank);
   }
-  /// Those that changed since this was asked last; valid until it is asked again.
+  /// The ranks that changed since the last call; valid until the next call.
   std::span<const Rank> take_moved_hosts() {
     for (const Rank rank : moved_hosts_) host_moved_[static_cast<size_t>(rank)] = 0;
     told_hosts_.swap(moved_hosts_);

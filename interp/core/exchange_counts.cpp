@@ -129,8 +129,8 @@ bool Engine::check_signs(const Step& step, const CommunicationItem& item) {
   return true;
 }
 
-// `counts` without `receives`: what member m sends to this position, where the counts depend on
-// nothing but the rank; else what the output's layout says.
+// `counts` without `receives`: what member m sends to this position if the counts depend only on
+// the rank; otherwise what the output's layout says.
 bool Engine::receives_of(Step& step, const CommunicationItem& item, const Placement& to,
                          std::vector<int64_t>& counts) {
   const IndexCodeId own = step.code.exprs[static_cast<size_t>(item.position)];

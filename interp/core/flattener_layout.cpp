@@ -64,8 +64,9 @@ std::vector<int64_t> block_members(const Mesh& mesh, const Mesh& blocks_mesh, co
   return {};
 }
 
-// All that a placement depends on beside its extents: the coordinates along the axes that cut the
-// value and, of a packed one, the group whose blocks it holds. Ranks with equal keys share it.
+// Everything that a placement depends on besides its extents: the coordinates along the axes that
+// cut the value and, for a packed buffer, the group whose blocks it holds. Ranks with equal keys
+// share it.
 class PlacementKey {
  public:
   PlacementKey(const Program& program, const Type& type, const Communicator* comm, Rank ranks)
@@ -99,7 +100,7 @@ class PlacementKey {
   }
 
  private:
-  // Of a position: its coordinate along one axis.
+  // Extracts the coordinate along one axis from a position.
   struct Digit {
     int64_t stride = 1;
     int64_t size = 1;

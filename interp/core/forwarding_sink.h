@@ -1,5 +1,5 @@
-// A sink in front of another one: hands everything on. What is derived from it overrides what it
-// looks at, and hands that on through ForwardingSink's function.
+// A sink in front of another one: forwards everything. A derived class overrides the events that it
+// needs and forwards them by calling ForwardingSink's function.
 #pragma once
 
 #include "interp/core/trace_sink.h"

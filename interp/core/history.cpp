@@ -82,7 +82,7 @@ class KeptMemory {
     }
   }
   int64_t total() const { return total_; }
-  /// Beyond what the run itself needs, estimated by the contents of its newest checkpoint.
+  /// In addition to what the run itself needs, estimated by its newest checkpoint.
   int64_t extra() const { return std::max<int64_t>(0, total_ - newest_); }
 
  private:

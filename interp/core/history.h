@@ -80,7 +80,7 @@ class History {
 
   /// Moves to position k <= size(). Errors: `history_position`, backend errors.
   Expected<std::vector<Moved>> go_to(uint64_t k);
-  /// Moves to before the rank's last decision; all other ranks go back with it.
+  /// Goes back to before the rank's last decision; all other ranks go back too.
   Expected<std::vector<Moved>> reverse_step(Rank rank);
 
   /// The number of times it has gone back; breakpoint hits store it.

@@ -137,7 +137,7 @@ class Interpreter {
   /// A task that is unfinished, or whose event a register still holds; else null. Valid until the
   /// next decision.
   const TaskRecord* task(TaskId id) const;
-  /// The rank issued it, but other work of its stream comes first.
+  /// True if other work of the stream precedes the issued task.
   bool is_queued(Rank rank, const Arrival& arrival) const;
   std::vector<AllocationView> allocations(Rank rank) const;  // live ones
   /// The buffer a name refers to now; nullopt if it is not a live buffer.

@@ -34,7 +34,7 @@ struct Held {
   AxisList axes;          // kPartial: at least over these
   std::string parameter;  // a launch operand it is computed from
   const Operand* from = nullptr;
-  std::string made_by;        // kPartial: the op that sums over a cut dimension; empty: was partial
+  std::string made_by;        // kPartial: the op that sums over a cut dimension; empty: given so
   std::optional<size_t> sum;  // kPartial, in a plain buffer: its number among PlainSums
   bool as_given = false;      // a parameter, possibly with elements moved: not scaled
   Cuts cuts;                  // empty: not known
@@ -308,7 +308,7 @@ Expected<void> check_by_rule(const Launch& launch, std::vector<Held> held) {
   return check_results(launch, ret, held);
 }
 
-// Sums over cut dimensions in plain buffers, which say nothing of it, in text order.
+// Sums over cut dimensions in plain buffers, whose types cannot declare them, in text order.
 class PlainSums {
  public:
   explicit PlainSums(const Code& code)

@@ -46,7 +46,7 @@ std::optional<LaunchPlacements> static_operands(const Code& code, CodeIndex inde
   return placements_of(buffers, roles_of(buffers));
 }
 
-// Point at the launch: it has to be fixed; the kernel may fit other operands.
+// Point at the launch, which is wrong; the kernel may be right for other operands.
 Error at_launch(Error error, const Code& code, CodeIndex index, Rank rank) {
   for (Diagnostic& d : error.diagnostics) {
     const SourceSpan kernel = std::exchange(d.span, code.source(index).span);

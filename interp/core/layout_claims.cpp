@@ -87,13 +87,13 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
   if (!comparable) return true;
   const MemberCounts& counts = gathers ? item.recv_counts : item.send_counts;
   const Placement& all = whole->by_rank[static_cast<size_t>(step.rank)];
-  // Where the whole is laid out alike, the first member looks at all blocks (of rooted ones the
-  // root) and the others each at their own: the time is that of the members, not of their pairs.
+  // If the whole has the same layout on both, the first member (for rooted ops the root) checks all
+  // blocks, and every other member checks only its own. This takes time linear in the members.
   const auto first = item.members[item.root < 0 ? 0 : static_cast<size_t>(item.root)];
   const bool own_only =
       runs_for_all() || (step.rank != first && whole->by_rank[static_cast<size_t>(first)] == all);
   const size_t own = static_cast<size_t>(item.position);
-  // A model repeats its layers, and with them the layouts of its collectives.
+  // A model repeats its layers, and so the layouts of its collectives: check each combination once.
   const auto pair = std::tuple(item.comm, step.rank, whole_layout, block_layout, counts.begin());
   if (!own_only && agreeing_layouts.contains(pair)) return true;
   const size_t begin = own_only ? own : 0;

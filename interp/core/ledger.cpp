@@ -62,7 +62,7 @@ Pair& Ledger::pair(CommIndex comm, Rank source, Rank target, uint64_t ordinal) {
     }
   }
   if (pairs.size() >= 2 * kPairWindow) {
-    // Drop the oldest finished pairs; keep unfinished ones wherever they are.
+    // Drop the oldest finished pairs; keep all unfinished ones.
     size_t drop = pairs.size() - kPairWindow;
     std::erase_if(pairs, [&](const Pair& p) {
       const bool out = drop > 0 && p.send.finished && p.recv.finished;

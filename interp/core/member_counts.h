@@ -1,4 +1,4 @@
-// How many elements each member of a group gives or gets.
+// The number of elements that each member of a group sends or receives.
 //
 // Every member of a large group states the same list. A table that only grows keeps one copy, with
 // the offset of each member's block, so that members do not each add up the list. A MemberCounts is
@@ -37,7 +37,7 @@ class MemberCounts {
 
 class MemberCountsTable {
  public:
-  /// Equal lists share one; valid as long as the table.
+  /// Stores the list; equal lists share one copy. Valid as long as the table.
   MemberCounts keep(std::vector<int64_t> counts) {
     if (counts.empty()) return {};
     const size_t n = counts.size();
@@ -59,7 +59,7 @@ class MemberCountsTable {
     index_.emplace(hash, kept);
     return kept;
   }
-  /// How many different lists there are.
+  /// The number of different lists.
   size_t size() const { return lists_.size(); }
 
  private:

@@ -1,4 +1,4 @@
-// Whether two operands of one task share memory, judged by their extents.
+// Detects whether two operands of one task share memory, by their extents.
 //
 // Shared by the interpreter's check that a collective overlaps only in NCCL's in-place form, and by
 // a backend that must know which outputs are still read when a collective starts.

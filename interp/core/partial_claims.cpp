@@ -92,8 +92,8 @@ std::string described(const Communication& m) {
                      buffer_name(m.code, m.c, m.in));
 }
 
-// The dimension that one of these axes cuts into parts of more than one index. Parts of one index
-// are values of their own, stacked, one for each rank.
+// The dimension that one of these axes cuts into parts of more than one index. Parts of a single
+// index are separate values stacked along the dimension, one per rank.
 std::optional<size_t> cut_dimension(const Communication& m, const AxisRef& axis) {
   const LayoutTable& layout = m.code.layouts[m.c.layouts[m.in]];
   for (size_t d = 0; d < m.from.dims.size(); ++d) {
@@ -116,10 +116,10 @@ bool cuts(const Communication& m, const AxisRef& axis) {
   });
 }
 
-// A reduction is over axes whose positions each hold an addend: over others it counts a whole
-// value several times, or adds up different parts of it.
+// A reduction must be over axes along which each position holds an addend. Over other axes it would
+// count a whole value several times, or add different parts of it.
 std::optional<std::string> misplaced(const Communication& m) {
-  // Out of a shard into a plain buffer nothing is claimed of what comes out.
+  // A plain buffer claims nothing about the result.
   if (m.to == nullptr && m.facts.root == RootHas::kNothing) return std::nullopt;
   for (const AxisRef& axis : without(m.over, m.from.unreduced)) {
     if (const auto d = cut_dimension(m, axis)) {
@@ -139,7 +139,7 @@ std::optional<std::string> misplaced(const Communication& m) {
   return std::nullopt;
 }
 
-// By group of aliases: whether anything of a parameter is in it.
+// By group of aliases: true if its contents depend on a parameter.
 std::vector<bool> made_of_inputs(const Code& code, const claims::Aliases& aliases) {
   std::vector<bool> made(code.registers.size(), false);
   for (const uint32_t reg : code.parameters) made[aliases.group(reg)] = true;
@@ -174,7 +174,7 @@ Expected<void> check_communication(const Code& code, CodeIndex index) {
   const bool reduces = combines(m.op);
   const AxisList left = reduces ? without(m.from.unreduced, m.over) : m.from.unreduced;
   const bool takes_addends = without(m.from.unreduced, m.over).size() < m.from.unreduced.size();
-  // The average of the addends is their sum but for a factor, as of gradients.
+  // The average of the addends is their sum up to a factor; gradients are often averaged.
   const bool same_kind = m.kind == m.from.unreduced_kind ||
                          (m.kind == Reduction::kAvg && m.from.unreduced_kind == Reduction::kSum);
   if (reduces && takes_addends && !same_kind) {
@@ -207,7 +207,8 @@ Expected<void> check_communication(const Code& code, CodeIndex index) {
 
 // ---- loops
 
-// Layouts are followed once, in text order. What a later iteration finds is what the body left.
+// Layouts are tracked once, in text order. A later iteration starts with the layouts that the body
+// left.
 class LoopBody {
  public:
   LoopBody(const Code& code, CodeIndex loop) : code_(code), loop_(loop) {}
@@ -231,10 +232,10 @@ class LoopBody {
     CodeIndex first = kNoCode;  // the first use
     size_t operand = 0;
     LayoutIndex last = kNoLayout;  // the layout behind the last one
-    CodeIndex changed = kNoCode;   // where it became that
+    CodeIndex changed = kNoCode;   // where it got that layout
   };
 
-  // False where the text says that there is one iteration at most.
+  // False if the text shows that there is at most one iteration.
   bool comes_again() const {
     const CodeInstruction& loop = code_.instructions[loop_];
     if (loop.exprs.size() < 2) return true;
@@ -293,7 +294,7 @@ Expected<void> check_partial_claims(const Code& code) {
     if (checked) return;
     all.kind = checked.error().kind;
     for (const Diagnostic& d : checked.error().diagnostics) {
-      // A function that is called twice says it once.
+      // A function that is called twice reports an error only once.
       const bool known =
           std::any_of(all.diagnostics.begin(), all.diagnostics.end(), [&](const Diagnostic& e) {
             return e.message == d.message && e.span.begin == d.span.begin &&

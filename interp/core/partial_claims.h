@@ -20,19 +20,19 @@ namespace hostir::interp {
 /// Errors: `partial_claim`, `collective_layout`, `view_layout`, at the operand; all of them.
 Expected<void> check_partial_claims(const Code& code);
 
-/// A reduction over axes over which the layout says that the value is whole, or that cut it.
+/// A reduction over axes along which, by its layout, the value is whole or cut.
 struct MisplacedReduction {
   CodeIndex code = 0;
   size_t operand = 0;
   std::string sentence;
 };
-/// They are reported at the end of a run, after what ended it, because a hang is more important.
-/// Not reported: reductions of constants only (a demonstration, a counter of ranks), and parts of
-/// one index, which are stacked values of their own.
+/// Reported at the end of a run, after the fault that ended it, because a hang is more important.
+/// Not reported: reductions of constants only (a demonstration, a counter of ranks), and parts of a
+/// single index, which are separate values.
 std::vector<MisplacedReduction> misplaced_reductions(const Code& code);
 
 /// A sum over a dimension that mesh axes cut, in a plain buffer that no communication touches: each
-/// rank keeps an addend, and no layout says so.
+/// rank keeps an addend, but no layout declares it.
 struct PlainSum {
   CodeIndex made = 0;   // the launch that sums
   std::string claim;    // `a partial sum over {dp}`
@@ -42,11 +42,11 @@ struct PlainSum {
   std::string result;              // `%l`, if returned
 };
 /// In text order. A rank may want its own addend, so these explain differing replicas and results,
-/// and are no errors by themselves.
+/// and are not errors by themselves.
 std::vector<PlainSum> plain_sums(const Code& code);
 
-/// Says that a recv stores as whole what its send calls an addend; nullopt: it does not, or the
-/// layouts do not tell.
+/// A sentence if the recv's layout claims a whole value where the send's declares an addend;
+/// nullopt if not, or if the layouts do not show it.
 std::optional<std::string> received_addends(const Code& code, CodeIndex send, CodeIndex recv);
 
 }  // namespace hostir::interp

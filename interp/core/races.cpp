@@ -105,8 +105,9 @@ bool Engine::suspect(Step& step, uint32_t reg, const AccessRecord& first,
   return !state.failed;
 }
 
-// Follows what the second task knows through every meeting that it knows to be finished: a finished
-// collective orders all members' starts before it, a finished recv the reads of its send.
+// Propagates the second task's knowledge through every meeting that it knows to be finished: a
+// finished collective comes after the start of all its members, a finished recv after the reads of
+// its send.
 Engine::Order Engine::order_through_others(Rank rank, const std::vector<uint32_t>& clock,
                                            const AccessRecord& first) const {
   const size_t n = code->streams.size();
@@ -226,7 +227,8 @@ void Engine::check_group_overlap(const Step& step, std::span<const OpenItem> mem
   }
 }
 
-// One race of an instruction pair is told once; the other ranks where it happens are kept with it.
+// A race of two instructions is reported once; the other ranks on which it occurs are added to that
+// report.
 bool Engine::known_race(const std::string& id, const std::vector<std::string>& where, Rank rank) {
   for (Fault& known : state.faults) {
     if (known.record.kind != id || known.record.instructions != where) continue;
@@ -249,7 +251,7 @@ void Engine::name_ranks_of_races() {
   }
 }
 
-// The bytes that both touch, the other name of the buffer, the iteration.
+// Text about the access: the bytes that both touch, the buffer's other name, the iteration.
 std::string Engine::touched_text(const Suspicion& suspicion) const {
   const AccessRecord& a = suspicion.first;
   const AccessRecord& b = suspicion.second;

@@ -1,4 +1,4 @@
-// One name of a host function on one rank.
+// What one name of a host function refers to on one rank.
 //
 // Integers and events use `value` (an event is a TaskId). A buffer is an allocation and the part of
 // it that is viewed. Copying a register copies the name, not the data. Trivially copyable, because

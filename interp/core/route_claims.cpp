@@ -1,10 +1,10 @@
-// What is moved as it is, against what layouts say of where it comes from and where it goes.
+// Checks ops that move values unchanged against the layouts of their source and target.
 //
 // permute and all_to_all move blocks between ranks, views give the same bytes another type. Where
-// both layouts are shards of one global shape, the box that is sent must be the box that the
-// receiver's layout says; where the layouts are the same, values are moved on purpose (a ring, a
-// dispatch of tokens) and only what all ranks are said to hold alike must stay so. A view of other
-// global sizes must hold the same elements in row-major order of the whole.
+// both layouts are shards of one global shape, the box that is sent must be the box in the
+// receiver's layout. If both layouts are the same, values are moved on purpose (a ring, a dispatch
+// of tokens), and only replicas must stay equal. A view of other global sizes must hold the same
+// elements in row-major order of the whole.
 
 #include <fmt/format.h>
 
@@ -62,7 +62,7 @@ std::optional<Moved> moved_by(const Code& code, CodeIndex index) {
   return Moved{code, index, c, source, *in, *out, *from, *to};
 }
 
-// (source, target) positions; nullopt: they differ by rank or are not known before it runs.
+// (source, target) positions; nullopt if they differ by rank or are known only at run time.
 std::optional<std::vector<std::pair<int64_t, int64_t>>> pairs_of(const Moved& m, int64_t members) {
   std::vector<std::pair<int64_t, int64_t>> out;
   if (const auto* pairs = m.source.attributes.get<IntLists>("pairs")) {
@@ -112,7 +112,8 @@ bool same_boxes(const Moved& m) {
   return true;
 }
 
-// A position that nobody sends to gets zeros: no copy of what others get.
+// A position that nobody sends to gets zeros, so it must not be a replica of one that receives
+// data.
 Expected<void> check_zeros(const Moved& m, const std::vector<Rank>& members,
                            const std::vector<std::pair<int64_t, int64_t>>& pairs) {
   std::vector<bool> gets(members.size(), false);
@@ -152,7 +153,7 @@ Expected<void> check_permute(const Moved& m) {
   return {};
 }
 
-// The box of the k-th of n equal blocks of a buffer; nullopt: they are not equal, or no boxes.
+// The box of the k-th of n equal blocks of a buffer; nullopt if they are not equal or not boxes.
 std::optional<Box> block_box(const Placement& p, size_t k, size_t n) {
   if (!p.blocks.empty()) {
     if (p.blocks.size() != n) return std::nullopt;
@@ -185,7 +186,7 @@ Expected<void> check_all_to_all(const Moved& m) {
   return {};
 }
 
-// Where the `place`-th element of a box is in the row-major order of the whole.
+// The index of the `place`-th element of a box in the row-major order of the whole.
 int64_t global_place(const Placement& p, int64_t place) {
   int64_t at = 0;
   const std::vector<int64_t> index = p.box.index_at(place);
@@ -193,7 +194,7 @@ int64_t global_place(const Placement& p, int64_t place) {
   return at;
 }
 
-// The first element at which two placements of the same number of elements part.
+// The first element whose global index differs between two placements of equal size.
 std::optional<int64_t> first_apart(const Placement& a, const Placement& b) {
   constexpr int64_t kMostLooks = 4096;
   const int64_t n = a.box.volume();
@@ -212,7 +213,7 @@ Expected<void> check_routes(const Code& code, CodeIndex index, const std::vector
   if (!routes || facts.point_to_point || code.instructions[index].comm == kNoComm) return {};
   const std::optional<Moved> m = moved_by(code, index);
   if (!m || (moved[m->c.operands[m->in]] && m->in != m->out)) return {};
-  // Positions of two meshes may be other ranks.
+  // The same position may be different ranks on two meshes.
   if (sharding_of(m->from.type)->mesh != sharding_of(m->to.type)->mesh) return {};
   for (size_t r = 0; r < m->from.by_rank.size(); ++r) {
     if (m->from.by_rank[r].global != m->to.by_rank[r].global) return {};

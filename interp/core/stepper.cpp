@@ -164,8 +164,9 @@ Rank Stepper::pick(const Drive& drive) const {
   return best;
 }
 
-// A rank outside the command that the moving ranks wait for, directly or through others; otherwise
-// the scheduler's choice, because virtual time may have to pass. Ranks at their goals stay there.
+// The next rank to run for the sake of the moving ranks: one that they wait for, directly or
+// through others; otherwise the scheduler's choice, because virtual time may have to pass. Ranks at
+// their goals stay there.
 Rank Stepper::needed(const Drive& drive) const {
   const Interpreter& in = interpreter();
   const auto held = [&](Rank r) {

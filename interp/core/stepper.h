@@ -32,7 +32,7 @@ struct StepCommand {
   } kind = Kind::kInto;
   Direction direction = Direction::kForward;
   std::vector<Rank> focus;  // empty: all ranks
-  /// Ranks that a Stops::kFirstRank breakpoint stops at each of their own visits. Empty: each visit
+  /// Ranks that a Stops::kFirstRank breakpoint stops at every visit of theirs. Empty: each visit
   /// stops once.
   std::vector<Rank> own_visits;
   std::vector<CodeIndex> target;
@@ -42,7 +42,7 @@ struct StepCommand {
 
 struct StopReport {
   enum class Reason : uint8_t {
-    kStepped,  // the command did what it was asked to do
+    kStepped,  // the command completed
     kBreakpoint,
     kFault,      // see Interpreter::faults()
     kBlocked,    // focus blocked, kStrict
@@ -59,7 +59,7 @@ struct StopReport {
   struct Visitors {
     Rank past = 0;
     Rank ranks = 0;
-    bool came_first = true;  // the first that the breakpoint has seen
+    bool came_first = true;  // false: the breakpoint has seen another rank there before
   };
   std::optional<Visitors> visitors;
   std::vector<Moved> moved;

@@ -10,7 +10,7 @@ namespace hostir::interp {
 
 namespace {
 
-// An IEEE number whose exponent is all ones is an infinity where its mantissa is zero, else a NaN.
+// An IEEE number whose exponent is all ones is an infinity if its mantissa is zero, else a NaN.
 template <class Bits>
 void count_bits(const std::byte* data, int64_t elems, Bits exponent, ValueSummary& summary) {
   constexpr auto kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
@@ -24,7 +24,7 @@ void count_bits(const std::byte* data, int64_t elems, Bits exponent, ValueSummar
   int64_t infinities = 0;
   for (int64_t begin = 0; begin < elems; begin += kBlock) {
     const int64_t end = std::min(elems, begin + kBlock);
-    Bits largest = 0;  // nearly always finite, and then there is nothing to count
+    Bits largest = 0;  // nearly always finite: then skip counting
     for (int64_t i = begin; i < end; ++i) largest = std::max(largest, magnitude(i));
     for (int64_t i = begin; largest >= exponent && i < end; ++i) {
       nans += magnitude(i) > exponent ? 1 : 0;

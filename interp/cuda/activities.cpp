@@ -35,7 +35,7 @@ struct CuptiApi {
   HOSTIR_CUPTI_FUNCTIONS(HOSTIR_DECLARE_CUPTI)
 #undef HOSTIR_DECLARE_CUPTI
 
-  // Only the major version whose records these are.
+  // Loads only the major version whose record layouts this code was compiled with.
   static Expected<CuptiApi> load() {
     const std::string name = fmt::format("libcupti.so.{}", CUPTI_API_VERSION / 10000);
     const std::string toolkit = "/usr/local/cuda/";
@@ -92,7 +92,7 @@ ThreadCalls& thread_calls() {
 
 class CuptiActivities;
 
-/// CUPTI's callbacks carry no data of ours.
+/// CUPTI's callbacks have no user data, hence a global.
 struct ActivityCollector {
   std::mutex mutex;
   std::weak_ptr<Activities> current;
@@ -257,7 +257,7 @@ class CuptiActivities final : public Activities {
     ++calls_count_;
   }
 
-  // Work of others has no call.
+  // Activities without a known call belong to others.
   void add_activity(uint32_t correlation, uint64_t start, uint64_t end) {
     const auto call = task_of_call_.find(correlation);
     if (call == task_of_call_.end() || start == 0 || end == 0) return;

@@ -29,9 +29,9 @@ class Activities {
   /// What this thread enqueues until end() belongs to the returned number, never 0.
   virtual uint64_t begin() = 0;
   virtual void end() = 0;
-  /// nullopt while some of it is not known yet, and if nothing was enqueued.
+  /// nullopt while some of it is unknown, or if nothing was enqueued.
   virtual std::optional<ActivitySpan> find(uint64_t number) const = 0;
-  /// No more questions about this number.
+  /// Forgets this number.
   virtual void forget(uint64_t number) = 0;
   /// Hands over what has been completed. Takes some 10 us.
   virtual void flush() = 0;

@@ -46,8 +46,8 @@ interp::Completion DeviceBackend::complete(Queue& queue, InFlight& task) const {
 bool DeviceBackend::collect_queue(Queue& queue,
                                   std::vector<std::pair<interp::Completion, InFlight>>& out) {
   bool any = false;
-  // Also of a task that shares its event with the one before: those it waits for may be on other
-  // queues and not have been delivered.
+  // Check this even if the task shares its event with the previous one: the tasks that it waits for
+  // may be on other queues and not delivered yet.
   const auto waits = [&](const InFlight& task) {
     return std::any_of(task.waits.begin(), task.waits.end(),
                        [&](TaskId id) { return enqueued_.contains(id); });

@@ -184,10 +184,10 @@ class DeviceBackend final : public interp::Backend {
   };
   struct RankBodies {
     interp::LoopPathId path = 0;
-    std::vector<Held> tasks;  // of an iteration that may go on
+    std::vector<Held> tasks;  // of the iteration that is not complete yet
     std::deque<Body> closed;
   };
-  /// Bodies that are submitted together: those of ranks that meet in them.
+  /// Bodies that are submitted together, because their ranks meet in them.
   struct Unit {
     std::vector<Body> bodies;
     std::vector<uint64_t> words;  // equal for units that do the same
@@ -334,7 +334,7 @@ class DeviceBackend final : public interp::Backend {
   uint64_t not_measured_ = 0;                 // tasks whose records came too late
   std::vector<RankBodies> bodies_;            // by rank
   std::vector<KnownUnit> graphs_;
-  uint64_t not_looked_up_ = 0;                          // units that came when graphs_ was full
+  uint64_t not_looked_up_ = 0;                          // units seen while graphs_ was full
   size_t kept_tasks_ = 0;                               // in bodies_
   std::unordered_set<const std::byte*> planned_frees_;  // of the unit that is being submitted
   const Held* handing_over_ = nullptr;                  // its queue's first task

@@ -30,7 +30,7 @@ bool DeviceBackend::uses_graphs() const {
          options_.schedule == 0;
 }
 
-// Keeps a task of a loop, or one that follows kept ones of its rank. False: submit it now.
+// Keeps a task if it is in a loop or follows kept tasks of its rank. False: submit it now.
 bool DeviceBackend::keep_for_graph(const interp::Task& task) {
   idle_polls_ = 0;
   bodies_.resize(static_cast<size_t>(code_->rank_count));
@@ -103,7 +103,8 @@ void DeviceBackend::add_partners(const Body& body, std::vector<Rank>& ranks) con
 }
 
 // All ranks that have to be in one unit with this one's first body; empty if not all are there.
-// Every iteration of every rank comes here, so a rank that meets nobody costs one allocation.
+// This runs for every iteration of every rank, so a rank that meets no other costs only one
+// allocation.
 std::vector<Rank> DeviceBackend::unit_of(Rank rank) const {
   std::vector<Rank> known;
   if (bodies_[static_cast<size_t>(rank)].closed.empty()) return known;
@@ -164,7 +165,7 @@ void DeviceBackend::submit(Unit& unit) {
   launch_graph(unit, *at->graph);
 }
 
-// The rank has left its loops: their blocks go back, after everything on the streams.
+// The rank has left its loops: releases their blocks, after everything on the streams.
 void DeviceBackend::release_spare(Rank rank) {
   for (StreamIndex s = 0; s < streams_; ++s) {
     Queue& q = queue(rank, s);
@@ -278,8 +279,7 @@ void DeviceBackend::describe_unit(Unit& unit) {
 }
 
 // Why a unit cannot be captured; empty if it can. A graph starts only after everything that it
-// waits for, which is not always possible between devices: the other side may need a part of it
-// first.
+// waits for. Between devices that may deadlock: the other side may need a part of the graph first.
 std::string DeviceBackend::why_not_captured(const Unit& unit) const {
   std::map<MeetingKey, size_t> arrivals;
   for (const Body& body : unit.bodies) {
@@ -402,7 +402,7 @@ void DeviceBackend::launch_graph(Unit& unit, const DeviceGraph& graph) {
   for (const Body& body : unit.bodies) {
     for (const Held& task : body.tasks) is_awaited = is_awaited || has_named_event(task);
   }
-  // Directly after work in flight, its end is also the start of this.
+  // If it directly follows work in flight, that work's end is also its start.
   const bool follows = unit.queues.size() == 1 && unit.outside.empty() &&
                        !leader.in_flight.empty() && leader.in_flight.back().ended != nullptr;
   EventRef begun;

@@ -137,7 +137,7 @@ bool DeviceBackend::may_buffer(const interp::CommunicationItem& item) const {
 }
 
 // Copies messages into buffers while there is room, in the order of the sends. A send that had to
-// wait for room goes on after the recv that made it.
+// wait for room continues after the recv that made room.
 void DeviceBackend::fill_buffers(Connection& connection) {
   const auto capacity = static_cast<int64_t>(options_.machine.p2p_buffer_bytes);
   while (!connection.waiting.empty()) {

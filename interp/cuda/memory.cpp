@@ -58,7 +58,7 @@ void* DeviceBackend::take_memory(Device& device, int64_t bytes, StreamHandle str
   void* memory = device.allocate(bytes, stream);
   if (memory != nullptr || capturing_) return memory;
   const bool gave_up = give_up_spare(device);
-  // What waits for a rank that has not called yet may wait for this thread.
+  // Work that waits for a rank that has not made its call yet may wait for this thread.
   const auto waits = [](const Queue& q) {
     return std::any_of(q.in_flight.begin(), q.in_flight.end(),
                        [](const InFlight& task) { return task.wire_call >= 0; });

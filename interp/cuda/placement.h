@@ -1,12 +1,12 @@
 // Which process holds a rank, and on which of its devices.
 //
-// The rule: ranks are dealt out to the processes in order, as evenly as they go, the first ones
-// taking one more. A process gives each of its ranks a device of its own if there are enough, and
-// puts all of them on the first one otherwise: ranks that share a device meet by copies, others
-// through NCCL, and a communicator cannot do both. If `--devices` names the devices, the ranks are
-// dealt out to all of them. Where several processes of one computer see the same devices, process i
-// of the computer uses device i modulo their number. `--place 0,0,1,1` names the device of every
-// rank instead.
+// The rule: ranks are assigned to the processes in order and as evenly as possible; the first ones
+// get one more. A process gives each of its ranks a device of its own if there are enough, and puts
+// all of them on the first one otherwise: ranks that share a device meet by copies, others through
+// NCCL, and a communicator cannot do both. If `--devices` names the devices, the ranks are spread
+// over all of them. Where several processes of one computer see the same devices, process i of the
+// computer uses device i modulo their number. `--place 0,0,1,1` names the device of every rank
+// instead.
 #pragma once
 
 #include <string>

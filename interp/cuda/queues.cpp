@@ -131,9 +131,9 @@ bool DeviceBackend::is_in_flight() const {
                      [](const Queue& q) { return !q.in_flight.empty(); });
 }
 
-// One by one, a task waits until the last one has been reported. A call of another rank through the
-// network is no reason to wait: it uses that rank's buffers only, and ends when this rank has made
-// its own.
+// In one-by-one mode, a task waits until the previous one has been reported. It does not wait for
+// another rank's network call: that call uses only that rank's buffers and ends only after this
+// rank has made its own.
 bool DeviceBackend::may_start(Rank rank) const {
   const auto is_apart = [&](const InFlight& task) {
     return task.wire_call >= 0 && interp::task_rank(task.id) != rank;
@@ -143,7 +143,7 @@ bool DeviceBackend::may_start(Rank rank) const {
   });
 }
 
-// After a task has been reported.
+// Called after a task has been reported.
 void DeviceBackend::start_next() {
   for (Queue& q : queues_) {
     if (!q.held.empty()) wake(q);

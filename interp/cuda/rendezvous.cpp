@@ -135,7 +135,7 @@ class RendezvousStore::Server {
 
   void stop() {
     const uint64_t one = 1;
-    // Only a counter at its limit refuses, and then the loop wakes anyway.
+    // The write fails only if the counter is at its limit, and then the loop wakes anyway.
     [[maybe_unused]] const ssize_t written = ::write(wake_, &one, sizeof(one));
   }
 
@@ -234,7 +234,7 @@ class RendezvousStore::Server {
     }
   }
 
-  // Answers every client whose wait is over with the texts that have arrived.
+  // Answers every client whose wait has ended with the texts that have arrived.
   void answer() {
     for (auto& [name, topic] : topics_) {
       for (auto at = topic.waiting.begin(); at != topic.waiting.end();) {

@@ -125,7 +125,7 @@ class JobBuilder {
     }
     return all;
   }
-  // Possibly only the root records that it is the root.
+  // It may be that only the root records the root.
   static std::optional<int32_t> root_of(const model::Meeting& meeting) {
     for (const Member& member : meeting.members) {
       if (member.arrived() && member.call.root) return member.call.root;
@@ -133,7 +133,7 @@ class JobBuilder {
     return std::nullopt;
   }
 
-  // An added or changed call is on its own: nothing is issued together with it.
+  // An added or changed call is issued alone.
   JobCall changed(Rank rank, const MemberRef& wrong, const CallEdit& edit) const {
     JobCall out = call_of(rank, edit.pattern);
     out.order = wrong.member->order.value_or(0);

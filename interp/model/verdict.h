@@ -54,7 +54,7 @@ struct WaitGraph {
   std::string sentence;            // `rank 0 blocked in all_reduce seq 0; never issued by rank 1`
 };
 
-/// A line of explanation, about the ranks of which it is true.
+/// A line of explanation, and the ranks to which it applies.
 struct VerdictNote {
   std::vector<Rank> ranks;  // ascending
   InstructionId instruction;

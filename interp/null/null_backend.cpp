@@ -187,7 +187,7 @@ bool NullBackend::is_over(const Meeting& m, Place& p) const {
   return p.buffered;
 }
 
-// True if its time is over; the time starts at the first call.
+// True if its time has passed; the time starts at the first call.
 bool NullBackend::is_due(Held& task) const {
   if (task.due_ns < 0) task.due_ns = now_ns() + options_.task_ns;
   return now_ns() >= task.due_ns;

@@ -1,7 +1,7 @@
 // The backend that does nothing: the template for new backends, and the baseline for measuring the
 // interpreter.
 //
-// It does only what every backend must: tasks of a stream run in order, a task starts after the
+// It does only what every backend must do: tasks of a stream run in order, a task starts after the
 // events it waits for, a communication completes when all its members have arrived. Everything
 // takes no time, and there is no data: reads return zeros. Cost matters here: a task that can run
 // at once is one entry in a list. For tests it also simulates a device whose work takes real time,

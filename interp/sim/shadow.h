@@ -1,5 +1,6 @@
-// Observes what a run does to its buffers, instead of or beside the values: in the same order, at
-// the same moments. The prover (proof/) keeps in it what each element stands for.
+// Observes what a run does to its buffers, instead of or in addition to the values: in the same
+// order, at the same moments. The prover (proof/) implements it to track what each element stands
+// for.
 #pragma once
 
 #include <span>

@@ -34,10 +34,10 @@ struct SimOptions {
   };
   std::optional<Late> late;
   int threads = 0;  // 0: as many as kernels use already (cpu::set_thread_count)
-  /// kAlike: every rank is taken to arrive at a collective when this one does, so one rank that
-  /// runs alone (RunOptions::ranks) stands for all. Only without values, and without send and recv.
+  /// kAlike: assumes that every rank arrives at a collective when this one does, so one rank that
+  /// runs alone (RunOptions::ranks) represents all. Only without values, and without send and recv.
   enum class Members : uint8_t { kRun, kAlike } members = Members::kRun;
-  /// Follows the run; not owned. The machine must have no p2p buffers.
+  /// Observes the run; not owned. The machine must have no p2p buffers.
   Shadow* shadow = nullptr;
 };
 

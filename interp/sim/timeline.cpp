@@ -78,8 +78,8 @@ void Timeline::arrive(Node& node, const TimedItem& item, uint32_t item_index, in
   ++node.open_items;
 }
 
-// The sender meets no receiver: once its bytes are in the buffer, the buffer takes its place in the
-// transfer.
+// The sender does not meet the receiver: once its bytes are in the buffer, the buffer takes its
+// place in the transfer.
 void Timeline::send_to_buffer(Node& node, const TimedItem& item, Arrival arrival,
                               int64_t issued_ns) {
   TimedItem filling = item;
@@ -114,7 +114,8 @@ void Timeline::send_to_buffer(Node& node, const TimedItem& item, Arrival arrival
   join(meetings_[item.key], rest, arrival);
 }
 
-// What was received before this send was issued is forgotten: it cannot delay it or a later one.
+// Drops transfers that were received before this send was issued, because they cannot delay it or a
+// later one.
 void Timeline::make_room(Buffer& buffer, const TimedItem& item, int64_t issued_ns) {
   const auto is_over = [&](uint64_t sequence) {
     const auto at = buffer.received_ns.find(sequence);

@@ -114,18 +114,18 @@ class Timeline {
 
   /// Tasks of one rank must be added in order of their numbers.
   void add(TimedTask task);
-  /// Appends everything that happens now, sorted by moment. Takes the time of the hosts that moved
-  /// and of what they let happen, not of all ranks.
+  /// Appends everything that happens now, sorted by moment. The cost depends on the hosts that
+  /// moved and on what they let happen, not on the number of ranks.
   void advance(const interp::Hosts& hosts, std::vector<TimelineEvent>& out);
   bool idle() const { return in_flight_ == 0; }
 
  private:
-  /// The lower bound of a time, as it was found in one round.
+  /// The lower bound of a time, as found in one round.
   struct Bound {
     uint64_t round = 0;
     int64_t ns = 0;
     bool busy = false;   // being computed: reaching it again closes a cycle
-    bool exact = false;  // false: above what its last caller asked for
+    bool exact = false;  // false: only known to exceed what the last caller needed
   };
   struct Node {
     TaskId id = interp::kNoTask;
@@ -148,7 +148,7 @@ class Timeline {
     std::vector<Rank> members;
     std::vector<bool> arrived;  // by member
     size_t missing = 0;         // members that have not arrived
-    size_t doubtful = 0;        // the member at which it could not go on last time
+    size_t doubtful = 0;        // the member that prevented it last time
     uint32_t ready_count = 0;
     int64_t ready_ns = 0;
     int64_t duration_ns = 1;
@@ -179,7 +179,7 @@ class Timeline {
   };
   struct PendingEvent {
     TimelineEvent event;
-    size_t doubtful = 0;  // index into `event.ranks`: the rank that prevented it last time
+    size_t doubtful = 0;  // index into `event.ranks`: the rank that last prevented it
   };
   struct ReadyMeeting {
     Moment order;
@@ -236,7 +236,7 @@ class Timeline {
   std::vector<int64_t> engine_free_ns_;  // compute, out, in of every rank
   std::vector<uint64_t> engine_taken_;   // the pass in which a meeting reserved the engine
   uint64_t pass_ = 0;
-  // What is first on every rank, kNothing if there is none.
+  // The first entry of every rank; kNothing if there is none.
   static constexpr int64_t kNothing = INT64_MAX;
   std::vector<int64_t> first_compute_ns_;
   std::vector<int64_t> first_event_ns_;
@@ -256,12 +256,12 @@ class Timeline {
   };
   std::vector<Host> hosts_;
   size_t runnable_ = 0;                 // of the hosts
-  std::vector<int64_t> open_until_ns_;  // a host that can run may issue before; else kNothing
-  // Ranks where something comes before that: all that advance() looks at.
+  std::vector<int64_t> open_until_ns_;  // a runnable host may issue up to then; else kNothing
+  // Ranks where something comes before that; advance() visits only these.
   RankSet open_compute_;
   RankSet open_events_;
   std::vector<Rank> resumed_;   // hosts of the current advance()
-  std::vector<Rank> finished_;  // ranks with tasks that are gone since
+  std::vector<Rank> finished_;  // ranks with tasks that have been dropped since
   int depth_ = 0;
 };
 

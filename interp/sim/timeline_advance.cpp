@@ -1,9 +1,10 @@
-// What may happen now: tasks get engines and events are released, in rounds until nothing changes.
+// Decides what may happen now: assigns engines to tasks and releases events, in rounds until
+// nothing changes.
 //
-// advance() is called after every decision of any rank, and nearly always nothing may happen yet,
-// because some host could still issue something earlier. So only ranks are looked at where
-// something is due before their host could issue, and what was refused remembers at which rank, and
-// that rank is asked first.
+// advance() is called after every decision of any rank. Nearly always nothing may happen yet,
+// because some host could still issue something earlier. So it visits only ranks where something is
+// due before their host could issue. Whatever was refused remembers the rank that prevented it, and
+// that rank is checked first.
 #include <algorithm>
 
 #include "interp/sim/timeline.h"
@@ -59,8 +60,8 @@ bool Timeline::compute_pass() {
   return moved;
 }
 
-// Whether all of `count` are safe; if not, `doubtful` is one that is not. They are asked from there
-// on, so that waiting for all of them one after the other does not take the square of their number.
+// True if all of `count` entries are safe; otherwise `doubtful` is the index of one that is not.
+// The search starts there, so that waiting for all of them in turn does not take quadratic time.
 template <class IsSafe>
 bool find_doubtful(size_t& doubtful, size_t count, const IsSafe& is_safe) {
   const size_t first = doubtful;
@@ -124,7 +125,7 @@ bool Timeline::release_pass(std::vector<TimelineEvent>& out) {
         moved = true;
         continue;
       }
-      // Of the ranks of a meeting only the doubtful one is asked again.
+      // Of a meeting's ranks, only the doubtful one is checked again.
       if (const Rank doubtful = pending.event.ranks[pending.doubtful]; doubtful != r) {
         open_events_.set(r, false);
         note_open(doubtful);

@@ -3,9 +3,9 @@
 // A host that can run may issue from its clock on; a host that waits may issue after what it waits
 // for; a task is ready after its dependencies; a meeting after its last member. All of these are
 // maxima over other bounds, so one depth-first walk gives the exact bound, and a cycle means
-// "never": that is a deadlock. Bounds stay true as time goes on; they are recomputed every round.
-// Whoever asks says which bound is `enough`: a maximum above it need not be known exactly, and so
-// mostly one member of a large group tells.
+// "never": that is a deadlock. Bounds stay valid as time passes; they are recomputed every round.
+// The caller passes a bound that is `enough`: above it, a maximum need not be exact, so usually one
+// member of a large group decides.
 #include <algorithm>
 #include <limits>
 
@@ -29,7 +29,7 @@ bool Timeline::is_known(const Bound& bound, int64_t enough) const {
   return bound.round == round_ && (bound.busy || bound.exact || bound.ns > enough);
 }
 
-// No task of this host can be issued before.
+// No task of this host can be issued before this time.
 int64_t Timeline::host_bound(Rank rank, int64_t enough) {
   Host& host = hosts_[index(rank)];
   if (is_known(host.bound, enough)) return host.bound.busy ? kNever : host.bound.ns;
@@ -88,7 +88,7 @@ int64_t Timeline::ready_bound(Node& node, int64_t enough) {
   return bound;
 }
 
-// The members that came last are asked first: of a long list they are the ones that may be late.
+// Visits the last arrivals first, because they are the ones likely to be late.
 int64_t Timeline::meeting_bound(const MeetingKey& key, int64_t enough) {
   const auto found = meetings_.find(key);
   if (found == meetings_.end()) return 0;
@@ -114,7 +114,7 @@ int64_t Timeline::meeting_bound(const MeetingKey& key, int64_t enough) {
   return bound;
 }
 
-// When the meeting could be over; 0 if it is committed.
+// The earliest end of the meeting; 0 if it is committed.
 int64_t Timeline::end_bound(const MeetingKey& key, int64_t enough) {
   const auto found = meetings_.find(key);
   if (found == meetings_.end()) return 0;
@@ -122,7 +122,7 @@ int64_t Timeline::end_bound(const MeetingKey& key, int64_t enough) {
   return plus(meeting_bound(key, enough - duration), duration);
 }
 
-// The same for the transfers of one buffer, each of which may wait for the one before.
+// The same for the transfers of one buffer, where each may wait for the previous one.
 int64_t Timeline::buffer_bound(const MeetingKey& key, int64_t enough) {
   if (depth_ >= kMaxDepth) return 0;
   ++depth_;
@@ -131,7 +131,7 @@ int64_t Timeline::buffer_bound(const MeetingKey& key, int64_t enough) {
   return bound;
 }
 
-// When the first meeting of the node that is not committed yet, `but` left out, could begin.
+// The earliest start of any uncommitted meeting of the node, except `but`.
 int64_t Timeline::next_meeting_bound(Node& node, const MeetingKey* but, int64_t enough) {
   int64_t bound = kNever;
   for (const MeetingKey& key : node.meetings) {
@@ -141,7 +141,7 @@ int64_t Timeline::next_meeting_bound(Node& node, const MeetingKey* but, int64_t 
   return bound;
 }
 
-// When the node could ask for the engine; kNever if it does not use it.
+// The earliest time at which the node may request the engine; kNever if it does not use it.
 int64_t Timeline::engine_bound(Node& node, Engine engine, const MeetingKey* meeting,
                                int64_t enough) {
   if (engine == Engine::kCompute) {

@@ -135,7 +135,7 @@ ValueRanges known_ranges(const Program& program, int32_t rank, const std::vector
   return ranges;
 }
 
-// The results that a reshard makes partial and whose elements another rank holds.
+// The results that a reshard makes partial and whose elements are on another rank.
 std::vector<bool> identity_only(const Program& program, const Function& kernel, int32_t rank) {
   std::vector<bool> out(kernel.values.size(), false);
   for (const Instruction& instruction : kernel.instructions) {

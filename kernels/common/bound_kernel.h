@@ -22,7 +22,7 @@ struct BoundKernel {
   }
 };
 
-/// A pointer to a function that somebody else owns.
+/// A non-owning pointer to a function.
 inline std::shared_ptr<const Function> borrowed(const Function& function) {
   return {std::shared_ptr<const Function>(), &function};
 }

@@ -314,8 +314,8 @@ bool is_same_everywhere(const OpRecord& op) {
   }
 }
 
-// Whether each dimension of the operands is one of the results': false for most reshapes, slices
-// and concats, where an element's place decides which element it is a copy of.
+// True if each dimension of the operands is also one of the results. False for most reshapes,
+// slices and concats, where the position of an element determines its source.
 bool maps_dims(const Tensors& t) {
   const auto is_in_result = [&](int factor) {
     for (const auto& dims : t.rule.results) {
@@ -337,7 +337,7 @@ bool maps_dims(const Tensors& t) {
   return true;
 }
 
-// Joins what shares a factor. Groups are numbered by their first member.
+// Joins the dimensions that share a factor. Groups are numbered by their first member.
 class DimGroups {
  public:
   explicit DimGroups(const std::vector<Placement>& values) {

@@ -28,9 +28,9 @@ Expected<std::vector<Box>> operand_boxes(const Program& program, const Function&
                                          const Box& box);
 
 /// Which dimensions of a kernel's values are cut together: equal numbers, by value and dimension;
-/// -1: cut alone, or whole. nullopt where it matters which part of the global values the kernel
-/// works on (random numbers, positions, reshapes): `values` moved along a group of dimensions do
-/// not mean the same computation then. Errors: those of the ops' rules.
+/// -1: cut alone, or whole. nullopt if it matters which part of the global values the kernel works
+/// on (random numbers, positions, reshapes): then the computation changes if the boxes are shifted
+/// along a group of dimensions. Errors: those of the ops' rules.
 Expected<std::optional<std::vector<std::vector<int>>>> dims_cut_together(
     const Program& program, const Function& kernel, const std::vector<Placement>& values);
 

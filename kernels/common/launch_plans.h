@@ -52,7 +52,7 @@ class LaunchPlans {
     return recent.plan;
   }
 
-  /// How many different plans were made.
+  /// The number of different plans.
   size_t size() const {
     size_t count = 0;
     for (const auto& [kernel, plans] : plans_) count += plans.size();
@@ -78,7 +78,7 @@ class LaunchPlans {
     }
   };
 
-  /// Plans of a kernel whose operands have the global shapes of `boxes`, by how they lie.
+  /// Plans of a kernel for operands with the global shapes of `boxes`, by their relative boxes.
   struct Relatives {
     RelativeBoxes boxes;
     std::map<std::vector<int64_t>, Plan*> plans;

@@ -51,7 +51,7 @@ std::optional<std::vector<int64_t>> RelativeBoxes::describe(
     is_operand[operands_[i]] = true;
     add(operands_[i], p.box);
   }
-  // What the compiler said about the values in between.
+  // The compiler's layouts of the intermediate values.
   for (uint32_t v = 0; v < globals_.size(); ++v) {
     const Sharding* sharding = is_operand[v] ? nullptr : sharding_of(kernel_->values[v].type);
     if (sharding == nullptr || sharding->dims.size() != globals_[v].size()) continue;

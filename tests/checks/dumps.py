@@ -86,7 +86,7 @@ def slow_rank(world):
 
 @case(4)
 def slow_rank_until_the_dump(world):
-    """All wait seconds for rank 2, and the call ends so shortly before the dumps that no watchdog saw it."""
+    """All ranks wait seconds for rank 2, and the call ends so shortly before the dumps that no watchdog saw it end."""
     job = layers(Job(world), [10, 11]).run()
     for r in range(world):
         job.issued[r][1].end_late()
@@ -311,7 +311,7 @@ def two_skip_the_same_call(world):
 
 @case(4)
 def half_skip(world):
-    """Two make the call and two do not: nothing tells who is right."""
+    """Two ranks make the call and two do not: nothing shows which are right."""
     job = Job(world)
     for line in (30, 31, 32, 33):
         job.all_reduce(line, ranks=[r for r in range(world) if not (r % 2 and line == 32)])
@@ -330,7 +330,7 @@ def skip_in_one_of_two_pairs(world):
 
 @case(4)
 def skip_before_the_rings_begin(world):
-    """The call is on no record; the first call that the others still have is not the one left out."""
+    """No rank has a record of the omitted call; the first call that the others still have is a different one."""
     job = Job(world)
     for i in range(100):
         job.all_reduce(10 + i % 5, ranks=[r for r in range(world) if (r, i) != (3, 20)])
@@ -760,7 +760,7 @@ def recv_forgotten_in_the_third_round(world):
 
 @case(4)
 def never_received_and_all_go_on(world):
-    """The exchange never took place before: either rank may be wrong."""
+    """The exchange has never taken place before, so either rank may be wrong."""
     job = layers(Job(world), [9])
     job.calls[0].append(Call("0", "send", [16], 70, peer=1, blocks=True))
     return layers(job, [72], blocks=True).run(), {}, fault("order", suspects=[0, 1], line=70)

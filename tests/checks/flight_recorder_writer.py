@@ -105,7 +105,7 @@ class Call:
         self.ended_late = False
 
     def end_late(self, after_ns=7 * 10**9):
-        """Ends as NCCL ends the calls of a rank whose peer is gone: only the dump notices, not the watchdog."""
+        """Ends the call as NCCL does when a peer is gone: only the dump notices, not the watchdog."""
         self.state, self.done, self.ended_late = "completed", self.created + after_ns, True
 
     def key(self):

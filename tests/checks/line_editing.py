@@ -47,7 +47,7 @@ class Typist:
         return bool(data)
 
     def wait_for(self, text, seconds=20):
-        """What was shown up to and with `text`; None where it does not come."""
+        """The output up to and including `text`; None if it does not come."""
         end = time.monotonic() + seconds
         while text not in self.shown:
             if time.monotonic() > end or (not self.read(0.2) and self.process.poll() is not None):
@@ -56,13 +56,13 @@ class Typist:
         return before + text
 
     def ready(self):
-        """Waits until the editor reads keys itself: the prompt comes a moment before, when Ctrl-D would get lost."""
+        """Waits until the editor reads keys: the prompt comes a moment earlier, when Ctrl-D would get lost."""
         end = time.monotonic() + 20
         while termios.tcgetattr(self.terminal)[3] & termios.ICANON and time.monotonic() < end:
             time.sleep(0.01)
 
     def settle(self):
-        """Reads until nothing has been shown for a while, as a person would look before typing on."""
+        """Reads until there has been no output for a while, as a person would wait before typing on."""
         while self.read(0.5):
             pass
 

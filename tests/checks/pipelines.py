@@ -55,7 +55,7 @@ def compare(text, directory):
 
 
 def check(case):
-    """One pipeline: it equals the reference and needs no p2p buffer. Nothing is reported, as a leak would be."""
+    """One pipeline: it equals the reference, needs no p2p buffer, and reports nothing (such as a leak)."""
     with tempfile.TemporaryDirectory() as directory:
         status, output = compare(generate(*case), directory)
     return case, status == 0 and output == SWEPT, output

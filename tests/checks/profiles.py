@@ -117,7 +117,7 @@ def adds_up(profile):
 
 
 def late_job(world=4, clocks=None):
-    """60 collectives in 3 steps; rank 3 comes 500 us late in 41 of them, the others 20 us apart in the rest."""
+    """60 collectives in 3 steps. Rank 3 is 500 us late in 41 of them; in the rest, ranks arrive 20 us apart."""
     job = Job(world, clocks)
     now = 1_000_000
     for i in range(60):

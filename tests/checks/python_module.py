@@ -105,7 +105,7 @@ def check_answers(session):
 
 
 def check_dlpack(hostir, numpy):
-    """What other frameworks do with our capsules, and we with theirs."""
+    """Exchanges DLPack capsules with other frameworks, both ways."""
     with open_mlp(hostir) as session:
         session.run()
         tensor = session.tensor("y")
@@ -129,7 +129,7 @@ def check_dlpack(hostir, numpy):
         refused("another device", BufferError, "host", lambda: session.tensor("y").__dlpack__(dl_device=(2, 0)))
 
     class Foreign:
-        """Offers __dlpack__ alone."""
+        """An object that has only __dlpack__."""
 
         def __init__(self, value):
             self.value = value

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests logs on another machine, which is this one: remote.py HOSTIR. Prints `N passed, N failed`.
+"""Tests logs on a remote machine, with this one playing its part: remote.py HOSTIR. Prints `N passed, N failed`.
 
 An sshd of its own listens on a free port of localhost; where none can run, a stand-in for ssh runs the commands. `hostir serve` answers through it, and logs are read as
 `ssh:HOST:PATH`, also one that is being written.

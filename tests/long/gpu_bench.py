@@ -208,7 +208,7 @@ def on_one(hostir):
 
 
 def launch_program(iterations):
-    """Short kernels: the host is slower than they are."""
+    """Short kernels: the host is the bottleneck."""
     return f"""mesh @m = <r=1>
 kernel @add_one(%x: tensor<256xf32>) -> (%y: tensor<256xf32>) {{
   %one = constant {{value = 1.0}} : tensor<256xf32>

@@ -83,7 +83,7 @@ def wait_for(path):
 
 
 def worker(board, rank, world, blocks, steps):
-    """Runs a block whenever the parent puts `go_BLOCK` onto the board."""
+    """Runs a block whenever the parent creates `go_BLOCK`."""
     step = Step(rank, world)
     step.run()
     times = []
@@ -171,7 +171,7 @@ def by_block(facts):
 
 
 def ratio(some, others):
-    """The median of the blocks' ratios, and half of them lie between the other two, in percent."""
+    """The median of the blocks' ratios and their quartiles, in percent."""
     quarters = statistics.quantiles([(a / b - 1) * 100 for a, b in zip(some, others)], n=4)
     return f"{quarters[1]:+.2f} % ({quarters[0]:+.2f} to {quarters[2]:+.2f})"
 

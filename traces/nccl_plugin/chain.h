@@ -25,8 +25,8 @@ typedef struct {
 // Loads it where the variable is set. NULL, or why it cannot be used.
 const char* chain_load(profile_chain* chain, uint32_t version);
 
-// Its context for a communicator, and the events that it wants. A result other than 0: it is not
-// called for this communicator.
+// Gets its context for a communicator and the events that it wants. If the result is not 0, the
+// plugin is not called for this communicator.
 profile_result chain_init(const profile_chain* chain, const profile_communicator* communicator,
                           void** context, int* mask);
 // `parent`: its own handle of the event's parent.

@@ -66,7 +66,7 @@ static void* add_node(uint64_t type, uint64_t record, void* chained) {
   return (void*)(uintptr_t)(number + 1);
 }
 
-// A copy; type 0 where the handle is NULL or too old.
+// A copy of the node; its type is 0 if the handle is NULL or too old.
 static node find_node(const void* handle) {
   node found = {0, NO_RECORD, 0, NULL};
   const uint64_t stamp = (uint64_t)(uintptr_t)handle;
@@ -252,7 +252,7 @@ static profile_result on_start(void* context, void** handle, profile_event* give
   const uint64_t record = start_record(c, &event, event.type, &parent, &is_ours);
   void* chained = NULL;
   if (c->chained && ((uint64_t)c->chained_mask & event.type) != 0) {
-    // Handles of ours mean nothing to the other plugin, so it gets its own.
+    // The other plugin does not know our handles, so pass its own.
     void* above = parent.chained;
     if (event.type == PROFILE_COLL && c->version > 4) {
       event.coll.group = find_node(event.coll.group).chained;

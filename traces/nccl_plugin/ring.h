@@ -1,8 +1,8 @@
 // The file that libhostir_nccl.so writes: one per process, mapped into memory by it.
 //
-// Header, communicators, then a ring of records, all of fixed size. The file is shared memory: what
-// is written stays when the process is killed, without a system call in NCCL's callbacks. The ring
-// keeps the newest `capacity` records, so that memory and disk stay bounded; a record that has been
+// Header, communicators, then a ring of records, all of fixed size. The file is mapped memory:
+// records survive a kill of the process, and NCCL's callbacks make no system calls. The ring keeps
+// the newest `capacity` records, so that memory and disk stay bounded; a record that has been
 // written is only changed to add what happened to it later. Plain C, for the plugin (C) and the
 // reader (traces/import/nccl_ring.h). Little-endian; unknown numbers are -1, unknown texts empty.
 #pragma once
@@ -19,7 +19,7 @@ enum {
 };
 
 enum {
-  HOSTIR_RING_CAPTURED = 1,  // into a CUDA graph: what replays it is not recorded
+  HOSTIR_RING_CAPTURED = 1,  // into a CUDA graph: replays are not recorded
   HOSTIR_RING_LAUNCHED = 2,  // handed to the GPU
 };
 

@@ -14,9 +14,9 @@ typedef struct {
   hostir_ring_record* records;
 } ring_file;
 
-// Makes the file, or goes on with the one that this process made before. The folder is
+// Creates the file, or continues the one that this process created before. The folder is
 // $HOSTIR_NCCL_DIR, else "hostir-nccl"; $HOSTIR_NCCL_RECORDS sets the capacity. Returns NULL, or
-// the reason for which there is no file, which the caller may print.
+// the reason why there is no file, which the caller may print.
 const char* ring_open(ring_file* ring, uint32_t version);
 
 // The index of a new communicator; UINT32_MAX where the table is full.

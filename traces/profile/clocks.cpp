@@ -1,6 +1,6 @@
 // Rank by rank, most shared collectives first: the median distance of the ends of its collectives
-// from those of the ranks aligned before. An offset or drift that is smaller than what the scatter
-// of the ends can tell is left at zero: clocks of one machine need no correction.
+// from those of the ranks aligned before. An offset or drift below the scatter of the ends is set
+// to zero: clocks of one machine need no correction.
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ namespace hostir::traces::profile {
 
 namespace {
 
-/// One shared collective: the rank's own end, and how far that of the others is from it.
+/// One shared collective: when it ended on this rank, and how far from that on the others.
 struct Sample {
   double local_ns = 0;  // since ClockFit::origin_ns
   double distance_ns = 0;
@@ -57,7 +57,7 @@ double offset_with(const std::vector<Sample>& samples, double drift) {
 
 void fit(ClockFit& clock, std::vector<Sample>& samples) {
   constexpr size_t kLeastForDrift = 16;
-  constexpr double kMostDrift = 1e-3;  // beyond this it is no clock
+  constexpr double kMostDrift = 1e-3;  // beyond this it is not a clock
   std::sort(samples.begin(), samples.end(),
             [](const Sample& a, const Sample& b) { return a.local_ns < b.local_ns; });
   clock.collectives = samples.size();

@@ -1,4 +1,5 @@
-// The profiles of all processes of a job, joined: who met whom, on one clock, and who waited.
+// The joined profiles of all processes of a job: which ranks met in which collectives, on one
+// clock, and who waited.
 //
 // Collectives of the processes are matched by sequence number or, where the profiles have none, by
 // order, kind and size. Clocks are aligned on the ends of collectives, which all members reach
@@ -56,7 +57,7 @@ struct ClockFit {
   double drift = 0;  // ns per ns
   int64_t origin_ns = 0;
   size_t collectives = 0;  // shared with ranks aligned before
-  bool connected = false;  // false: taken as it is
+  bool connected = false;  // false: its clock is used as it is
   int64_t common(int64_t local_ns) const;
 };
 

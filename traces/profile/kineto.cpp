@@ -28,7 +28,7 @@ constexpr size_t kMostInfoBytes = size_t{16} << 20;
 constexpr size_t kMostGroups = 4096;
 constexpr size_t kMostCalls = size_t{1} << 20;
 
-/// A member list such as `[0, 1]`; nullopt if it is cut (`...`) or no list of ranks.
+/// A member list such as `[0, 1]`; nullopt if it is cut (`...`) or not a list of ranks.
 std::optional<std::vector<model::Rank>> rank_list(std::string_view text) {
   if (!text.starts_with('[') || !text.ends_with(']')) return {};
   text = text.substr(1, text.size() - 2);

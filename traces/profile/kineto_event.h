@@ -38,9 +38,9 @@ struct KinetoEvent {
   void set_text(std::string_view key, std::string& text, bool in_args);
 };
 
-/// Decimal microseconds as nanoseconds, exactly; nullopt if it is no number or too large.
+/// Decimal microseconds as nanoseconds, exactly; nullopt if it is not a number or too large.
 std::optional<int64_t> microseconds(std::string_view text);
-/// A whole number; nullopt if it is none or too large.
+/// A whole number; nullopt if it is not one or too large.
 std::optional<int64_t> whole_number(std::string_view text);
 
 }  // namespace hostir::traces::profile

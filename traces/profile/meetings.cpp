@@ -243,7 +243,7 @@ class Matcher {
     return shift;
   }
 
-  /// Agreeing minus disagreeing calls, then how close their ends are.
+  /// A shift's score: agreeing minus disagreeing calls, then how close their ends are.
   std::tuple<int64_t, int64_t> score_of(uint32_t p, const Rows& base, uint32_t q, const Rows& rows,
                                         int64_t shift) const {
     constexpr size_t kSamples = 512;

@@ -1,5 +1,5 @@
 // Divides the time of each collective: until the last member began (wait), and after that
-// (transfer); and tells how much of it no other kernel of the rank hid.
+// (transfer); and computes how much of it was not hidden by other kernels of the rank.
 
 #include <fmt/format.h>
 

@@ -21,8 +21,8 @@ std::string ranks_text(const std::vector<model::Rank>& ranks) {
   return fmt::format("{}", fmt::join(ranks, " "));
 }
 
-/// The tensor as a rectangle: its last two dimensions, or one; the others stack up behind the first
-/// slice, so only boxes that begin at index 0 there are drawn.
+/// The tensor as a rectangle: its last two dimensions, or one; the others are stacked behind the
+/// first slice, so only boxes that begin at index 0 there are drawn.
 std::string picture_of(const interp::LogTensor& tensor) {
   const size_t dims = tensor.extents.size();
   const int64_t rows = dims >= 2 ? tensor.extents[dims - 2] : 1;

@@ -2,8 +2,8 @@
 //
 // The file holds the verdict, the wait graph, the timeline, the collectives, the layouts of sharded
 // tensors, memory, and the program with the instructions at fault. Everything but the timeline is
-// plain HTML and SVG; the timeline is drawn by a script in the file. All texts are escaped: they
-// may come from strangers' files.
+// plain HTML and SVG; the timeline is drawn by a script in the file. All texts are escaped, because
+// they may come from untrusted files.
 #pragma once
 
 #include <string>

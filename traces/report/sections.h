@@ -1,4 +1,4 @@
-// The sections of a report, each as HTML; empty if the log has nothing for it.
+// The sections of a report, each as HTML; empty if the log has no data for it.
 #pragma once
 
 #include <string>

@@ -33,7 +33,7 @@ int kind_of(const interp::LogInstruction& i) {
 /// numbers.
 using Stalls = std::map<std::pair<int64_t, int64_t>, std::string>;
 
-/// The longest waits in collectives, and those that never ended; of packed events none.
+/// The longest waits in collectives, and those that never ended. Packed events are not included.
 Stalls stalls_of(const LogReader& log, const interp::LogExtent& extent) {
   Stalls out;
   const auto add = [&](std::string_view sql, int what) {

@@ -90,7 +90,7 @@ std::string picture_of(const std::vector<Arrow>& arrows, int64_t ranks) {
   constexpr int64_t kMost = 16;
   constexpr double kCenter = 170, kRadius = 125, kNode = 20;
   if (ranks > kMost || ranks < 2) return {};
-  // Two ranks side by side, more in a circle with rank 0 on top.
+  // The positions of the ranks: two side by side, more in a circle with rank 0 on top.
   const double turn = ranks == 2 ? std::numbers::pi : -std::numbers::pi / 2;
   std::string out = fmt::format(
       "<svg class=\"graph\" viewBox=\"0 {} 340 {}\" role=\"img\" aria-label=\"wait graph\">",
@@ -112,7 +112,7 @@ std::string picture_of(const std::vector<Arrow>& arrows, int64_t ranks) {
     const auto [x1, y1] = place(arrow.to);
     const double length = std::hypot(x1 - x0, y1 - y0);
     const double ux = (x1 - x0) / length, uy = (y1 - y0) / length;
-    // Bent to its right, so that both directions show.
+    // Arrows bend to the right, so that both directions are visible.
     const double bend = 14;
     out += fmt::format(
         "<path class=\"edge\" d=\"M{:.1f} {:.1f} Q{:.1f} {:.1f} {:.1f} {:.1f}\" "

@@ -270,7 +270,7 @@ class ProgramWriter {
     }
     std::vector<std::vector<size_t>> ahead(lines_.size());  // by rank, the next one last
     std::vector<std::map<size_t, size_t>> left(lines_.size());
-    std::vector<size_t> have(launches.size(), 0);  // ranks that still come to it
+    std::vector<size_t> have(launches.size(), 0);  // ranks that will still reach it
     std::map<size_t, std::vector<Rank>> next;
     for (size_t r = 0; r < lines_.size(); ++r) {
       for (const Launch& launch : lines_[r]) ahead[r].push_back(numbers[launch]);

@@ -12,7 +12,7 @@ using interp::WhatIfTrial;
 using interp::what_if_parts::TrialResult;
 using interp::what_if_parts::TrialSetup;
 
-constexpr size_t kMostTried = 50'000;  // calls: a text of this size compiles in seconds
+constexpr size_t kMostTried = 50'000;  // calls; a text of this size compiles in seconds
 
 TrialResult run_text(const std::string& text, const interp::BackendFactory& make_backend,
                      double max_seconds) {

@@ -1,7 +1,7 @@
 // Numbers in the cells of the layout picture.
 //
 // Each element has one number: its value, which of a partial tensor is the reduction of its
-// addends. The addends are told apart below it, in the colours of their ranks.
+// addends. Its addends are listed below it, in the colours of their ranks.
 #pragma once
 
 #include "gui/panels/layout/layout_picture.h"
@@ -22,8 +22,8 @@ struct CellsOf {
 /// are marked.
 void draw_cell_values(Frame& frame, const CellsOf& of, const Tensor& values, const Box& box);
 
-/// Draws the addends of a partial tensor, as many as the cells have room for. They are there before
-/// their reduction is: ranks write at different times.
+/// Draws the addends of a partial tensor, as many as the cells have room for. They may exist before
+/// their reduction does, because ranks write at different times.
 void draw_cell_addends(Frame& frame, const CellsOf& of);
 
 }  // namespace hostir::gui

@@ -1,4 +1,4 @@
-// Whether ranks that hold the same part of a tensor by its layout also hold the same bits.
+// Checks whether ranks that hold the same part of a tensor by its layout also hold the same bits.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace hostir::gui {
 
-/// Elements compared at most, over all holders; a larger tensor is taken at its layout's word.
+/// Elements compared at most, over all holders; for a larger tensor, the layout is assumed to be
+/// correct.
 constexpr int64_t kMaxComparedElements = 1 << 20;
 
 /// Compares the holders of each shard and fills `Shard::versions` where they differ; `differs`

@@ -1,7 +1,7 @@
 // Line numbers of the program as the user wrote it, for the text that runs.
 //
 // The text that runs is printed anew, and most of it may be generated: its own line numbers would
-// be a second numbering beside that of the user's file.
+// compete with those of the user's file.
 #pragma once
 
 #include <cstdint>

@@ -216,7 +216,7 @@ void TimelinePaint::run_label(const TimelineRun& r, ImVec2 min, ImVec2 max) cons
   frame_.ui.draw_elided(list_, ImVec2(min.x + 4, y), colour, text, width - 6, font);
 }
 
-// Hatching in the waiting task's hue, where its stream stood idle for it.
+// Hatching in the waiting task's hue, where its stream was idle for it.
 void TimelinePaint::wait(const TimelineWait& w, const TimelineRow& row, float y) {
   const ImVec2 at = g_.lanes_at();
   const float x0 = std::max(g_.x(static_cast<double>(w.from_ns)), at.x);

@@ -79,7 +79,7 @@ class RanksPanel : public Panel {
   }
 
   // The facts whose columns fit beside the places, in order. A narrow panel drops memory first,
-  // which has a panel of its own, and the clock last; the tooltip of a rank has them all.
+  // which has its own panel, and the clock last; a rank's tooltip shows all of them.
   void choose_facts(const Frame& frame, const interp::Snapshot& shot) {
     constexpr std::array<size_t, kFacts.size()> kDropped = {3, 1, 0, 2};
     shown_.clear();

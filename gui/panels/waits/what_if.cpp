@@ -1,4 +1,4 @@
-// Small edits of a hanging program, each of them tried: what they change, and how the program then
+// Small edits of a hanging program that were tried: what they change, and how the program then
 // ends.
 #include <fmt/core.h>
 
@@ -18,7 +18,7 @@ using interp::WhatIfTrial;
 using Verdict = WhatIfTrial::Verdict;
 
 constexpr size_t kOpenAtFirst = 1;
-constexpr size_t kMostOthers = 40;  // of the edits that did not help, the smallest are shown
+constexpr size_t kMostOthers = 40;  // shown edits that did not help, smallest first
 
 StateKind trial_state(const WhatIfTrial& trial) {
   switch (trial.verdict) {

@@ -1,4 +1,4 @@
-// hostir.h over TextSession: pointers are checked here, and no exception gets out.
+// hostir.h over TextSession: checks pointers, and lets no exception escape.
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -23,7 +23,7 @@ using hostir::SourceManager;
 using hostir::api::Answered;
 using hostir::api::TextError;
 
-// NULL where there is no memory: the status still says what happened.
+// NULL if out of memory; the status still says what happened.
 void give(char** answer, const std::string& json) {
   if (!answer) return;
   *answer = static_cast<char*>(std::malloc(json.size() + 1));

@@ -34,7 +34,7 @@ constexpr TypePair kTypes[] = {
     {DType::kI1, {kDLBool, 8, 1}},
 };
 
-/// What a managed tensor points into.
+/// The storage that a managed tensor points into.
 struct Owner {
   DLManagedTensorVersioned managed{};
   Tensor tensor;

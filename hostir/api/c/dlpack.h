@@ -7,7 +7,7 @@
 
 namespace hostir::api {
 
-/// A new managed tensor that owns the contents; its deleter ends it.
+/// A new managed tensor that owns the contents; its deleter frees it.
 DLManagedTensorVersioned* to_dlpack(Tensor tensor);
 
 /// A row-major copy. Errors (kUsage), naming `name`: `dlpack_device` not in host memory,

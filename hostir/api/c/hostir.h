@@ -1,13 +1,13 @@
-// The C interface of the Host-IR Workbench: open a program or a log, run it, step it, ask it.
+// The C interface of the Host-IR Workbench: open a program or a log, run it, step it, query it.
 //
 // A session takes commands as text, those of `hostir debug`, and answers with JSON; tensors come
 // and go as DLPack. Everything here is C11 and stays compatible while HOSTIR_ABI_VERSION is the
-// same: functions and JSON members may be added, none is changed or taken away.
+// same: functions and JSON members may be added, but none is changed or removed.
 //
 // Status and answer. Functions that can fail return a status. With `answer` not NULL they set it to
 // a JSON text: the answer, or where the status is not HOSTIR_OK {"error": {"status", "id",
 // "message", "text", "diagnostics"}}, where `text` is what a terminal would print. The caller owns
-// the text and gives it back with hostir_free(). NULL: it is not wanted.
+// the text and frees it with hostir_free(). Pass NULL if it is not needed.
 //
 // Threads. Different sessions may be used from different threads at the same time; one session from
 // one thread at a time, except for hostir_interrupt(). No function calls back or installs a signal
@@ -81,13 +81,13 @@ extern "C" {
 typedef enum {
   HOSTIR_OK = 0,
   HOSTIR_DIFFERS = 1,  // an expectation failed, or what was compared differs
-  HOSTIR_INVALID = 2,  // a text that does not parse or verify
+  HOSTIR_INVALID = 2,  // a program that does not parse or verify
   HOSTIR_RUNTIME = 3,  // a file, a shape, memory, a value that cannot be read
-  HOSTIR_STUCK = 4,    // deadlock, or collectives that do not agree
+  HOSTIR_STUCK = 4,    // deadlock, or mismatched collectives
   HOSTIR_USAGE = 64    // a wrong argument, option or command
 } hostir_status;
 
-// A program that runs, or a log.
+// An open program or log.
 typedef struct hostir_session hostir_session;
 
 // An input tensor by the name of its parameter, without '%'. Contents in host memory, any strides.
@@ -150,11 +150,11 @@ HOSTIR_API hostir_status hostir_query(hostir_session* session, const char* sql, 
 HOSTIR_API hostir_status hostir_tensor(hostir_session* session, const char* value,
                                        DLManagedTensorVersioned** tensor, char** answer);
 
-// Stops the command that another thread runs on the session, soon and between two instructions;
-// its answer says "interrupted". Nothing happens where none runs.
+// Stops the command that another thread is running on the session, soon and between two
+// instructions; its answer says "interrupted". Does nothing if no command is running.
 HOSTIR_API void hostir_interrupt(hostir_session* session);
 
-// Ends a session; a log that was to be kept is then complete. NULL is allowed.
+// Closes a session and completes its log, if that is kept. NULL is allowed.
 HOSTIR_API void hostir_close(hostir_session* session);
 
 // Lowers a fusion to host IR without running it. path and options: as of hostir_open(); needs no
@@ -169,15 +169,15 @@ HOSTIR_API hostir_status hostir_lower(const char* path, const char* options, cha
 // answer: {"text", "notes"}.
 HOSTIR_API hostir_status hostir_import(const char* path, const char* options, char** answer);
 
-// What other tools' dumps say of a job that hangs (PyTorch Flight Recorder, clog, NCCL Inspector,
-// RAS, NCCL_DEBUG): path_count files or folders. The status is HOSTIR_OK also if the verdict
-// names a culprit.
+// Diagnoses a hanging job from other tools' dumps (PyTorch Flight Recorder, clog, NCCL Inspector,
+// RAS, NCCL_DEBUG): path_count files or folders. The status is HOSTIR_OK also if the verdict names
+// a culprit.
 //
 // answer: as `hostir open --json` prints it: {"fault", "kind", "sentence", "culprits", ...}.
 HOSTIR_API hostir_status hostir_diagnose(const char* const* paths, size_t path_count,
                                          char** answer);
 
-// Gives an answer back. NULL is allowed.
+// Frees an answer. NULL is allowed.
 HOSTIR_API void hostir_free(char* answer);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-"""The Host-IR Workbench from Python: open a program or a log, run it, step it, ask it.
+"""The Host-IR Workbench from Python: open a program or a log, run it, step it, query it.
 
     import hostir
     with hostir.open("mlp.hir", mesh={"tp": 2}, inputs={"x": x, "w": w}) as session:

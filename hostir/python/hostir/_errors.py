@@ -19,7 +19,7 @@ class Diagnostic:
 
 
 class Error(Exception):
-    """What the library refused. `str()` is what the command would print, with source lines and carets."""
+    """An error of the library. `str()` is what the command would print, with source lines and carets."""
 
     def __init__(self, error: Mapping[str, Any]):
         self.status: int = error["status"]

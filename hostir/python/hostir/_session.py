@@ -1,4 +1,4 @@
-"""A program or a log that is open: it runs, steps both ways, and is asked."""
+"""An open program or log: run it, step it both ways, query it."""
 from __future__ import annotations
 
 import concurrent.futures
@@ -134,7 +134,7 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Ends the session; a log that was to be kept is then complete. Tensors that were read stay valid."""
+        """Closes the session and completes its log, if that is kept. Tensors that were read stay valid."""
         handle, self._handle = getattr(self, "_handle", None), None
         if handle:
             library.hostir_close(handle)
@@ -161,7 +161,7 @@ class Session:
     # ---- running
 
     def command(self, text: str) -> Answer:
-        """Carries out one command of `hostir debug`, as in "break all_reduce if rank == 1"."""
+        """Executes one command of `hostir debug`, such as "break all_reduce if rank == 1"."""
         answer = self._call("hostir_command", text.encode())
         stop = answer["stop"]
         return Answer(text=answer["text"], data=answer["data"],
@@ -204,7 +204,7 @@ class Session:
         self.command(f"delete {number}")
 
     def interrupt(self) -> None:
-        """Stops the command that another thread runs, soon and between two instructions."""
+        """Stops the command that another thread is running, soon and between two instructions."""
         library.hostir_interrupt(self._open_handle())
 
     @property
@@ -281,7 +281,7 @@ class Session:
     # ---- judging
 
     def diagnose(self) -> Verdict:
-        """Who is at fault where the run stands, from its faults and from who waits for whom."""
+        """Who is at fault at the current position, from the run's faults and from who waits for whom."""
         waits, faults = self.info("waits"), self.info("faults")
         errors = [fault for fault in faults if fault["severity"] == "error"]
         stuck = bool(waits["culprits"] or waits["cycle"]) and bool(errors)
@@ -291,7 +291,7 @@ class Session:
         return Verdict(False, waits["sentence"], (), {"waits": waits, "faults": faults})
 
     def what_if(self) -> Mapping[str, Any]:
-        """Small edits of a program that hangs, each tried in a run of its own: `conclusion` and `trials`.
+        """Small edits of a hanging program, each tried in its own run: `conclusion` and `trials`.
 
         Errors: `what_if` where nothing hangs.
         """

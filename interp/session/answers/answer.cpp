@@ -149,7 +149,8 @@ std::string reading_text(const std::string& head, const ValueReading& reading, c
   return out;
 }
 
-// Elements as they follow each other on the rank, from the first that the slice names.
+// Cuts the reading down to `count` elements in the rank's memory order, starting at the first
+// element that the slice names.
 Expected<void> take_elements(ValueReading& reading, const std::vector<SliceRange>& from,
                              int64_t count) {
   const Extents extents = reading.tensor.extents;

@@ -10,8 +10,8 @@ namespace hostir::interp {
 /// after free". Other ids are shown with spaces for underscores.
 std::string fault_words(std::string_view kind);
 
-/// A race, or a free or a host's read that comes too early: what a missing wait leads to. The
-/// fault's first two instructions are the accesses that nothing orders.
+/// True for faults that a missing wait causes: a race, or a free or a host's read that comes too
+/// early. The fault's first two instructions are the accesses that nothing orders.
 bool is_race(std::string_view kind);
 
 }  // namespace hostir::interp

@@ -1,4 +1,4 @@
-// What is alive on the focus rank, as gdb's `info locals` lists the variables of a frame.
+// What is alive on the focus rank, like gdb's `info locals` for the variables of a frame.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct LocalInteger {
 /// Those of the function that the rank is in, without those that have no value yet.
 std::vector<LocalInteger> local_integers(Session& session, Rank rank);
 
-/// The value of a tensor on a rank in short: its elements if they are few, else their range.
+/// A short form of a tensor's value on a rank: its elements if they are few, else their range.
 /// Errors: those of Session::read.
 Expected<std::string> value_in_short(Session& session, const std::string& name, Rank rank);
 

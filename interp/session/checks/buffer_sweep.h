@@ -8,8 +8,8 @@
 
 namespace hostir::interp {
 
-/// What runs with different `p2p_buffer_bytes` showed. More room never makes a send wait longer, so
-/// one number tells all.
+/// The result of runs with different `p2p_buffer_bytes`. More room never makes a send wait longer,
+/// so one number is enough.
 struct BufferSweep {
   /// The smallest buffer with which the program does not deadlock; 0: it needs none; nullopt: it
   /// deadlocks with any.

@@ -41,8 +41,8 @@ Expected<RecordedWrites> record_writes(const Prepared& prepared, const BackendFa
   return out;
 }
 
-// Only what an instruction names as written: other names of the same storage may show memory that
-// nothing has written yet.
+// Compare only what an instruction names as written: other names of the same storage may show
+// memory that nothing has written yet.
 bool is_operand(const Code& code, const RecordedVersion& version) {
   if (version.code == kNoCode) return false;
   const std::vector<uint32_t>& operands = code.instructions[version.code].operands;

@@ -124,7 +124,7 @@ class Roundings {
         coarsen(rounding.dtype, dtype_of(fusion_.value(result).type));
     }
   }
-  /// All elements had the same bits in both runs.
+  /// True if all elements had the same bits in both runs.
   void set_equal(ValueId value) { known_[value.index] = {}; }
 
   /// The dtype with the fewest digits to which the value or one that it depends on was rounded.

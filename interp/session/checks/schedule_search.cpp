@@ -10,7 +10,7 @@ namespace hostir::interp {
 
 namespace {
 
-// The first result that differs; empty if all are the same bits.
+// The first result that differs; empty if all are bitwise equal.
 std::string different_output(const RunResult& a, const RunResult& b) {
   const size_t outputs = std::min(a.outputs.size(), b.outputs.size());
   for (size_t i = 0; i < outputs; ++i) {
@@ -19,7 +19,7 @@ std::string different_output(const RunResult& a, const RunResult& b) {
   return {};
 }
 
-// The errors of a kind that the first run does not have: replicas that part, a hang.
+// Errors of kinds that the first run does not have: differing replicas, a hang.
 std::vector<Fault> new_faults(const RunResult& first, const RunResult& other) {
   std::vector<Fault> out;
   for (const Fault& fault : other.faults) {
@@ -34,7 +34,7 @@ std::vector<Fault> new_faults(const RunResult& first, const RunResult& other) {
 Expected<void> force(ScheduleSearch& out, const RunResult& first, const FaultRecord& race,
                      const ScheduleRuns& runs) {
   const std::vector<std::string>& at = race.instructions;
-  // One rank alone is the smaller decision; replicas may need it on all.
+  // Try one rank first, the smaller change; replicas may need the delay on all ranks.
   std::vector<Rank> where = {race.ranks.empty() ? Rank{0} : race.ranks.front()};
   if (race.ranks.size() > 1) where.push_back(kNoRank);
   for (const bool second_is_late : {true, false}) {

@@ -1,10 +1,10 @@
-// The orders that a program leaves open, and whether any of them changes its results.
+// Searches the orders that a program leaves open for one that changes its results.
 //
-// Two events depend on each other if they touch the same bytes and one of them writes. A run orders
-// the dependent events of a program alike under every schedule, unless it reports them as a race:
-// sends meet receives by their number, collectives by their sequence, and no call depends on what
-// comes first. So a run without a race stands for all legal orders (of each set of equivalent
-// orders, a partial-order reduction keeps one). Of a run with races both orders of each pair are
+// Two events depend on each other if they touch the same bytes and one of them writes. Under every
+// schedule, a run orders a program's dependent events in the same way, unless it reports them as a
+// race: sends meet receives by their number, collectives by their sequence, and no call depends on
+// what comes first. So a run without a race represents all legal orders (a partial-order reduction
+// keeps one of each set of equivalent orders). If a run has races, both orders of each pair are
 // forced, one at a time: a single late instruction is the smallest difference between two orders.
 // Other schedules are tried after that, because results may depend on several pairs at once.
 #pragma once
@@ -35,14 +35,14 @@ struct ScheduleSearch {
   std::vector<std::string> open;
   std::vector<ForcedOrder> forced;
   int64_t tried = 1;
-  /// The first schedule whose results are others; 0: none.
+  /// The first schedule with different results; 0: none.
   int64_t other_schedule = 0;
   std::string other_output;
   /// Its errors of kinds that the first run does not have.
   std::vector<Fault> faults;
 };
 
-/// How to run the program again.
+/// Functions that run the program again.
 struct ScheduleRuns {
   std::function<Expected<RunResult>(int64_t)> numbered;  // the schedule with this number
   /// With an instruction late on a rank, or on every rank (kNoRank). Empty: the backend's clock is

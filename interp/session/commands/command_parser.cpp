@@ -324,7 +324,7 @@ class Parser {
       c_.slice.clear();
       HOSTIR_ASSIGN_OR_RETURN(c_.condition, parse_expression(in_));
     } else if (c_.value.empty()) {
-      HOSTIR_TRY(value_name());  // says what is missing
+      HOSTIR_TRY(value_name());  // reports what is missing
     }
     if (in_.take("global")) {
       c_.from = Command::From::kGlobal;

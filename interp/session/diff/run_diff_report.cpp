@@ -29,7 +29,7 @@ bool is_within(const Tensor& a, const Tensor& b, int64_t i, const DiffTolerance&
   return static_cast<double>(integer_distance(a, b, i)) <= allowed;
 }
 
-// The first element outside of the tolerance; -1: none is.
+// The first element outside the tolerance; -1 if there is none.
 int64_t first_outside(const Tensor& a, const Tensor& b, const DiffTolerance& tolerance) {
   for (int64_t i = 0; i < a.element_count(); ++i) {
     const double x = a.get_double(i);

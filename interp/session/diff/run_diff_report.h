@@ -1,4 +1,4 @@
-// Two runs compared, in lines: what `hostir diff` prints of what the window draws.
+// The comparison of two runs as lines of text: `hostir diff` prints what the window draws.
 #pragma once
 
 #include <stop_token>
@@ -16,12 +16,11 @@ struct DiffTolerance {
 };
 
 struct DiffReport {
-  std::vector<std::string> notes;        // what explains differences without being one
+  std::vector<std::string> notes;        // facts that explain differences
   std::vector<std::string> differences;  // empty: equal
 };
 /// One line per fact, and one per tensor: its first write outside of the tolerance. Writes whose
-/// contents cannot be had are compared by their digests, which a note says. Errors:
-/// `log_cancelled`.
+/// contents are not available are compared by digest, and a note says so. Errors: `log_cancelled`.
 Expected<DiffReport> report(const RunDiff& diff, const DiffTolerance& tolerance,
                             const std::stop_token& stop);
 

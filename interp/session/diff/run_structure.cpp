@@ -38,8 +38,8 @@ Expected<std::pair<std::string, std::string>> mesh_and_kernel_set(const LogView&
   return std::pair(text(0), text(1));
 }
 
-// What two logs answer to a query of (what, how), where the answers differ, in the order of A's.
-// Rows alike are counted through; `none` stands for a row that a log lacks.
+// The rows of a query (what, how) in which two logs differ, in the order of A's. Rows with equal
+// `what` are numbered; `none` replaces a row that a log lacks.
 struct Answers {
   std::string what;
   std::array<std::string, 2> how;
@@ -207,7 +207,7 @@ class Facts {
     say(only_b, first_b, 'B');
   }
 
-  // Of logs that are written to their end, or were cut: a live one has rows to come.
+  // Compares tables of logs that are complete or were cut; a live log has more rows to come.
   Expected<void> tables() {
     if (a_.run().ending == LogEnding::kRunning || b_.run().ending == LogEnding::kRunning) return {};
     const bool same_program = std::none_of(diff_.facts.begin(), diff_.facts.end(),

@@ -1,8 +1,8 @@
 // The times of two runs of one program, per kernel and collective: predicted against measured.
 //
-// Instructions are matched by address. The time of one is the median over ranks and iterations of
-// the time from its start on the device to its end; that of a collective is its shortest member's,
-// because the others wait for the last one to arrive.
+// Instructions are matched by address. The time of an instruction is the median, over ranks and
+// iterations, of its time on the device. For a collective, the shortest member counts, because the
+// other members also wait for the last one to arrive.
 #pragma once
 
 #include <stop_token>

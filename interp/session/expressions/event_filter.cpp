@@ -124,7 +124,7 @@ std::string texts(std::string_view list) {
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
-// A word with `=` as an expression, and what to say where it is none.
+// A word with `=` as an expression, and the error message if it is not one.
 struct LongForm {
   std::string expression;
   std::string_view expected;

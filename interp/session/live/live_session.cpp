@@ -327,8 +327,8 @@ Expected<Outcome> LiveSession::go_to(const Command& command, std::stop_token sto
   add_moves(out.moved, moved);
   out.stop = {StopKind::kArrived, fmt::format("Position {}.", target), kNoRank, 0};
   if (target < known || (target == known && !end)) return out;
-  // Beyond what is known the run goes on. At the end of a whole run its outcome is the reason of
-  // the stop.
+  // Beyond the known history, the run continues. At the end of a complete run, its outcome is the
+  // stop reason.
   StepCommand onwards;
   onwards.kind = Step::kContinue;
   onwards.max_decisions = target - known;
@@ -343,7 +343,8 @@ Expected<Outcome> LiveSession::go_to(const Command& command, std::stop_token sto
     out.stop = std::move(rest.stop);
     return out;
   }
-  // To find who moves next, virtual time has passed. That belongs to the next decision.
+  // Finding the next rank to move has advanced virtual time, which belongs to the next decision: go
+  // back and return.
   if (target > 0 && backend_->checkpoints() != nullptr) {
     HOSTIR_TRY(history_->go_to(target - 1));
     HOSTIR_TRY(history_->go_to(target));

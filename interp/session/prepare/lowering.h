@@ -1,4 +1,5 @@
-// A fusion to its host function, and the texts of the phases: the compiler as sessions see it.
+// Lowers a fusion to its host function and gives the texts of the phases: the compiler as sessions
+// see it.
 #pragma once
 
 #include <memory>

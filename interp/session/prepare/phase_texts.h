@@ -1,7 +1,7 @@
 // The texts of the compiler's phases, printed on first use.
 //
-// A run needs none of them; of a long program they take longer than its lowering. Names are always
-// there. Copies share the texts; the first request makes them, on any thread.
+// A run does not need them, and for a long program printing takes longer than lowering. Names are
+// always available. Copies share the texts; the first request makes them, on any thread.
 #pragma once
 
 #include <functional>

@@ -20,7 +20,7 @@
 
 namespace hostir::interp {
 
-/// A line of a text that a person reads.
+/// A line of a displayed text.
 struct TextLine {
   const SourceManager* sources = nullptr;
   uint32_t file = 0;

@@ -87,8 +87,8 @@ double without_sign_of_nan(double value) {
   return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
 }
 
-// Ranks that hold different contents where their layout says that they hold the same part. The
-// output shows only the first holder's.
+// A fault if ranks hold different contents although their layout says that they hold the same part.
+// The output shows only the first holder's.
 std::optional<Fault> differing_replicas(const Interpreter& interpreter, const ValueWatch& watch,
                                         size_t result) {
   const Code& code = interpreter.code();
@@ -104,7 +104,7 @@ std::optional<Fault> differing_replicas(const Interpreter& interpreter, const Va
   std::map<std::pair<Extents, Extents>, Holder> holders;  // by box
   const Mesh* mesh = code.program->find_mesh(shard->sharding.mesh);
   for (Rank r = 0; r < code.rank_count; ++r) {
-    // A rank outside a sub-mesh holds nothing, though a scalar has no empty box to say so.
+    // A rank outside a sub-mesh holds nothing, but the box of a scalar cannot be empty.
     if (mesh != nullptr && !mesh->position_of(r)) continue;
     const auto buffer = interpreter.result(r, result);
     if (!buffer || !buffer->placement || buffer->placement->box.empty()) continue;
@@ -120,7 +120,7 @@ std::optional<Fault> differing_replicas(const Interpreter& interpreter, const Va
     const auto apart = first_difference(same->part, *part);
     if (!apart) continue;
     Fault fault;
-    // A ring in which each rank starts its sum elsewhere is correct.
+    // A ring in which each rank starts its sum with another addend is correct.
     fault.severity = apart->rounding ? Severity::kWarning : Severity::kError;
     fault.fatal = false;
     fault.position = interpreter.position();
@@ -152,16 +152,16 @@ bool holds(const Tensor& tensor, bool (*what)(double)) {
 bool is_nan(double v) { return std::isnan(v); }
 bool is_infinite(double v) { return std::isinf(v); }
 
-// A fault after which values that differ or are NaN say nothing about the instruction that wrote
-// them.
+// True for faults after which differing values or NaNs need not be the fault of the instruction
+// that wrote them.
 bool spoils_values(const Fault& fault) {
   const std::string& kind = fault.record.kind;
   return is_race(kind) || (fault.severity == Severity::kError &&
                            (kind == "uninitialised_read" || kind == "use_after_free"));
 }
 
-// Why replicas differ, where a forgotten reduction is the reason: the layouts of plain buffers
-// cannot say it.
+// Explains differing replicas by a forgotten reduction, which the layouts of plain buffers cannot
+// show.
 void explain_by_sums(const Code& code, const std::vector<PlainSum>& sums, Fault& fault) {
   for (const PlainSum& sum : sums) {
     const auto is_named = [&](CodeIndex reader) {
@@ -179,8 +179,8 @@ void explain_by_sums(const Code& code, const std::vector<PlainSum>& sums, Fault&
   }
 }
 
-// A result that is a sum which nothing reduced: each rank holds one addend. The first rank's is
-// shown.
+// Warns about a result that was summed but not reduced: each rank holds one addend, and the output
+// shows the first rank's.
 void add_returned_sums(const Code& code, const std::vector<PlainSum>& sums, RunResult& result) {
   for (const PlainSum& sum : sums) {
     if (sum.returned == kNoCode) continue;
@@ -199,8 +199,9 @@ void add_returned_sums(const Code& code, const std::vector<PlainSum>& sums, RunR
   }
 }
 
-// Contents that contradict their layouts, and the first NaN and infinity. A NaN in the inputs has
-// no origin in the program. An infinity may be a mask, so it is reported only in a result.
+// Adds faults for contents that contradict their layouts, and for the first NaN and infinity. A NaN
+// in the inputs has no origin in the program. An infinity may be a mask, so it is reported only in
+// a result.
 void add_findings(const Interpreter& interpreter, const ValueWatch& watch, const Prepared& prepared,
                   const std::vector<PlainSum>& sums, RunResult& result) {
   if (std::any_of(result.faults.begin(), result.faults.end(), spoils_values)) return;

@@ -26,7 +26,7 @@ class RunSummary final : public ForwardingSink {
   int64_t finished_ns() const { return finished_ns_; }
 
  private:
-  // The calls of order_: alike collectives of one group are one.
+  // The calls of order_; equal collectives of one group are merged.
   std::vector<std::vector<CodeIndex>> calls() const;
 
   struct Use {

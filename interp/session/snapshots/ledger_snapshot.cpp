@@ -92,7 +92,7 @@ class LedgerMaker {
     for (size_t i = 0; i < members.size(); ++i) {
       row.cells.push_back(cell_of(members[i], calls[i], ready && !mismatch));
       LedgerCell& cell = row.cells.back();
-      // Without a majority no call counts as right.
+      // Without a majority, no call counts as correct.
       if (mismatch && !calls[i].empty() && (!votes.expected || calls[i] != votes.most))
         cell.state = LedgerCell::State::kDiffers;
       if (calls[i].empty() || (mismatch && calls[i] != votes.most)) continue;
@@ -110,7 +110,7 @@ class LedgerMaker {
     return std::max({call.total_elems.value_or(0), sum(call.sends), sum(call.receives)});
   }
 
-  // Calls with the same text that do not match: they differ in what each sends and expects.
+  // Calls with equal texts do not match: they differ in what each member sends and expects.
   static void tell_blocks(const std::vector<MemberRef>& members, std::vector<std::string>& calls) {
     const bool alike = std::all_of(calls.begin(), calls.end(),
                                    [&](const std::string& call) { return call == calls.front(); });

@@ -1,8 +1,8 @@
 // The ledger of collectives: one row per (communicator, group, sequence number), one cell per
 // member.
 //
-// The first incomplete row is the frontier of the run. A cell is a member of the run's model and
-// what the meeting as a whole says about it: whether its call differs, what holds it up.
+// The first incomplete row is the frontier of the run. A cell is a member of the run's model, plus
+// what follows from the meeting as a whole: whether its call differs, and what holds it up.
 #pragma once
 
 #include <cstdint>

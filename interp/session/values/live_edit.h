@@ -22,8 +22,8 @@ Expected<void> check_editable(const Interpreter& interpreter, const std::string&
 /// Errors: `edit_value` (text, shape), `edit_view` (a strided or packed buffer).
 Expected<void> edit_value(History& history, const Command& command, Rank rank);
 
-/// After going back from position `before`: the edits that are ahead again, as a sentence with a
-/// newline; empty if there are none.
+/// After going back from position `before`: a sentence, with a newline, that names the edits that
+/// were undone and are now ahead; empty if there are none.
 std::string undone_edits(const History& history, uint64_t before);
 
 }  // namespace hostir::interp

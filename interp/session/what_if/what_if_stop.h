@@ -1,4 +1,4 @@
-// Where a run is stuck, in terms of its text: incomplete meetings, and waits.
+// Where a run is stuck, in terms of its text: incomplete meetings, waits, and races.
 #pragma once
 
 #include <utility>

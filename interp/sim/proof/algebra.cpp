@@ -32,7 +32,7 @@ std::string times(double factor) {
   return fmt::format("{:.6g} times", factor);
 }
 
-// How often an addend is counted: "once", "twice", "0.5 times".
+// A factor in words: "once", "twice", "0.5 times".
 std::string count_words(double count) {
   if (same(count, 1)) return "once";
   if (same(count, 2)) return "twice";
@@ -435,7 +435,7 @@ std::optional<std::string> Algebra::certain_difference(FormId given, FormId want
   const auto [w, plain_wanted] = normalised(wanted);
   if (plain_given == plain_wanted && !forms_[given].empty() && !same(g, w))
     return fmt::format("it is {} {}", times(g / w), describe(wanted));
-  // The same terms, or some of them left out, counted another number of times.
+  // The same terms with other factors, or some of the terms missing.
   std::map<NodeId, std::pair<double, double>> counts;
   for (const Term& t : forms_[given]) counts[t.node].first = t.scale;
   for (const Term& t : forms_[wanted]) counts[t.node].second = t.scale;

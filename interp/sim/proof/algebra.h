@@ -1,11 +1,11 @@
 // What an element of a buffer stands for, as a term of the program's inputs.
 //
 // A *node* is an op applied to forms, or a parameter. A *form* is a linear combination of nodes:
-// sums, differences and factors that are constants are normalised away, so that x/4 + x/4 is x/2.
-// A *cover* says which part of sums over cut dimensions has been added up: a list of boxes in the
+// sums, differences and factors that are constants are normalised away, so that x/4 + x/4 is x/2. A
+// *cover* says which part of sums over cut dimensions has been added up: a list of boxes in the
 // space of all reductions. A *state* is a form of which a rank holds pieces: terms with a factor
-// and a cover. When the covers of all ranks add up to the whole, the state is the form. Everything
-// is interned: equal ids mean equal meaning. Rounding is ignored.
+// and a cover. If the covers of all ranks add up to the whole, the state equals the form.
+// Everything is interned: equal ids mean equal values. Rounding is ignored.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct Piece {
 };
 
 struct State {
-  /// kWrong: certainly not what any part of a value is, for the reason in `why`.
+  /// kWrong: certainly not a part of any value; `why` has the reason.
   enum class Kind : uint8_t { kKnown, kUnknown, kWrong } kind = Kind::kKnown;
   FormId form = 0;
   std::vector<Piece> pieces;
@@ -74,7 +74,7 @@ class Algebra {
   static constexpr CoverId kWhole = 0;
   static constexpr CoverId kNone = 1;
   static constexpr StateId kZero = 0;  // zeros
-  /// What a rank holds of a reduction of nothing: it changes no reduction of this kind.
+  /// The neutral element of a reduction: a contribution that changes no reduction of this kind.
   static StateId identity(Reduction kind) { return 1 + static_cast<StateId>(kind); }
   static bool is_identity(StateId id) { return id >= 1 && id <= kReductions; }
 
@@ -104,21 +104,20 @@ class Algebra {
   bool is_whole(StateId id) const;
   /// The form if the state is whole.
   std::optional<FormId> whole_form(StateId id) const;
-  /// The same value with nothing of it held here, for a reduction of this kind.
+  /// The same value, of which this rank holds nothing, for a reduction of this kind.
   StateId emptied(StateId id, Reduction kind);
   /// What members of a group hold together after a reduction of `members` contributions.
   StateId reduced(Reduction reduction, const std::vector<StateId>& members);
 
-  /// Gives a form the name of a value, for messages. The first name stays.
+  /// Gives a form the name of a value, for messages. The first name is kept.
   void name(FormId form, const std::string& name) { names_.try_emplace(form, name); }
   std::string describe(FormId form) const;
-  /// The same without the form's own name. Terms stand in the order in which their ops were seen
-  /// first, so two forms list the same ops in the same order.
+  /// The same without the form's own name. Terms are listed in the order in which their ops were
+  /// first seen, so two forms list equal ops in the same order.
   std::string describe_terms(FormId form) const;
   std::string describe_state(StateId state) const;
   std::string describe_cover(CoverId cover) const;
-  /// Why the two differ if they are certainly different: a factor, or terms that are counted
-  /// another number of times.
+  /// Why the two differ, if they certainly do: another factor of the whole, or of some terms.
   std::optional<std::string> certain_difference(FormId given, FormId wanted);
 
  private:

@@ -1,5 +1,5 @@
-// A kernel in the form that the prover compares: sizes as numbers, and ops that are a sum and
-// something after it (linear with bias, reduce_mean) as these two.
+// Converts a kernel to the form that the prover compares: sizes are numbers, and an op that does
+// something after a sum (linear with bias, reduce_mean) becomes two ops.
 #pragma once
 
 #include "hostir/ops/apply.h"

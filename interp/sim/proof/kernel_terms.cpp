@@ -25,7 +25,7 @@ std::string text(const Box& box) {
 struct Block {
   StateId state = Algebra::kZero;
   Box box;
-  bool is_free = false;  // a constant, or nothing: the same everywhere
+  bool is_free = false;  // constant or empty: the same everywhere
 };
 
 class Evaluation {
@@ -78,7 +78,8 @@ class Evaluation {
     for (const ValueId r : i.results) fill(r, Token::of(a_.failed(kind, why), 0));
   }
 
-  // reshard, pack, unpack: the same elements elsewhere. Tokens here are row-major over the box.
+  // reshard, pack, unpack: the same elements in other places. The tokens are row-major over the
+  // box.
   void move(const Instruction& i) {
     const ValueId from = i.operands.front().value;
     const ValueId to = i.results.front();
@@ -125,7 +126,7 @@ class Evaluation {
     if (size != nullptr && size->is_const()) number = static_cast<double>(size->value());
     if (const auto* b = value ? std::get_if<bool>(value) : nullptr) number = *b ? 1 : 0;
     if (!number) return false;
-    // Forms keep ten digits; larger integers are nodes of their own.
+    // Forms keep ten digits, so larger integers become separate nodes.
     if (!is_float(placement(i.results.front()).dtype) && std::fabs(*number) >= 1e9) return false;
     const FormId form = a_.scaled(a_.of_node(Algebra::kOne), *number);
     fill(i.results.front(), Token::of(a_.whole(*number == 0 ? Algebra::kZeroForm : form), 0));
@@ -203,7 +204,7 @@ class Evaluation {
 
   // ---- ops with a rule ----
 
-  // Finds the box that the tokens of a value are; sets `why` if they are none.
+  // Finds the box that a value's tokens form; sets `why` if they do not form one.
   Block block_of(ValueId value, std::string& why) const {
     const Tokens& t = values_[value.index];
     Block out;
@@ -294,7 +295,8 @@ class Evaluation {
     }
   }
 
-  // Notes a kernel with a rule of its own that is applied to parts: the rule is the user's word.
+  // Notes a kernel with its own rule that is applied to parts: the proof then relies on the user's
+  // rule.
   void note_rule(const Instruction& i, const std::vector<Block>& blocks,
                  const std::vector<Type>& results, const std::vector<Box>& boxes) {
     const auto* callee = i.kind == OpKind::apply ? i.attributes.get<Symbol>("callee") : nullptr;
@@ -317,7 +319,7 @@ class Evaluation {
   void place(const Instruction& i, const ShardingRule& rule, const std::vector<StateId>& states,
              size_t r, const Extents& shape, const Box& box, const std::vector<Cut>& cuts) {
     const ValueId value = i.results[r];
-    // Nothing to compute from: an empty part of a sum adds nothing.
+    // No operand elements: an empty part of a sum contributes nothing.
     const bool from_nothing =
         !i.operands.empty() &&
         std::any_of(i.operands.begin(), i.operands.end(),
@@ -365,8 +367,9 @@ class Evaluation {
     return true;
   }
 
-  // Operands are other boxes than the layouts say, or of larger values: the op's rule on what they
-  // are gives the result. False if it does not; the results are then failed.
+  // The operands are not the boxes in the layouts, or are parts of larger values: derives the
+  // results by applying the op's rule to the actual boxes. False if that is not possible; the
+  // results are then failed.
   bool shift(const Instruction& i, const OpCall& call, const std::vector<Block>& blocks,
              std::vector<Type>& types, std::vector<Type>& results, std::vector<Box>& boxes) {
     const OpRecord& op = record(i.kind);

@@ -1,4 +1,4 @@
-// What the results of a kernel stand for, op by op, from what its operands stand for.
+// Derives what the results of a kernel stand for from its operands, op by op.
 //
 // Pointwise ops work element by element. For other ops the operands must be blocks: one box of one
 // value, in row-major order. The op's sharding rule then gives the box of the result, and the sums
@@ -32,7 +32,7 @@ using Tokens = std::vector<Token>;  // of a rank's part, row-major
 /// All values of a launch on one rank. `kernel` is bound for this rank; a kernel with a sharding
 /// rule of its own counts as one op, and `kernel` has the boxes of the whole values. `values` has
 /// the parameters' tokens on entry, and all values' on return. Returns the kernels whose own rules
-/// it took as true: those that were applied to parts of values.
+/// it assumed to be correct, because they were applied to parts of values.
 std::set<std::string> evaluate(Algebra& algebra, const Program& program,
                                const kernels::BoundKernel& kernel, std::vector<Tokens>& values);
 

@@ -80,7 +80,7 @@ FormId OpForms::node_form(const Instruction& i, const std::vector<FormId>& opera
   return a_.of_node(a_.node(key, operands, shape));
 }
 
-// Whether a sum of operands gives the sum of the results, the other operands being the same.
+// True if the op is linear in the operand, with the other operands fixed.
 bool OpForms::is_linear(const Instruction& i, size_t operand) const {
   std::vector<Type> types;
   return partial_use(call_of(i, types), operand, Reduction::kSum) != PartialUse::kReduceFirst;
@@ -124,7 +124,7 @@ FormId OpForms::product(const Instruction& i, const std::vector<FormId>& f, cons
   return a_.scaled(node_form(i, operands, 0, shape), divides ? x / y : x * y);
 }
 
-// An op with one operand that keeps sums: of each term on its own.
+// Applies an op that is linear in its one operand to each term.
 FormId OpForms::linear(const Instruction& i, FormId operand, size_t result, const Extents& shape) {
   const OpRecord& op = record(i.kind);
   const bool keeps_constants =
@@ -141,7 +141,7 @@ FormId OpForms::linear(const Instruction& i, FormId operand, size_t result, cons
   return out;
 }
 
-// The state of a result, the cuts of whose sums are given, from the states of the operands.
+// The state of a result from the states of the operands; `cuts` are the ranges of its sums.
 StateId OpForms::state_of(const Instruction& i, const std::vector<StateId>& operands, size_t result,
                           const Extents& shape, const std::vector<Cut>& cuts, Reduction reduction) {
   for (const State::Kind kind : {State::Kind::kWrong, State::Kind::kUnknown}) {
@@ -154,7 +154,7 @@ StateId OpForms::state_of(const Instruction& i, const std::vector<StateId>& oper
   std::optional<size_t> partial;
   bool joined = false;   // several operands are partial
   bool several = false;  // with several reductions
-  // A pointwise op that is the reduction itself: the pieces of all operands are pieces of the
+  // A pointwise op that performs the reduction itself: the operands' pieces are pieces of the
   // result.
   bool joins = operands.size() == 2 && record(i.kind).shape == OpShape::kPointwise;
   std::vector<Type> types;
@@ -165,7 +165,8 @@ StateId OpForms::state_of(const Instruction& i, const std::vector<StateId>& oper
     const bool identity = Algebra::is_identity(operands[o]);
     if (!identity && a_.is_whole(operands[o])) continue;
     const PartialUse use = partial_use(call, o, s.reduction);
-    // Only then is nothing the result too: a single operand, or a product with nothing.
+    // The result is the neutral element too only if it is the single operand or a factor of a
+    // product.
     const bool annihilates = operands.size() == 1 || use == PartialUse::kOthersWhole;
     if (identity && use != PartialUse::kReduceFirst && !adds && annihilates) return operands[o];
     if (identity && (!adds || s.reduction != Reduction::kSum)) {

@@ -14,7 +14,8 @@
 
 namespace hostir::sim::proof {
 
-/// The mnemonic with what the result depends on besides the operands. Shapes are the node's.
+/// The mnemonic, with everything else that the result depends on besides the operands and the
+/// node's shape.
 std::string key_of(const Instruction& i);
 
 class OpForms {
@@ -32,12 +33,12 @@ class OpForms {
  private:
   FormId node_form(const Instruction& i, const std::vector<FormId>& operands, size_t result,
                    const Extents& shape);
-  /// Whether the op of a sum of operands is the sum of the ops, the other operands being the same.
+  /// True if the op is linear in the operand, with the other operands fixed.
   bool is_linear(const Instruction& i, size_t operand) const;
   FormId form_of(const Instruction& i, const std::vector<FormId>& f, size_t result,
                  const Extents& shape);
   FormId product(const Instruction& i, const std::vector<FormId>& f, const Extents& shape);
-  /// An op with one operand that keeps sums: of each term on its own.
+  /// Applies an op that is linear in its one operand to each term.
   FormId linear(const Instruction& i, FormId operand, size_t result, const Extents& shape);
 
   Algebra& a_;

@@ -30,8 +30,8 @@ Placement in_tokens(Placement p) {
   return p;
 }
 
-// The memory of a freed buffer holds no tokens: a program that races with a `free` reads it before
-// the run ends with the race.
+// A freed buffer holds no tokens. A program that races with a `free` may read one before the run
+// ends with that race.
 Token checked(Algebra& algebra, Token t) {
   if (algebra.has_state(t.state())) return t;
   return Token::of(algebra.failed(State::Kind::kUnknown, "elements of a buffer that is freed"), 0);
@@ -98,7 +98,7 @@ void Prover::begin(const interp::Interpreter& interpreter) {
       StateId state = algebra_.whole(form);
       const auto position = mesh == nullptr ? std::nullopt : mesh->position_of(r);
       if (position && sharding->is_partial()) {
-        // Some split into addends, one for each position along the unreduced axes.
+        // Partial parameters are split into addends, one per position along the unreduced axes.
         int64_t count = 1;
         int64_t own = 0;
         for (const AxisRef& axis : sharding->unreduced) {

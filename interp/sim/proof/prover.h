@@ -1,4 +1,4 @@
-// Follows a run and keeps what each element of each buffer stands for (algebra.h). Two runs that
+// Follows a run and tracks what each element of each buffer stands for (algebra.h). Two runs that
 // share an algebra can be compared: equal tokens mean equal values, up to rounding.
 #pragma once
 
@@ -34,7 +34,7 @@ class Prover final : public Shadow {
   /// The elements of a buffer, row-major over its box.
   Tokens read(Rank rank, const BufferRef& ref);
 
-  /// A state that an instruction wrote, in order of time; each once.
+  /// A state that an instruction wrote. Ordered by time; each state occurs once.
   struct Written {
     interp::CodeIndex code = 0;
     Rank rank = 0;

@@ -41,8 +41,8 @@ struct CudaOp {
   std::string (*lane)(const LaneCall&) = nullptr;
   /// The prelude's function for whole vectors of 16-bit floats, if it gives the same bits.
   std::string_view pairs = {};
-  /// What a lane needs besides operands: its global index in the dimension `dim`, or its random
-  /// number in [0, 1).
+  /// What a lane needs in addition to its operands: its global index in the dimension `dim`, or its
+  /// random number in [0, 1).
   enum class Extra : uint8_t { kNone, kIndex, kRandom } extra = Extra::kNone;
   bool is_cheap = false;             // a few instructions: recomputed rather than kept or stored
   Reduction fold = Reduction::kSum;  // kReduction

@@ -160,7 +160,7 @@ def attention():
 
 
 def scan_grad():
-    """A loop forwards that stacks what it saw, a loop backwards that reads the stack."""
+    """A forward loop that stacks its values, and a backward loop that reads the stack."""
     n = Numbers(4)
     x, ws = n.normal(4, 3), n.normal(3, 3, 3)
     seen, h = [], x
@@ -233,7 +233,7 @@ def scan_grad():
 
 
 def branches():
-    """case with an index that is data, if, and a branch index out of range."""
+    """case with a data-dependent index, if, and a branch index out of range."""
     n = Numbers(5)
     x = n.normal(4)
     out0 = each(lambda v: v * v, x)

@@ -146,7 +146,7 @@ def conv1d():
 
 @case
 def cumulative():
-    """Running sums, products, extremes and log-sum-exps, whose reducer is no single operation."""
+    """Running sums, products, extremes and log-sum-exps; the reducer of the last is not a single operation."""
     def f(x):
         return (jnp.cumsum(x, 1), jnp.cumprod(x, 1), lax.cummax(x, 1), lax.cummin(x, 1), lax.cumlogsumexp(x, 1),
                 lax.cumsum(x, 1, reverse=True), jnp.cumsum(x), jnp.diff(x, axis=1))

@@ -166,7 +166,7 @@ def windows_of(x, dims, form, fill):
 
 
 def window_reducers():
-    """Windows with strides, both dilations and padding; an initial value that is no identity; a reducer of several ops."""
+    """Windows with strides, both dilations and padding; an initial value that is not the identity; a reducer of several ops."""
     n = Numbers(23)
     dims = [4, 7, 6]
     x = n.normal(*dims)
@@ -365,7 +365,7 @@ def next_after(x, y):
 
 
 def reduced(v, exponent, mantissa):
-    """Rounded in 64 bits, ties to even; then too large is infinite and too small is zero."""
+    """Rounds in 64 bits, ties to even; then too large becomes infinite and too small becomes zero."""
     if v == 0 or math.isinf(v):
         return v
     power = math.frexp(v)[1] - 1

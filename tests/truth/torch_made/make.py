@@ -100,7 +100,7 @@ class Functional(nn.Module):
 
 
 class Activations(nn.Module):
-    """Functions of one element each, some of small arguments, where 1 + x loses them."""
+    """Elementwise functions, some at small arguments, where 1 + x loses them."""
 
     def __init__(self):
         super().__init__()
