@@ -47,9 +47,9 @@ std::optional<Banner> read_only_banner(const Model& model) {
   const interp::SnapshotPtr& shot = model.snapshot();
   if (!shot || shot->no_stepping.empty()) return std::nullopt;
   return Banner{StateKind::kWaiting,
-                "A recorded run, to be looked at: it cannot be stepped, for its program can no "
-                "longer be prepared (" +
-                    shot->no_stepping + "). Everything that the log holds is here.",
+                "A read-only recording: it cannot be stepped, because its program can no longer be "
+                "prepared (" +
+                    shot->no_stepping + "). Everything in the log is available.",
                 {{"Timeline", "panel.timeline", ""},
                  {"Events", "panel.events", ""},
                  {"SQL", "panel.sql", ""}}};
@@ -114,8 +114,8 @@ std::optional<Banner> App::file_banner() {
     case FileWatch::State::kDeleted:
       return Banner{StateKind::kWaiting,
                     file_name(model_.path()) +
-                        " was deleted. What is open goes on from memory; the Edit panel can save "
-                        "its text again.",
+                        " was deleted. The session continues from memory; the Edit panel can save "
+                        "the text again.",
                     {{"Edit", "panel.editor", ""}}};
     case FileWatch::State::kChanged:
       return Banner{StateKind::kWaiting,

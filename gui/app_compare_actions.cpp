@@ -14,7 +14,7 @@ void App::add_compare_actions() {
                 "Open another log, and compare what is open with it.",
                 [this] { begin_file_dialog(FileDialog::kCompare); }, open});
   actions_.add({"diff.keep", "Keep this run to compare with", "View", "",
-                "Compares this run up to here with what runs afterwards.",
+                "Compares this run, up to here, with later runs.",
                 [this] {
                   tree().show("diff");
                   model_.comparison().keep(model_);
@@ -28,7 +28,7 @@ void App::add_compare_actions() {
                 },
                 [this, open] { return open() && model_.comparison().active(); }});
   actions_.add({"diff.swap", "Swap the pictures of A and B", "", "X",
-                "The pictures of both runs change places, so that what differs blinks.",
+                "Swaps the pictures of the two runs, so that differences blink.",
                 [this] { model_.comparison().swapped = !model_.comparison().swapped; },
                 [this] { return model_.comparison().contents() != nullptr; }});
 }

@@ -43,10 +43,9 @@ void App::add_document_actions() {
                 "Write the text of the panel Edit to another file, and open that.",
                 [this] { begin_file_dialog(FileDialog::kSaveAs); }, program});
   actions_.add({"file.keep_mine", "Keep my text", "", "",
-                "The text that was edited counts, not the newer file.", [this] { keep_document(); },
-                newer});
+                "Keep the edited text, not the newer file.", [this] { keep_document(); }, newer});
   actions_.add({"file.take_file", "Take the file's text", "", "",
-                "The newer file counts; what was typed can be brought back.",
+                "Use the newer file; the edited text can be restored.",
                 [this] {
                   model_.document().take_file();
                   if (model_.path() == model_.document().path()) reload();
@@ -60,7 +59,7 @@ void App::add_document_actions() {
                 },
                 newer});
   actions_.add({"unsaved.take", "Take the text that was kept unsaved", "", "",
-                "What was typed and not saved when the window ended goes into the panel Edit.",
+                "Load the text that was unsaved when the window closed into the panel Edit.",
                 [this] { take_unsaved(); }, offered});
   actions_.add({"unsaved.compare", "Compare with the text that was kept unsaved", "", "",
                 "The lines in which it differs from the text of the panel Edit.",
@@ -70,7 +69,7 @@ void App::add_document_actions() {
                 },
                 offered});
   actions_.add({"unsaved.discard", "Discard the text that was kept unsaved", "", "",
-                "What was typed and not saved when the window ended is given up.",
+                "Discard the text that was unsaved when the window closed.",
                 [this] {
                   UnsavedTexts::remove(*unsaved_offered());
                   model_.document().end_comparing();

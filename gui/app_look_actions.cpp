@@ -72,7 +72,7 @@ void App::add_look_actions() {
                 "Steps move the innermost mesh group.", [this] { actions_.command("rank group"); },
                 ready});
   actions_.add({"scope.focus", "Step the focus rank only", "Run", "Alt+S",
-                "Steps move one rank, and others only where it needs them.",
+                "Steps move one rank, and others only if it needs them.",
                 [this] { actions_.command(fmt::format("rank {}", model_.snapshot()->focus)); },
                 ready});
   actions_.add({"view.here", "Show where the focus rank is", "View", "F4",
@@ -141,10 +141,10 @@ void App::add_look_actions() {
                 "Finds words in the panel Edit if the pointer was last in it, else in the host "
                 "program.",
                 [find] { find(0); }, any});
-  actions_.add({"find.next", "Find the next place", "View", "F3",
-                "To the next place of what was looked for.", [find] { find(1); }, any});
+  actions_.add({"find.next", "Find the next place", "View", "F3", "Go to the next occurrence.",
+                [find] { find(1); }, any});
   actions_.add({"find.previous", "Find the previous place", "View", "Shift+F3",
-                "To the place before this one.", [find] { find(-1); }, any});
+                "Go to the previous occurrence.", [find] { find(-1); }, any});
   actions_.add({"find.symbol", "Go to a tensor, instruction or rank...", "View", "Ctrl+P",
                 "A list of all of them; a few letters of the name are enough.",
                 [this] { open_palette("", true); }, ready});
@@ -159,12 +159,12 @@ void App::add_mark_actions() {
       actions_.command(fmt::format("goto {}", forward ? at + 1 : at - 1));
   };
   actions_.add({"position.next", "One position forward", "Run", "Ctrl+Right",
-                "The next position of what has run.", [by_one] { by_one(true); }, ready});
+                "Go to the next position of the history.", [by_one] { by_one(true); }, ready});
   actions_.add({"position.previous", "One position back", "Run", "Ctrl+Left",
-                "The position before this one.", [by_one] { by_one(false); }, ready});
+                "Go to the previous position.", [by_one] { by_one(false); }, ready});
   actions_.add(
       {"bookmark", "Bookmark this position", "View", "Ctrl+B",
-       "Sets a bookmark here, or takes it away.",
+       "Sets a bookmark here, or removes it.",
        [this] {
          const interp::Snapshot& shot = *model_.snapshot();
          const uint64_t here = shot.position.decision;

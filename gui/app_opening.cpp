@@ -53,7 +53,8 @@ void App::draw_opening_page() {
   ImGui::TextUnformatted(("Opening " + path).c_str());
   ImGui::PopFont();
   ui_.tag("opening/path", path);
-  const std::string text = opening ? doing(*opening) : std::string("waiting for what runs to end");
+  const std::string text =
+      opening ? doing(*opening) : std::string("waiting for the running command to end");
   ui_.text_dim(text);
   ui_.tag("opening/part", text);
   ImGui::Dummy(ImVec2(0, ui_.px(8)));

@@ -12,7 +12,7 @@ struct Example {
   const char* what;
 };
 constexpr Example kExamples[] = {
-    {"tp_mlp.hir", "a tensor-parallel MLP: one all-reduce; the place to begin"},
+    {"tp_mlp.hir", "a tensor-parallel MLP with one all-reduce; start here"},
     {"mesh_3d.hir", "batch, sequence and features cut at once: a mesh of three axes"},
     {"sp_toy.hir", "sequence parallel on 3 ranks: shards of 11, 11 and 10"},
     {"matmul_rowcol.hir", "a matrix product of row and column shards"},

@@ -151,7 +151,7 @@ void App::draw_focus(float limit) {
     }
     if (ImGui::IsItemHovered()) {
       model_.hovered.rank = r;
-      Ui::tooltip("rank %d: %s%s%s\nclick: look at this rank%s", r,
+      Ui::tooltip("rank %d: %s%s%s\nclick: focus this rank%s", r,
                   std::string(interp::name(shot.rank(r).status)).c_str(),
                   in_scope ? ", moved by steps" : "", shot.rank(r).frozen ? ", frozen" : "",
                   r < 9 ? fmt::format(" (Alt+{})", r + 1).c_str() : "");

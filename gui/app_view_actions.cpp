@@ -75,23 +75,23 @@ void App::add_view_actions() {
                 "Maximise panel",
                 "View",
                 "Shift+Esc",
-                "The panel under the mouse fills the window, or back.",
+                "Maximise the panel under the mouse, or restore it.",
                 [this] {
                   tree().maximise(tree().is_maximised() || tree().focused().empty()
                                       ? std::nullopt
                                       : std::optional(tree().focused()));
                 },
                 {}});
-  actions_.add({"file.cancel_opening", "Cancel what is under way", "File", "Esc",
-                "Ends an opening, and what was open before stays; ends a long way to a position "
-                "where it is.",
-                [this] {
-                  if (model_.opening())
-                    model_.worker().cancel_opening();
-                  else
-                    model_.worker().interrupt();
-                },
-                [this] { return model_.opening() || model_.worker().travel().has_value(); }});
+  actions_.add(
+      {"file.cancel_opening", "Cancel what is under way", "File", "Esc",
+       "Cancels opening a file, keeping the open one; stops a long goto at the current position.",
+       [this] {
+         if (model_.opening())
+           model_.worker().cancel_opening();
+         else
+           model_.worker().interrupt();
+       },
+       [this] { return model_.opening() || model_.worker().travel().has_value(); }});
   int number = 1;
   for (const NamedLayout& layout : builtin_layouts()) {
     actions_.add({"layout." + std::string(layout.name),

@@ -85,7 +85,7 @@ void Comparison::close() { restart(""); }
 
 std::string Comparison::why_not_keep(Model& model) {
   if (!model.snapshot()) return "Nothing is open.";
-  return model.worker().has_log() ? "" : "This run has no log, so there is nothing to keep.";
+  return model.worker().has_log() ? "" : "This run has no log, so it cannot be kept.";
 }
 
 void Comparison::keep(Model& model) {
@@ -156,7 +156,7 @@ void Comparison::open(const std::string& path) {
 void Comparison::cancel() {
   call_off();
   State& s = *state_;
-  if (s.reading_a) s.error = "reading the other run was called off";
+  if (s.reading_a) s.error = "reading the other run was cancelled";
   s.measured = true;
   if (s.measuring) s.measure_error = "measuring was called off";
   if (s.asking_contents && s.selected) s.failed_contents = *s.selected;

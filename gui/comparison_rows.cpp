@@ -101,7 +101,7 @@ void Comparison::ask_contents() {
                 if (contents->row != row) {
                   to.failed_contents = row;
                   to.measure_error =
-                      error.empty() ? "the contents of this write could not be had" : error;
+                      error.empty() ? "the contents of this write are not available" : error;
                   return;
                 }
                 to.contents = contents;

@@ -48,7 +48,7 @@ Expected<interp::Outcome> LogSession::execute(const interp::Command& command, st
   }
   if (command.kind != interp::CommandKind::kRank && command.kind != interp::CommandKind::kFocus) {
     return fail(ErrorKind::kRuntime, "no_stepping",
-                "this log can be looked at, not run: " + snapshot_->no_stepping);
+                "this log is read-only: " + snapshot_->no_stepping);
   }
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::Rank> ranks,
                           interp::select_ranks(command.ranks, *snapshot_));

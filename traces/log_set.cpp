@@ -149,8 +149,8 @@ class Merger {
     HOSTIR_ASSIGN_OR_RETURN(const auto version, database_.query_int("PRAGMA s.user_version"));
     if (version.value_or(0) != kSchemaVersion) {
       return fail(ErrorKind::kRuntime, "log_set_version",
-                  fmt::format("\"{}\" has schema version {}; a set is read from version {} on",
-                              path, version.value_or(0), kSchemaVersion));
+                  fmt::format("\"{}\" has schema version {}; a set needs version {} or later", path,
+                              version.value_or(0), kSchemaVersion));
     }
     for (const std::string_view table : {"instruction", "communicator"}) {
       HOSTIR_ASSIGN_OR_RETURN(

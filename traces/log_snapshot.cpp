@@ -184,7 +184,7 @@ interp::StopReason stop_of(const LogReader& log, const std::vector<interp::Fault
                            const model::Run& run, const model::Verdict& verdict) {
   interp::StopReason stop;
   stop.kind = interp::StopKind::kFinished;
-  stop.sentence = "A recorded run, to be looked at.";
+  stop.sentence = "A read-only recording.";
   if (!faults.empty()) {
     stop.kind = faults.back().kind == "deadlock" || faults.back().kind == "timeout"
                     ? interp::StopKind::kDeadlock

@@ -91,8 +91,8 @@ Expected<std::vector<std::string>> LogReader::check(std::stop_token stop) const 
   HOSTIR_ASSIGN_OR_RETURN(const auto expected_events,
                           connection->query_int("SELECT event_count FROM run"));
   if (events != expected_events.value_or(0)) {
-    problems.push_back(
-        fmt::format("{} events were logged, {} are there", expected_events.value_or(0), events));
+    problems.push_back(fmt::format("{} events were logged, but {} are in the file",
+                                   expected_events.value_or(0), events));
   }
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<TableDigest> now, table_digests(*connection));
   HOSTIR_ASSIGN_OR_RETURN(
@@ -105,8 +105,9 @@ Expected<std::vector<std::string>> LogReader::check(std::stop_token stop) const 
       problems.push_back(fmt::format("the table \"{}\" has no digest", digest.name));
     } else if (s.integer(0) != digest.row_count ||
                static_cast<uint64_t>(s.integer(1)) != digest.digest) {
-      problems.push_back(fmt::format("the table \"{}\" is not what was written: {} rows, were {}",
-                                     digest.name, digest.row_count, s.integer(0)));
+      problems.push_back(
+          fmt::format("the table \"{}\" was changed after it was written: {} rows, originally {}",
+                      digest.name, digest.row_count, s.integer(0)));
     }
     s.reset();
   }

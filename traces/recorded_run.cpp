@@ -69,7 +69,7 @@ Expected<Tensor> input_again(const LogReader& log, size_t index) {
   HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, io::materialise(spec, "", &shape.dtype, &shape.extents));
   if (hash_of(tensor.data) != input.digest) {
     return fail(ErrorKind::kRuntime, "replay_input",
-                fmt::format("input %{} is not what it was: {} gives other data now", input.name,
+                fmt::format("input %{} has changed: {} now gives other data", input.name,
                             input.expression));
   }
   return tensor;

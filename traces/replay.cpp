@@ -117,7 +117,7 @@ class Driver {
     const auto allocation = interp::newest_allocation(interpreter_, d.rank, e.buffer);
     if (!allocation) {
       return fail(ErrorKind::kRuntime, "log_damaged",
-                  fmt::format("the edited buffer {} is not there on rank {}", e.buffer, d.rank));
+                  fmt::format("the edited buffer {} does not exist on rank {}", e.buffer, d.rank));
     }
     return history_ != nullptr ? history_->edit(d.rank, *allocation, e.offset_bytes, e.data)
                                : interpreter_.edit(d.rank, *allocation, e.offset_bytes, e.data);
@@ -139,11 +139,12 @@ class Driver {
     d.rank = event.rank;
     d.address = log_.instructions()[event.instruction].address;
     d.text = log_.instructions()[event.instruction].text;
-    d.sentence = fmt::format("event {}, rank {}, {} {}: was executed here, but the rank {} now",
-                             d.event, d.rank, d.address, d.text,
-                             result.outcome == Outcome::kBlocked  ? "is blocked"
-                             : result.outcome == Outcome::kFrozen ? "is frozen"
-                                                                  : "has returned");
+    d.sentence =
+        fmt::format("event {}, rank {}, {} {}: was executed here, but in the replay the rank {}",
+                    d.event, d.rank, d.address, d.text,
+                    result.outcome == Outcome::kBlocked  ? "is blocked"
+                    : result.outcome == Outcome::kFrozen ? "is frozen"
+                                                         : "has returned");
     checker_.report(std::move(d));
     return {};
   }

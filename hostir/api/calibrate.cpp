@@ -228,7 +228,7 @@ Expected<Calibration> calibrate(const CalibrationOptions& options) {
     if (!point && point.error().kind == ErrorKind::kUsage) return tl::unexpected(point.error());
     if (!point || point->measured_ns <= 0) {
       out.not_measured.push_back(kernel.what + ": " +
-                                 (point ? "no launch has a time" : point.error().message()));
+                                 (point ? "no launch was timed" : point.error().message()));
       continue;
     }
     out.points.push_back(std::move(*point));

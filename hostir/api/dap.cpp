@@ -230,8 +230,9 @@ class Debugger {
   Expected<Reply> launch(const Json& arguments) {
     const std::string path = string_member(arguments, "program");
     if (path.empty())
-      return fail(ErrorKind::kUsage, "dap_request",
-                  "the launch configuration needs \"program\": the path of a program or a log");
+      return fail(
+          ErrorKind::kUsage, "dap_request",
+          "the launch configuration has no \"program\"; set it to the path of a program or a log");
     const auto given = arguments.find("options");
     const Json options = given == arguments.end() ? Json::object() : *given;
     HOSTIR_ASSIGN_OR_RETURN(OpenOptions parsed, parse_open_options(options.dump()));

@@ -282,7 +282,8 @@ Expected<Json> DapView::parts(Reference reference, std::string_view filter, int6
 Expected<Json> DapView::variables(int64_t reference, std::string_view filter, int64_t first,
                                   int64_t count) {
   if (reference < 1 || reference > static_cast<int64_t>(references_.size()))
-    return usage(fmt::format("there are no variables {}: the run has moved since", reference));
+    return usage(
+        fmt::format("variables reference {} is no longer valid: the run has moved", reference));
   const Reference wanted = references_[static_cast<size_t>(reference - 1)];
   switch (wanted.kind) {
     case Reference::Kind::kIntegers:
@@ -302,7 +303,7 @@ Expected<Json> DapView::variables(int64_t reference, std::string_view filter, in
 Expected<Json> DapView::set(int64_t reference, const std::string& name, const std::string& value) {
   const bool known = reference >= 1 && reference <= static_cast<int64_t>(references_.size());
   if (!known || references_[static_cast<size_t>(reference - 1)].kind != Reference::Kind::kTensor)
-    return usage(fmt::format("{} cannot be set; elements of tensors can", name));
+    return usage(fmt::format("{} cannot be set; only elements of tensors can", name));
   const Reference parent = references_[static_cast<size_t>(reference - 1)];
   std::string index = name;
   std::erase_if(index, [](char c) { return c == '[' || c == ']'; });

@@ -82,7 +82,7 @@ Expected<std::string> add_example_inputs(const Program& program, const std::stri
             auto value, script::value_of(found.run->arguments[i], found.environment, directory));
         inputs.push_back({f->value(f->params[i].value).name, std::move(value)});
       }
-      return fmt::format("no inputs were given: they are those of the test \"{}\"", test.title);
+      return fmt::format("no inputs were given: using those of the test \"{}\"", test.title);
     }
   }
   if (inputs.empty()) bind_sizes(*f, sizes);
@@ -104,7 +104,7 @@ Expected<std::string> add_example_inputs(const Program& program, const std::stri
     inputs.push_back({name, std::move(spec)});
   }
   if (count > kNamedInputs) made += fmt::format(" and {} more", count - kNamedInputs);
-  return "inputs that were not given are made up: " + made;
+  return "generated the inputs that were not given: " + made;
 }
 
 }  // namespace hostir::api

@@ -174,7 +174,7 @@ Expected<OpenOptions> parse_open_options(std::string_view json) {
     }
     if (member->read(value)) continue;
     return bad_options(fmt::format(
-        "the option \"{}\" is {}; it takes {}", name,
+        "option \"{}\" is {}; expected {}", name,
         value.dump(-1, ' ', false, ordered_json::error_handler_t::replace), member->wanted));
   }
   return out;

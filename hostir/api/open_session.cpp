@@ -191,7 +191,7 @@ std::string damage(const interp::LogRun& run) {
   std::string out;
   if (run.ending == interp::LogEnding::kCut)
     out = "The program that wrote this log was killed: it ends where its last transaction did. ";
-  if (!run.complete) out += "Some instruction rows of this log were dropped. ";
+  if (!run.complete) out += "This log is incomplete: some instruction rows were dropped. ";
   return out;
 }
 
@@ -290,12 +290,12 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::start_recorded(
   if (line && line->decisions.empty() &&
       !log->decisions().value_or(std::vector<interp::LogDecision>{}).empty())
     notice_ +=
-        "The run was steered by hand and is too long to be steered so again: the ranks are "
-        "scheduled anew. ";
+        "The run was steered by hand and is too long to repeat that: the scheduler chooses the "
+        "ranks instead. ";
   if (line)
     live.recorded = std::move(*line);
   else
-    notice_ += line.error().message() + "; the ranks are scheduled anew. ";
+    notice_ += line.error().message() + "; the scheduler chooses the ranks instead. ";
   return start(std::move(prepared), std::move(live), request, watch, &log);
 }
 

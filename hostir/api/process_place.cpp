@@ -32,14 +32,13 @@ Expected<int> number(const EnvironmentLookup& lookup, const std::string& name,
     if (otherwise) return *otherwise;
     return fail(
         ErrorKind::kUsage, "launcher",
-        fmt::format("the launcher did not set {}, which places this process among the others",
-                    name));
+        fmt::format("the launcher did not set {}, which is needed to place this process", name));
   }
   int value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error == std::errc() && end == text->data() + text->size() && value >= 0) return value;
   return fail(ErrorKind::kUsage, "launcher",
-              fmt::format("{} is \"{}\"; a number was expected", name, *text));
+              fmt::format("{} is \"{}\", not a number", name, *text));
 }
 
 }  // namespace

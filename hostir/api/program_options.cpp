@@ -36,7 +36,7 @@ Expected<ValueSpec> parse_bound_value(const std::pair<std::string, std::string>&
   if (spec && spec->kind != ValueSpec::Kind::kName) return spec;
   auto error = fail(ErrorKind::kUsage, "usage",
                     option + " " + name + "=" + text + ": " +
-                        (spec ? "a value is wanted, not a name" : spec.error().message()));
+                        (spec ? "expected a value, not a name" : spec.error().message()));
   error.value().diagnostics.front().notes.push_back({"a value is " + name + "=@file.npy, " + name +
                                                          "='4xf32=[1 2 3 4]' or " + name +
                                                          "='normal(1, 4x8xf32)'",

@@ -189,7 +189,7 @@ class Comparison {
       }
       StateId made = a_.reduced(sharding.unreduced_kind, states);
       if (indices.size() > 1)
-        made = a_.failed(State::Kind::kWrong, "its addends are of different elements");
+        made = a_.failed(State::Kind::kWrong, "it adds up different elements");
       const State& s = a_.state(made);
       const bool free = s.kind != State::Kind::kKnown || a_.shape(s.form) == nullptr;
       out[e] = Token::of(made, free || indices.empty() ? 0 : *indices.begin());
@@ -353,8 +353,8 @@ void confirm(const ExampleRuns& runs, const std::vector<Returned>& given, const 
       findings.push_back(
           {.output = i,
            .is_certain = true,
-           .differs = fmt::format("{} is not equal to that of @{}, though their terms "
-                                  "agree: this is a mistake of the proof",
+           .differs = fmt::format("{} is not equal to that of @{}, although their terms agree: "
+                                  "this is a bug in the prover; please report it",
                                   given[i].name, against),
            .unproven = {},
            .span = {},
@@ -363,7 +363,7 @@ void confirm(const ExampleRuns& runs, const std::vector<Returned>& given, const 
     }
     const std::string& rule = *rules.begin();
     const auto message = [&](const char* verdict) {
-      return fmt::format("{} is {} that of @{}, though the sharding rule of @{} promises it",
+      return fmt::format("{} is {} that of @{}, although the sharding rule of @{} says so",
                          given[i].name, verdict, against, fmt::join(rules, " and @"));
     };
     findings.push_back({.output = i,

@@ -89,7 +89,7 @@ Expected<std::unique_ptr<RunLog>> LogOptions::open(const interp::Prepared& prepa
   if (path.empty() && (values || inputs_max_mib)) {
     return fail(ErrorKind::kUsage, "usage",
                 std::string(values ? "--trace-values" : "--trace-inputs-max") +
-                    " says what a log keeps, but without --trace there is none");
+                    " needs --trace: without it there is no log");
   }
   if (path.empty()) return nullptr;
   // One log per process: run.db, run.1.db, ...

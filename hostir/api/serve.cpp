@@ -136,10 +136,10 @@ class Server {
     std::string known;
     for (const auto& [number, session] : sessions_)
       known += fmt::format("{}{}", known.empty() ? "" : ", ", number);
-    return refused(kInvalidParams,
-                   fmt::format("the parameter \"session\" must be the number of an open session; "
-                               "open are: {}",
-                               known.empty() ? "none" : known));
+    return refused(
+        kInvalidParams,
+        fmt::format("the parameter \"session\" must be the number of an open session; open: {}",
+                    known.empty() ? "none" : known));
   }
 
   Result open(const Json& params) {

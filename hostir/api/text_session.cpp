@@ -63,14 +63,13 @@ Expected<TextSession::ReadTensor> TextSession::read_one(std::string_view argumen
   HOSTIR_ASSIGN_OR_RETURN(auto values, interp::read_printed(*session_, command));
   if (values.size() != 1) {
     return fail(ErrorKind::kUsage, "one_tensor",
-                fmt::format("\"{}\" names {} tensors, one on each rank; a tensor is read from one "
-                            "rank, or `global`",
+                fmt::format("\"{}\" names {} tensors, one per rank; name one rank, or `global`",
                             arguments, values.size()));
   }
   interp::PrintedValue& value = values.front();
   if (value.reading->undefined) {
     return fail(ErrorKind::kRuntime, "not_written",
-                fmt::format("%{} is not written yet: it has no contents to read", value.name));
+                fmt::format("%{} has not been written yet", value.name));
   }
   std::string json = reading_json(value, *value.reading);
   return ReadTensor{std::move(value.reading->tensor), std::move(json)};

@@ -146,7 +146,7 @@ class CommandLine {
         "  1   an expectation failed, or what was compared differs\n"
         "  2   a text does not parse or verify\n"
         "  3   failed while running: a file, a shape, memory, a race\n"
-        "  4   deadlock, or collectives that do not agree\n"
+        "  4   deadlock, or mismatched collectives\n"
         "  5   verify --against: neither proven nor refuted\n"
         "  64  wrong usage\n"
         "Every verb has --help with an example. Documentation: README.md");

@@ -365,8 +365,7 @@ class Repl {
   // Prints the output of log points since the last command.
   void show_log(const Outcome& outcome) {
     if (outcome.log_dropped > 0)
-      output_ << fmt::format("lines of log points that are not kept, before these: {}\n",
-                             outcome.log_dropped);
+      output_ << fmt::format("{} earlier lines of log points were not kept\n", outcome.log_dropped);
     const interp::SnapshotPtr shot = session_.snapshot();
     for (const interp::LogLine& line : outcome.logged)
       output_ << fmt::format("rank {} at {}: {}\n", line.rank, shot->program->address(line.code),
@@ -409,7 +408,7 @@ class Repl {
 
   void report(const Error& error) {
     for (const Diagnostic& d : error.diagnostics) output_ << d.message << "\n";
-    if (!pending_.empty()) output_ << "the commands that were to follow are left out\n";
+    if (!pending_.empty()) output_ << "skipped the remaining commands\n";
     pending_.clear();
     if (options_.echo == ReplOptions::Echo::kYes && error.kind == ErrorKind::kUsage) status_ = 64;
   }

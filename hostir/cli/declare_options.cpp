@@ -14,7 +14,7 @@ void declare_program(api::ProgramOptions& options, Arguments& arguments,
   arguments.option("--ranks", options.ranks, "resize the axis of a mesh that has one",
                    {.least = 1, .most = Mesh::kMaxPositions});
   arguments.repeated("--size", options.sizes, "bind a symbolic size, e.g. B=8");
-  arguments.repeated("--keep", options.keep, "a value of the fusion that must not be fused away");
+  arguments.repeated("--keep", options.keep, "a value of the fusion to keep in a buffer");
 }
 
 void declare_gradient(api::ProgramOptions& options, Arguments& arguments) {
@@ -39,26 +39,25 @@ void declare_backend(api::BackendOptions& options, Arguments& arguments) {
       "sim: how the host issues work: as this program does (the machine's issue_ns), op "
       "by op as a framework (at least 6 us), or as a captured graph (at most 0.3 us)");
   arguments.option("--p2p-buffer", options.p2p_buffer,
-                   "sim, null, cuda between ranks of one device: bytes that a connection holds "
-                   "between a send and "
-                   "its recv; 0: a send waits for its recv",
+                   "sim, null, cuda between ranks of one device: bytes that a connection buffers "
+                   "between a send and its recv; 0: every send waits for its recv",
                    {.least = 0, .most = int64_t{1} << 50});
   arguments.choice(
       "--kernels", options.kernels, {"fast", "reference"},
       "fast: oneDNN and fused loops; reference: plain loops, the same bits everywhere");
   arguments.option("--seed", options.seed, "of the schedules");
   arguments.option("--max-memory", options.max_memory_mib,
-                   "end a run that needs more, in MiB, 0: what the machine has",
+                   "memory limit in MiB, over all ranks; 0: the machine's memory",
                    {.least = 0, .most = INT64_MAX >> 20});
   arguments.option("--max-steps", options.max_steps,
-                   "end a run after so many host instructions of all ranks, 0: no limit");
+                   "limit on host instructions, over all ranks; 0: none");
   arguments.option("--devices", options.devices,
                    "cuda: which devices of this computer, as in 0,1; without it all, or the first "
                    "one where there are more ranks than devices");
   arguments.option("--place", options.place,
                    "cuda: the device of every rank, as in 0,0,1,1; else evenly and in order");
   arguments.option("--timeout", options.timeout_s,
-                   "cuda: seconds (60) in which nothing completes before a run is given up");
+                   "cuda: give up after this many seconds (60) without a completion");
   arguments.flag("--stepwise", options.stepwise, "cuda: finish every instruction before the next");
   arguments.flag("--graphs", options.graphs,
                  "cuda: capture repeated loop bodies as CUDA graphs and replay them");
@@ -73,7 +72,7 @@ void declare_log(api::LogOptions& options, Arguments& arguments) {
                    "none, digest (as without it), stats, or data=GLOB: what is kept of written "
                    "tensors");
   arguments.option("--trace-inputs-max", options.inputs_max_mib,
-                   "keep inputs in the log up to so many MiB (64), compressed",
+                   "limit on the inputs kept in the log, in MiB compressed (64)",
                    {.least = 0, .most = INT64_MAX >> 20});
 }
 

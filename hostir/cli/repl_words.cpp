@@ -25,8 +25,8 @@ constexpr Row kRows[] = {
      "Read commands up to a line `end`; stops at these breakpoints (else the last one made) run "
      "them."},
     {ReplWord::kSource, "source", "FILE", "Run the commands in a file, up to the first error."},
-    {ReplWord::kUp, "up", "[COUNT]", "Look at the loop or call around this one; list shows it."},
-    {ReplWord::kDown, "down", "[COUNT]", "Look at the loop or call inside this one."},
+    {ReplWord::kUp, "up", "[COUNT]", "Select the enclosing loop or call; list shows it."},
+    {ReplWord::kDown, "down", "[COUNT]", "Select the loop or call inside this one."},
     {ReplWord::kLocals, "info locals", "",
      "Show the integers and tensors that are alive on the focus rank."},
 };

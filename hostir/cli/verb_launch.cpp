@@ -37,7 +37,7 @@ class LaunchVerb : public Verb {
   void declare(Arguments& arguments) override {
     arguments.option("-n,--processes", processes_, "how many", {.least = 1, .most = 1024});
     arguments.option("--grace", grace_s_,
-                     "seconds that the others have to end by themselves when one has failed",
+                     "grace period in seconds for the other processes after one has failed",
                      {.least = 0, .most = 86400});
     arguments.rest(command_);
   }
@@ -143,10 +143,9 @@ class LaunchVerb : public Verb {
         const int signal = sent++ == 0 ? SIGTERM : SIGKILL;
         for (size_t i = 0; i < children_.size(); ++i) {
           if (children_[i].status) continue;
-          terminal.note(
-              fmt::format("process {} (pid {}) is still there {} s after another failed: "
-                          "it is ended",
-                          i, children_[i].pid, grace_s_));
+          terminal.note(fmt::format(
+              "process {} (pid {}) still runs {} s after another failed: terminating it", i,
+              children_[i].pid, grace_s_));
           ::kill(children_[i].pid, signal);
         }
         end = steady_clock::now() + std::chrono::seconds(2);

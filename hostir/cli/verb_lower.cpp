@@ -14,7 +14,7 @@ class LowerVerb : public Verb {
  public:
   std::string_view name() const override { return "lower"; }
   std::string_view summary() const override {
-    return "Lower a fusion and print what comes out, and why";
+    return "Lower a fusion; print the result and the reasons";
   }
   std::string_view example() const override {
     return "  hostir lower tests/programs/tp_mlp.hir --mesh tp=4 --size B=2 --size S=6 --size H=24 "
@@ -50,7 +50,7 @@ class LowerVerb : public Verb {
     arguments.choice("--skip", skip_, std::move(optional), "a pass to leave out");
     arguments.option(
         "--machine", machine_,
-        "whose costs decide: a machine of the file or built in; see `hostir machines`");
+        "machine for the cost model, from the file or built in; see `hostir machines`");
     arguments.flag("--time-passes", time_, "print how long each pass took");
     arguments.flag("--print-after-all", all_, "print the text after every phase");
     arguments.flag("--print-kernels", kernels_,
@@ -179,7 +179,7 @@ class LowerVerb : public Verb {
     const Sharding* sharding = sharding_of(lowered.sharded.value(*id).type);
     const bool replicated = sharding == nullptr || sharding->is_fully_replicated();
     const char* none = replicated ? "nothing was decided about it: it is replicated\n"
-                                  : "nothing was decided about it: it is as it was declared\n";
+                                  : "nothing was decided about it: it has its declared sharding\n";
     terminal.print(records.empty() ? none : to_string(records));
     return {};
   }

@@ -37,11 +37,11 @@ class OpenVerb : public Verb {
   void declare(Arguments& arguments) override {
     arguments.positionals("path", paths_, "files, or folders of them");
     arguments.flag("--json", json_, "the result as one JSON object");
-    arguments.option("--trace", trace_, "write what the files tell as a log");
+    arguments.option("--trace", trace_, "write the contents of the files as a log");
     arguments.option("--program", program_,
                      "write what each rank called, in order, as a host program");
     arguments.option("--repaired", repaired_, "the same with the repair that the verdict proposes");
-    arguments.flag("--no-trial", no_trial_, "do not run the program to try the verdict");
+    arguments.flag("--no-trial", no_trial_, "do not test the verdict by running the program");
   }
   int execute(Terminal& terminal) override {
     const auto status = open(terminal);
@@ -74,7 +74,7 @@ class OpenVerb : public Verb {
                                    const traces::import::OpenedDumps& opened) const {
     if (!program_.empty() || !repaired_.empty()) {
       return fail(ErrorKind::kUsage, "no_program",
-                  "--program: profiles tell what ran, not what each rank called; open dumps");
+                  "--program needs dumps: profiles do not record the calls of each rank");
     }
     HOSTIR_ASSIGN_OR_RETURN(traces::profile::JobProfile job,
                             traces::profile::open_profiles(opened.profiles));

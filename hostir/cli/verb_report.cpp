@@ -27,8 +27,7 @@ class ReportVerb : public Verb {
   std::string_view example() const override {
     return "  hostir report run.db -o run.html\n"
            "  hostir report tests/programs/deadlock.hir -o hang.html    runs it first; missing "
-           "inputs "
-           "are made up\n"
+           "inputs are generated\n"
            "  hostir report dumps/ -o hang.html                         what hostir open reads: "
            "dumps, "
            "profiles\n"

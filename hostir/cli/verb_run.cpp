@@ -56,23 +56,23 @@ class RunVerb : public Verb {
                      "absolute tolerance of --expect, --reference and --check-unsharded");
     arguments.option("--rtol", rtol_, "relative tolerance");
     arguments.option("--schedules", schedules_,
-                     "run so many schedules; all must give the same bits", {.least = 1});
+                     "number of schedules to run; all must give the same bits", {.least = 1});
     arguments.flag(
         "--p2p-sweep", p2p_sweep_,
         "find the smallest p2p buffer with which the program completes; exit status 4 if "
         "it needs one");
-    arguments.flag("--check-unsharded", check_unsharded_,
-                   "compare every value with the unsharded program's; without --input the inputs "
-                   "are made up");
+    arguments.flag(
+        "--check-unsharded", check_unsharded_,
+        "compare every value with the unsharded program's; generates inputs if none are given");
     arguments.choice(
         "--reference", reference_, {"sim"},
         "run on another backend too, with its reference kernels; compare the outputs and, in one "
         "process, what every instruction wrote");
     arguments.flag("--example-inputs", example_inputs_,
-                   "make up the inputs that are not given: those of the file's tests, or N(0, 1)");
-    arguments.choice("--nan", nan_, {"warn", "error"},
-                     "what the first NaN, or infinity that is returned, is: a warning (as without "
-                     "it) or a fault of the run");
+                   "supply missing inputs: those of the file's tests, or N(0, 1)");
+    arguments.choice(
+        "--nan", nan_, {"warn", "error"},
+        "treat the first NaN, or a returned infinity, as a warning (default) or a fault");
     arguments.flag("--shards", shards_, "print local shapes and placements");
     arguments.flag("--shapes-only", shapes_only_,
                    "predict time, memory and collectives without computing values: short for "
@@ -269,7 +269,7 @@ class RunVerb : public Verb {
       if (!given) continue;
       return fail(
           ErrorKind::kUsage, "usage",
-          fmt::format("{} has nothing to look at: {} computes no values", option,
+          fmt::format("{} needs values, but {} computes none", option,
                       shapes_only_ ? "--shapes-only" : "the " + backend_.backend + " backend"));
     }
     return {};
@@ -285,8 +285,9 @@ class RunVerb : public Verb {
     other.reference_kernels = true;
     const std::string what = other.name + " with reference kernels";
     if (request.name == other.name && request.reference_kernels) {
-      return fail(ErrorKind::kUsage, "usage",
-                  fmt::format("this run is {} itself: there is nothing to compare it with", what));
+      return fail(
+          ErrorKind::kUsage, "usage",
+          fmt::format("this run already uses {}; choose another backend to compare with", what));
     }
     HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult result,
                             run_once(terminal, prepared, other, nullptr));
@@ -332,7 +333,10 @@ class RunVerb : public Verb {
       terminal.print(terminal.styled(
           fmt::format(
               "all {} compared writes equal those of {}{}{}\n", report.compared, other.name,
-              report.skipped > 0 ? fmt::format("; {} did not fit into memory", report.skipped) : "",
+              report.skipped > 0
+                  ? fmt::format("; {} were not compared because they did not fit into memory",
+                                report.skipped)
+                  : "",
               report.unmatched > 0
                   ? fmt::format("; {} of {}'s are not in this run", report.unmatched, other.name)
                   : ""),
@@ -353,7 +357,7 @@ class RunVerb : public Verb {
     const bool good = found.least_bytes == 0;
     std::string text = "deadlocks with p2p buffers of any size\n";
     if (good) {
-      text = "completes without p2p buffers: no size of the messages makes it hang\n";
+      text = "completes without p2p buffers, whatever the size of the messages\n";
     } else if (found.least_bytes) {
       text = fmt::format(
           "deadlocks with p2p buffers below {} bytes, completes with {} bytes or more; with larger "
@@ -410,7 +414,8 @@ class RunVerb : public Verb {
       text = fmt::format("%{} differs under schedule {} (seed {})", found.other_output,
                          found.other_schedule, request.seed);
     text += found.open.empty()
-                ? "; no two accesses of the same bytes are left unordered: no other order matters"
+                ? "; all accesses of the same bytes are ordered, so no other order can give other "
+                  "results"
                 : fmt::format("; nothing orders {}", fmt::join(found.open, ", nor "));
     const bool all_ordered = good && found.open.empty();
     terminal.print(

@@ -29,7 +29,7 @@ class TestVerb : public Verb {
     arguments.option("--filter", filter_, "only tests whose `file: title` matches");
     arguments.flag("--update", update_, "rewrite what is expected instead of failing");
     arguments.option("--junit", junit_, "write a JUnit XML file");
-    arguments.option("--schedules", schedules_, "at least so many schedules for each run",
+    arguments.option("--schedules", schedules_, "minimum number of schedules for each run",
                      {.least = 1});
     arguments.flag("-v,--verbose", verbose_, "a line for every test, not only for those that fail");
     declare_backend(backend_, arguments);

@@ -49,14 +49,13 @@ class TraceVerb : public Verb {
         Presence::kOptional);
     arguments.choice(
         "--format", format_, {"table", "csv", "json", "perfetto", "chakra", "log"},
-        "how it is written; of export: perfetto (as without it), csv (one row per "
-        "event), chakra (one file per rank, -o is their prefix), log (a copy, also of a "
-        "log that is being written)");
+        "output format; of export: perfetto (default), csv (one row per event), chakra (one file "
+        "per rank, with the prefix -o), log (a copy, also of a log that is still being written)");
     arguments.option("--value", value_, "of export: a tensor's last contents as .npy");
     arguments.option("--rank", rank_, "of export --value: whose part");
     arguments.option("-o,--output", output_, "a file instead of stdout");
     arguments.repeated("--op", ops_, "of events: only these mnemonics");
-    arguments.option("--limit", limit_, "of events: at most so many");
+    arguments.option("--limit", limit_, "of events: maximum number");
     arguments.flag("--check", check_,
                    "of info: verify digests and checksums; exit status 3 if the file is damaged");
   }
@@ -83,7 +82,7 @@ class TraceVerb : public Verb {
     if (!check_) return 0;
     HOSTIR_ASSIGN_OR_RETURN(const std::vector<std::string> problems, log->check());
     for (const std::string& p : problems) terminal.note("damaged: " + p);
-    if (problems.empty()) terminal.print("check: every table and block is as it was written\n");
+    if (problems.empty()) terminal.print("check: all tables and blocks are intact\n");
     return problems.empty() ? 0 : 3;
   }
 

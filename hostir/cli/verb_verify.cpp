@@ -83,7 +83,7 @@ class VerifyVerb : public Verb {
       const std::string rules =
           proof->rules.empty()
               ? ""
-              : fmt::format(", taking the sharding rule{} of @{} as true",
+              : fmt::format(", assuming that the sharding rule{} of @{} holds",
                             proof->rules.size() == 1 ? "" : "s", fmt::join(proof->rules, " and @"));
       terminal.print(fmt::format("{} computes @{}: {} output{} proven on {} rank{}{}\n",
                                  program_.function, against, proof->outputs,

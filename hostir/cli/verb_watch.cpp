@@ -46,9 +46,10 @@ class WatchVerb : public Verb {
     arguments.option("--stall", stall_s_,
                      "seconds without progress after which a rank that others wait for is named "
                      "(default 5)");
-    arguments.option("--interval", interval_s_, "seconds between two looks (default 1)");
-    arguments.option("--timeout", timeout_s_,
-                     "end after this many seconds: exit status 4 if it is stalled then, else 0");
+    arguments.option("--interval", interval_s_, "seconds between two checks (default 1)");
+    arguments.option(
+        "--timeout", timeout_s_,
+        "end after this many seconds, with exit status 4 if the job is stalled, else 0");
   }
   int execute(Terminal& terminal) override {
     const auto status = watch(terminal);

@@ -183,8 +183,8 @@ class PickleReader {
     const auto known = refused_opcodes().find(opcode);
     return fail(
         ErrorKind::kInvalid, "pickle_opcode",
-        fmt::format("byte {}: opcode {} (0x{:02x}) is not plain data; a dump of the Flight "
-                    "Recorder and a file of tensors have none, so nothing of the file is used",
+        fmt::format("byte {}: opcode {} (0x{:02x}) is not plain data; Flight Recorder dumps and "
+                    "tensor files do not contain it, so the file is rejected",
                     begin_, known == refused_opcodes().end() ? "unknown" : known->second, opcode));
   }
 
@@ -231,7 +231,7 @@ class PickleReader {
     HOSTIR_ASSIGN_OR_RETURN(const uint64_t length,
                             little_endian(length_bytes, "the text's length"));
     if (length > kMaxTextBytes) {
-      return damaged(fmt::format("a text of {} bytes; at most {}", length, kMaxTextBytes));
+      return damaged(fmt::format("a string of {} bytes; the limit is {}", length, kMaxTextBytes));
     }
     HOSTIR_ASSIGN_OR_RETURN(const std::string_view bytes, take(length, "the text"));
     return push({.kind = PlainKind::kText, .text = std::string(bytes)});
@@ -362,8 +362,8 @@ class PickleReader {
     std::string full = fmt::format("{}.{}", module, name);
     if (!names_part_of_tensor(full)) {
       return fail(ErrorKind::kInvalid, "pickle_opcode",
-                  fmt::format("byte {}: the file names {:.100}, which is not a part of a tensor; "
-                              "nothing of the file is used",
+                  fmt::format("byte {}: the file names {:.100}, which is not needed to rebuild a "
+                              "tensor; the file is rejected",
                               begin_, full));
     }
     return push({.kind = PlainKind::kText, .text = std::move(full)});

@@ -188,8 +188,9 @@ class TorchReader {
     // Nor must many views of one storage, which a pickle repeats in two bytes each.
     taken_bytes_ += count * size;
     if (taken_bytes_ > most_bytes())
-      return bad_torch(fmt::format("its tensors hold more than {} bytes, {} times its storages",
-                                   most_bytes(), kMostViews));
+      return bad_torch(
+          fmt::format("its tensors take more than {} bytes, {} times the size of its storages",
+                      most_bytes(), kMostViews));
     Tensor out = Tensor::zeros(dtype, Extents(sizes.begin(), sizes.end()));
     std::vector<int64_t> index(sizes.size(), 0);
     int64_t at = offset;

@@ -32,8 +32,8 @@ std::optional<std::string> why_not_exact(double value, DType dtype) {
   const std::string top = is_unsigned(dtype)
                               ? fmt::to_string(static_cast<uint64_t>(greatest(dtype)))
                               : fmt::to_string(greatest(dtype));
-  return fmt::format("{} goes from {} to {}, so it does not hold {}", name(dtype), least(dtype),
-                     top, value);
+  return fmt::format("{} is out of the range of {}: {} to {}", value, name(dtype), least(dtype),
+                     top);
 }
 
 std::optional<int64_t> first_unfit(const Tensor& tensor, DType dtype) {

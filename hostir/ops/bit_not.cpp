@@ -6,7 +6,7 @@ OpRecord op_bit_not() {
   return {
       .mnemonic = "bit_not",
       .shape = OpShape::kPointwise,
-      .summary = "Each integer with all its bits turned over.",
+      .summary = "Each integer with all its bits inverted.",
       .doc = {.shapes = "Any shape; the result has the same.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
               .dtypes = "Integers, not i1.",

@@ -187,7 +187,7 @@ Violated check_reducible(const OpCall& call) {
   for (const std::string_view slot : {"input", "output", "buffer"}) {
     const auto operand = first_in(call, slot);
     if (operand && is_buffer(*operand->type) && dtype_of(*operand->type) == DType::kI1) {
-      return at(*operand, fmt::format("{} reduces numbers, not i1", record(call.kind).mnemonic));
+      return at(*operand, fmt::format("{} cannot reduce i1", record(call.kind).mnemonic));
     }
   }
   return check_dtypes(call);

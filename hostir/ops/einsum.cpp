@@ -69,10 +69,8 @@ ops::Violated check_subscripts(const OpCall& call) {
   const bool unknown = std::any_of(s->result.begin(), s->result.end(),
                                    [&](char c) { return known.find(c) == std::string::npos; });
   if (!unknown && !has_repeats(s->result)) return std::nullopt;
-  return Violation{
-      fmt::format("the result \"{}\" of einsum names letters of the operands, each "
-                  "once",
-                  s->result)};
+  return Violation{fmt::format(
+      "the result \"{}\" of einsum must consist of distinct letters of the operands", s->result)};
 }
 
 std::map<char, IndexExpr> letter_sizes(const OpCall& call, const Subscripts& s) {
@@ -180,14 +178,14 @@ OpRecord op_einsum() {
       .mnemonic = "einsum",
       .shape = OpShape::kComposite,
       .summary =
-          "Products of tensors with named dimensions, summed over what the result does not "
-          "name.",
-      .doc = {.shapes = "One letter per dimension; equal letters are equal sizes.",
-              .sharding = "That of the dot_general, reduce_sum and transpose it is made of: what "
-                          "stays passes through, a cut dimension that is summed leaves a partial "
-                          "sum.",
-              .dtypes = "All but i1, all alike.",
-              .cost = "That of the products from left to right."},
+          "Products of tensors with named dimensions, summed over the names that the result lacks.",
+      .doc =
+          {.shapes = "One letter per dimension; equal letters are equal sizes.",
+           .sharding =
+               "That of the dot_general, reduce_sum and transpose that it expands to: remaining "
+               "dimensions pass through, and a summed dimension that is cut leaves a partial sum.",
+           .dtypes = "All but i1, all alike.",
+           .cost = "That of the products from left to right."},
       .operands = {{.name = "operands",
                     .doc = "one or more tensors",
                     .arity = OperandSpec::Arity::kVariadic}},
@@ -198,7 +196,8 @@ OpRecord op_einsum() {
       .results = {{.name = "y", .doc = "the dimensions behind the arrow"}},
       .constraints = {{"einsum_c1", "The subscripts name each dimension by one letter.",
                        check_subscripts},
-                      {"einsum_c2", "Dimensions of one letter have one size.", check_letter_sizes},
+                      {"einsum_c2", "Dimensions with the same letter have the same size.",
+                       check_letter_sizes},
                       {"einsum_c3", ops::kSameDType, ops::check_same_dtype},
                       {"einsum_c4", ops::kNumeric, ops::check_numeric}},
       .infer = infer_einsum,

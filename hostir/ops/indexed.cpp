@@ -71,13 +71,13 @@ Violated check_put_base(const OpCall& call, const Shape& wanted) {
   if (!put_has_base(call)) {
     if (call.attributes.has("size")) return std::nullopt;
     return Violation{
-        fmt::format("{} without a base needs the attribute size: how long dim becomes", op)};
+        fmt::format("{} without a base needs the attribute size, the result's size along dim", op)};
   }
   if (same_shape(shape_of(call.operands[2]), wanted) &&
       dtype_of(call.operands[2]) == dtype_of(call.operands[0])) {
     return std::nullopt;
   }
-  return Violation{fmt::format("the base of {} is {}, the updates ask for {}", op,
+  return Violation{fmt::format("the base of {} is {}, but the updates need {}", op,
                                to_string(call.operands[2]), text(wanted)),
                    2};
 }

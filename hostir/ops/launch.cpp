@@ -95,8 +95,8 @@ ops::Violated check_aliases(const OpCall& call) {
     for (size_t p = 0; p < in.size(); ++p) {
       if (kernel->value(kernel->params[p].value).name != *kernel->results[r].alias) continue;
       if (in[p].operand->value == out[r].operand->value) continue;
-      return Violation{fmt::format("launch of @{} gives another buffer for a result that is "
-                                   "alias(%{}): that is rw",
+      return Violation{fmt::format("launch of @{} passes another buffer for a result that is "
+                                   "alias(%{}); pass the parameter's buffer as rw",
                                    kernel->name, *kernel->results[r].alias),
                        static_cast<int>(out[r].index)};
     }
@@ -147,8 +147,7 @@ OpRecord op_launch() {
             check_launch_counts},
            {"launch_c4", "Operands have the dtypes and shapes of the kernel.", check_types},
            {"launch_c5",
-            "What is written shares no element with another operand: rw updates in "
-            "place.",
+            "Written buffers share no element with other operands; use rw to update in place.",
             check_overlap},
            {"launch_c6",
             "A result of the kernel that is an alias is bound to the parameter's buffer.",

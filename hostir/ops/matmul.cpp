@@ -128,7 +128,7 @@ OpRecord op_matmul() {
       .constraints = {{"matmul_c1",
                        "Both have rank 2 or more; the right one has rank 2 or the left's.",
                        check_matmul_ranks},
-                      {"matmul_c2", "The left's last size is the right's last but one.",
+                      {"matmul_c2", "The last size of a equals the second-to-last size of b.",
                        check_matmul_contraction},
                       {"matmul_c3", "Batch dimensions are equal.", check_batch},
                       {"matmul_c4", ops::kSameDType, ops::check_same_dtype},

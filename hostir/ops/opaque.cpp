@@ -28,7 +28,7 @@ OpRecord op_opaque() {
   return {
       .mnemonic = "opaque",
       .shape = OpShape::kIndexed,
-      .summary = "An operation of which only the name and types are known. It cannot be computed.",
+      .summary = "An operation known only by name and types. It cannot be computed.",
       .doc = {.shapes = "The written type's.",
               .sharding =
                   "Operands and result are replicated: nothing says which elements depend on "

@@ -25,7 +25,7 @@ kernel @k(%x: tensor<4x6xf32>) -> (%y: tensor<4x6xf32>) {
   %y = pack %x {blocks = <@m, [{}, {x}]>}
   return %y
 })",
-      .source = "NCCL, which wants contiguous blocks in group order",
+      .source = "NCCL, which needs contiguous blocks in group order",
   };
 }
 

@@ -142,7 +142,7 @@ OpRecord op_put() {
                       {"put_c2", ops::kIndexDType, ops::check_put_indices},
                       {"put_c3", "Updates and indices have the same sizes there.",
                        check_put_shapes},
-                      {"put_c4", "A base has the result's type; without one size is given.",
+                      {"put_c4", "A base has the result's type; without a base, size is given.",
                        check_put_base}},
       .infer = infer_put,
       .rule = put_rule,

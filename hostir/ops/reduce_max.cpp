@@ -7,11 +7,12 @@ OpRecord op_reduce_max() {
       .mnemonic = "reduce_max",
       .shape = OpShape::kReduction,
       .summary = "The largest element along some dimensions.",
-      .doc = {.shapes = ops::kReductionShapes,
-              .sharding =
-                  "A partial max stays partial. A cut dimension that goes leaves a partial max.",
-              .dtypes = "All but i1.",
-              .cost = ops::kReductionCost},
+      .doc =
+          {.shapes = ops::kReductionShapes,
+           .sharding =
+               "A partial max stays partial. A removed dimension that is cut leaves a partial max.",
+           .dtypes = "All but i1.",
+           .cost = ops::kReductionCost},
       .operands = {{.name = "x", .doc = "the operand", .partial = {.max = PartialUse::kAnyMix}}},
       .attributes = ops::reduction_attributes(),
       .results =

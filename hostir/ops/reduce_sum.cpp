@@ -18,8 +18,8 @@ OpRecord op_reduce_sum() {
       .shape = OpShape::kReduction,
       .summary = "The sum of the elements along some dimensions.",
       .doc = {.shapes = ops::kReductionShapes,
-              .sharding = "Linear: a partial sum stays partial. A cut dimension that goes leaves a "
-                          "partial sum.",
+              .sharding = "Linear: a partial sum stays partial. A removed dimension that is cut "
+                          "leaves a partial sum.",
               .dtypes = "All but i1. 16- and 8-bit floats are accumulated in f32 and rounded once; "
                         "integers wrap.",
               .cost = ops::kReductionCost},

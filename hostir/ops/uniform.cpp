@@ -37,7 +37,7 @@ OpRecord op_uniform() {
                       .fallback = Attribute(0.0)},
                      {.name = "hi",
                       .type = AttributeSpec::Type::kFloat,
-                      .doc = "the upper end, not reached",
+                      .doc = "the upper end, exclusive",
                       .fallback = Attribute(1.0)},
                      {.name = "seed",
                       .type = AttributeSpec::Type::kInt,

@@ -24,9 +24,7 @@ OpRecord op_wait() {
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
       .role = HostRole::kWait,
-      .summary =
-          "Work after it on the stream, or the host itself, goes on only when the "
-          "event is complete.",
+      .summary = "The stream, or the host, continues only after the event is complete.",
       .doc = {.shapes = ops::kNoLayout,
               .sharding = ops::kNoLayout,
               .dtypes = ops::kNoDTypes,
@@ -35,7 +33,8 @@ OpRecord op_wait() {
                    {.name = "stream",
                     .doc = "who waits; the host if left out",
                     .arity = OperandSpec::Arity::kOptional}},
-      .constraints = {{"wait_c1", "An event, and a stream or the host.", check_wait_operands}},
+      .constraints = {{"wait_c1", "The operand is an event; a stream or the host waits for it.",
+                       check_wait_operands}},
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 kernel @double(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {

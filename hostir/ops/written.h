@@ -17,7 +17,7 @@ Violated check_wanted_shape(const OpCall& call);
 Expected<ShardingRule> source_rule(const OpCall& call, std::span<const Type> results);
 
 inline constexpr std::string_view kWritten =
-    "The type of the result is written, it follows from nothing else.";
+    "The result type must be written, because it does not follow from the operands.";
 inline constexpr std::string_view kWantedShape =
     "The result's shape is given, by the attribute shape or by a written type.";
 

@@ -135,7 +135,8 @@ std::string point_text(const ValuePoint& p) {
 
 std::string why_missing(const ValuePoint& point, const RunRecord& run) {
   const interp::Code& code = *run.prepared->code;
-  if (!interp::find_registers(code, point.value).empty()) return "it was never written there";
+  if (!interp::find_registers(code, point.value).empty())
+    return "it was never written on that rank";
   if (run.prepared->lowered) {
     return fmt::format(
         "the host function has no such buffer: if it was fused away, write keep(%{}) "

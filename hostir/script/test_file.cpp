@@ -42,13 +42,14 @@ void check_fixpoint(const Program& program, const std::string& what, Failures& f
   const std::string once = text::print(program);
   const auto again = text::parse_program(once);
   if (!again) {
-    failures.push_back(fmt::format("{} does not read back: {}", what, again.error().message()));
+    failures.push_back(
+        fmt::format("{} does not parse after printing: {}", what, again.error().message()));
     return;
   }
   const std::string twice = text::print(*again);
   if (once != twice)
-    failures.push_back(
-        fmt::format("{} prints otherwise when read back, {}", what, first_difference(once, twice)));
+    failures.push_back(fmt::format("{} prints differently after parsing the printed text, {}", what,
+                                   first_difference(once, twice)));
   else if (!(*again == program))
     failures.push_back(what + " is another program when read back, though it prints the same");
 }

@@ -57,7 +57,7 @@ MaybeBody parse_expect_value(Cursor& cursor, bool output) {
   out.point.value = std::string(name->text);
   while (!cursor.at("==")) {
     if (output && !cursor.at("rank")) {
-      cursor.unexpected("\"==\" or \"rank\": an output is looked at when all is over");
+      cursor.unexpected("\"==\" or \"rank\": an output is checked at the end of the run");
       return std::nullopt;
     }
     if (!parse_point_suffix(cursor, out.point)) return std::nullopt;

@@ -241,8 +241,8 @@ bool FunctionVerifier::check_kind(const Instruction& instruction) {
   if (op.shape == OpShape::kComposite && function_.kind == FunctionKind::kKernel) {
     context_.error("op_c9",
                    std::string(op.mnemonic) +
-                       " is composed of other ops, and a kernel contains those; "
-                       "use it in a fusion, or write its parts here",
+                       " is a composite; kernels contain only its parts. Use it in a fusion, or "
+                       "write its parts here",
                    instruction.name_span);
     for (const ValueId result : instruction.results) function_.value(result).type = NoType{};
     return false;
@@ -262,7 +262,7 @@ bool FunctionVerifier::check_return_at_end(const Instruction& instruction) {
   if (!body.empty() && &function_.instr(body.back()) == &instruction) return true;
   context_.error("function_c7",
                  "return must be the last instruction of @" + function_.name +
-                     ": every rank goes through all of a function",
+                     ": every rank executes the whole function",
                  instruction.span);
   return false;
 }

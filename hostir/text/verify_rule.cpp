@@ -66,12 +66,12 @@ void FunctionVerifier::check_rule() {
             " is reduced and still a dimension of a result; only factors that are not in a "
             "result are reduced");
     } else if (!whole && !reduced && !in_result) {
-      wrong(name + " is not in a result: say reduction={" + letter +
+      wrong(name + " is not in a result: write reduction={" + letter +
             "} if the results of its parts are to be added up, else need_replication={" + letter +
             "}");
     } else if (!whole && !appears(rule->operands, f)) {
       wrong(name +
-            " is in no operand, so no rank knows which part to compute: say "
+            " is not in any operand, so no rank knows which part to compute: write "
             "need_replication={" +
             letter + "}");
     }
@@ -92,8 +92,8 @@ void FunctionVerifier::check_cuttable_sizes(const ShardingRule& rule) {
     if (size.kind() != IndexExpr::Kind::kSize) {
       context_.error("function_c4",
                      name + " has the size " + size.to_string() + " in @" + function_.name +
-                         ", but a rank's part of it is smaller: give it a size name, as in "
-                         "tensor<?Nxf32>, or say " +
+                         ", but a rank's part of it is smaller: use a size name, as in "
+                         "tensor<?Nxf32>, or write " +
                          whole,
                      function_.rule_span);
       continue;
@@ -102,13 +102,13 @@ void FunctionVerifier::check_cuttable_sizes(const ShardingRule& rule) {
       if (other == f || !mentions(rule.factor_sizes[static_cast<size_t>(other)], size.symbol()))
         continue;
       if (other < f && !rule.must_replicate(other)) continue;  // reported there
-      context_.error("function_c4",
-                     name + " has the size " + size.to_string() + ", on which the size of factor " +
-                         names[static_cast<size_t>(other)] +
-                         " depends too; when one is cut the other is not: give "
-                         "them names of their own, or say " +
-                         whole,
-                     function_.rule_span);
+      context_.error(
+          "function_c4",
+          name + " has the size " + size.to_string() + ", on which the size of factor " +
+              names[static_cast<size_t>(other)] +
+              " also depends, but only one of them may be cut: use separate size names, or write " +
+              whole,
+          function_.rule_span);
       break;
     }
   }

@@ -57,19 +57,19 @@ bool check_guidance(VerifyContext& context, const Sharding& sharding, SourceSpan
       ok = false;
     }
     if (dim.priority != 0 && (layout || (dim.axes.empty() && !dim.open))) {
-      context.error("sharding_c10",
-                    layout ? "a layout has no priority, there is nothing to propagate"
-                           : "the priority of a closed dimension without axes orders nothing; "
-                             "remove " +
-                                 priority + " or write {?}" + priority,
-                    find_word(context.sources, span, priority));
+      context.error(
+          "sharding_c10",
+          layout ? "a layout has no priorities, because nothing propagates in a host function"
+                 : "the priority of a closed dimension without axes has no effect; remove " +
+                       priority + " or write {?}" + priority,
+          find_word(context.sources, span, priority));
       ok = false;
     }
   }
   if (layout && !sharding.pinned.empty()) {
     context.error(
         "sharding_c11",
-        "a layout has no replicated axes: it is replicated over all that it does not name",
+        "a layout lists no replicated axes: it is replicated over every axis that it does not name",
         find_word(context.sources, span, "replicated"));
     ok = false;
   }

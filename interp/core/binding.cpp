@@ -237,7 +237,7 @@ Expected<void> Engine::edit(Rank r, AllocationId id, int64_t offset_bytes,
   const auto size = static_cast<int64_t>(data.size());
   if (at == rank.allocations.end() || offset_bytes < 0 || offset_bytes + size > at->bytes) {
     return fail(ErrorKind::kUsage, "edit_range",
-                fmt::format("rank {} has no such bytes to edit", r));
+                fmt::format("rank {}: the edited bytes are outside the buffer", r));
   }
   HOSTIR_TRY(backend.write(r, id, *at->placement, offset_bytes, data));
   if (!at->initialised) note_written(*at, {offset_bytes, offset_bytes + size}, 0);

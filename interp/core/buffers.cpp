@@ -68,9 +68,9 @@ const Placement* Engine::placement(const Step& step, LayoutIndex layout) {
   dynamic_placements.push_back(
       make_placement(*code->program, table.type, extents, step.rank, nullptr));
   if (!dynamic_placements.back().blocks_fill_box()) {
-    fault(
-        step, "code_blocks",
-        fmt::format("rank {}: the blocks of {} do not make up its part", step.rank, name_of(step)));
+    fault(step, "code_blocks",
+          fmt::format("rank {}: the blocks of {} do not cover the rank's part", step.rank,
+                      name_of(step)));
     dynamic_placements.pop_back();
     return nullptr;
   }
@@ -83,8 +83,8 @@ Allocation* Engine::open(const Step& step, uint32_t operand) {
   const Register& name = step.rank_state.registers[reg];
   if (name.slot == kNoSlot) {
     fault(step, "uninitialised_read",
-          fmt::format("rank {}: {} uses {}, which this rank never made", step.rank, name_of(step),
-                      code->register_name(reg)));
+          fmt::format("rank {}: {} uses {}, which this rank never allocated", step.rank,
+                      name_of(step), code->register_name(reg)));
     return nullptr;
   }
   Allocation& a = step.rank_state.allocations[name.slot];
@@ -308,9 +308,9 @@ bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange
   return warn(step, "uninitialised_read",
               fmt::format("rank {}: {} {} {}, {}", step.rank, name_of(step),
                           returned ? "returns" : "reads", code->register_name(reg),
-                          a.parameter                  ? "a parameter that was given no value"
+                          a.parameter                  ? "a parameter without a value"
                           : a.written.ranges().empty() ? "which nothing has written"
-                                                       : "of which only a part was written"),
+                                                       : "which was only partly written"),
               is_error ? Severity::kError : Severity::kWarning);
 }
 

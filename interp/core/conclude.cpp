@@ -27,8 +27,8 @@ void check_sends(Engine& engine) {
     fault.fatal = false;
     fault.record.kind = "unreceived_send";
     fault.record.sentence = fmt::format(
-        "rank {} sends to rank {} at {}, {} of {} sends are never received: they only "
-        "fitted into the p2p buffer",
+        "rank {} sends to rank {} at {}, but {} of {} sends are never received; they completed "
+        "only because they fit into the p2p buffer",
         pair.source, pair.target, engine.name_of(pair.send.code), count.sent - count.received,
         count.sent);
     fault.record.ranks = {pair.source, pair.target};

@@ -146,7 +146,7 @@ bool Engine::receives_of(Step& step, const CommunicationItem& item, const Placem
     if (!code->exprs[own].evaluate(nullptr, code->rank_tables, m, rows)) {
       return fault(
           step, "index_error",
-          fmt::format("rank {}: counts of {} can not be evaluated", step.rank, name_of(step)));
+          fmt::format("rank {}: the counts of {} cannot be evaluated", step.rank, name_of(step)));
     }
     if (!append_rows(*this, step, m, rows, row_elems(to), counts)) return false;
   }

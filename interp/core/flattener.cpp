@@ -196,14 +196,15 @@ Expected<void> Flattener::same_layout(LayoutIndex given, LayoutIndex wanted, con
                  have.by_rank[r].blocks == want.by_rank[r].blocks;
   }
   if (same_partial && same_boxes) return {};
-  return fail_at(ErrorKind::kInvalid, "call_layout",
-                 fmt::format("{} is {}, {} is declared {}: {}", given_name, a->sharding.to_string(),
-                             wanted_name, b->sharding.to_string(),
-                             same_boxes ? "a partial value is not a whole one; reduce it, or "
-                                          "declare both alike"
-                                        : "ranks would take one part for another; reshard it, or "
-                                          "declare both alike"),
-                 operand.span);
+  return fail_at(
+      ErrorKind::kInvalid, "call_layout",
+      fmt::format(
+          "{} is {}, {} is declared {}: {}", given_name, a->sharding.to_string(), wanted_name,
+          b->sharding.to_string(),
+          same_boxes
+              ? "one is partial and the other is not; reduce it, or declare the same layout on both"
+              : "ranks would use the wrong part; reshard it, or declare the same layout on both"),
+      operand.span);
 }
 
 void Flattener::return_from_call(const Scope& scope, CodeIndex index) {

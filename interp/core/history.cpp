@@ -293,7 +293,7 @@ struct History::Impl {
     }
     if (k < position() && !can_go_back) {
       return fail(ErrorKind::kRuntime, "backend_no_checkpoint",
-                  fmt::format("the backend {} can not go back", in.backend().capabilities().name));
+                  fmt::format("the backend {} cannot go back", in.backend().capabilities().name));
     }
     if (k < position()) ++travels;
     if (can_go_back && (k < position() || nearest(k).position > position())) {
@@ -304,7 +304,7 @@ struct History::Impl {
       HOSTIR_TRY(replay_one());
       if (position() == before) {
         return fail(ErrorKind::kRuntime, "history_position",
-                    fmt::format("decision {} can not be taken again", before));
+                    fmt::format("decision {} cannot be repeated", before));
       }
     }
     return {};

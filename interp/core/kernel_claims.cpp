@@ -216,8 +216,8 @@ Expected<Held> with_cuts(const Launch& launch, const Instruction& i, const OpCal
   // If an operand was scaled, the scaling may be a division by the number of ranks.
   if (once && whole_as_given && !one_rank_of_each_group(launch.code, launch.index, *reduced)) {
     return misuse(launch, result,
-                  fmt::format("does the whole of {} on every rank: what is to happen once (a bias, "
-                              "the division of a mean) belongs behind the reduction",
+                  fmt::format("executes all of {} on every rank; move what must happen once (a "
+                              "bias, the division of a mean) after the reduction",
                               op.mnemonic));
   }
   return result;
@@ -257,10 +257,11 @@ Expected<Held> apply(const Launch& launch, const Instruction& i, const std::vect
       const bool joined = partial_use(call, other, partial.reduction) == use;
       if (use == PartialUse::kAllAlike && joined && of(other).kind == Held::Kind::kWhole &&
           of(other).as_given && !one_rank_of_each_group(launch.code, launch.index, partial.axes)) {
-        return misuse(launch, partial,
-                      fmt::format("combines it in {} with a whole value, which every rank would "
-                                  "add again",
-                                  op.mnemonic));
+        return misuse(
+            launch, partial,
+            fmt::format(
+                "combines it in {} with a whole value, which every rank would add once more",
+                op.mnemonic));
       }
       if (use == PartialUse::kOthersWhole && of(other).kind == Held::Kind::kPartial) {
         return misuse(launch, partial,

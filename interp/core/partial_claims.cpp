@@ -132,8 +132,8 @@ std::optional<std::string> misplaced(const Communication& m) {
     if (!counts || cuts(m, axis)) continue;
     const Mesh& mesh = *m.code.program->find_mesh(m.from.mesh);
     return fmt::format(
-        "{}, which is whole over {} already: each element is counted {} times; leave it out, or "
-        "declare the value unreduced={}",
+        "{}, which is already whole over {}, so each element is counted {} times; remove the "
+        "reduction, or declare the value unreduced={}",
         described(m), text({axis}), mesh.axes[*mesh.axis_index(axis.name)].size, text({axis}));
   }
   return std::nullopt;
@@ -195,7 +195,7 @@ Expected<void> check_communication(const Code& code, CodeIndex index) {
   const std::string was = claim(m.from.unreduced, m.from.unreduced_kind);
   const std::string effect =
       left.size() == m.from.unreduced.size()
-          ? fmt::format("leaves {} what it was, {}", buffer_name(code, m.c, m.in), was)
+          ? fmt::format("does not reduce {}, which stays {}", buffer_name(code, m.c, m.in), was)
           : fmt::format("makes {}, which was {}, {}", buffer_name(code, m.c, m.in), was,
                         claim(left, m.from.unreduced_kind));
   return contradiction(
@@ -270,11 +270,11 @@ class LoopBody {
     const AxisList& b = left->sharding.unreduced;
     if (without(a, b).empty() && without(b, a).empty()) return {};
     return contradiction(
-        fmt::format("{} takes {} for {}, but from the second iteration on it is {}: {} made it so",
-                    record(first.kind).mnemonic, code_.register_name(reg),
-                    claim(a, taken->sharding.unreduced_kind),
-                    claim(b, left->sharding.unreduced_kind),
-                    use.changed == kNoCode ? "the body" : code_.address(use.changed)),
+        fmt::format(
+            "{} expects {} to be {}, but from the second iteration on it is {}: {} changes it",
+            record(first.kind).mnemonic, code_.register_name(reg),
+            claim(a, taken->sharding.unreduced_kind), claim(b, left->sharding.unreduced_kind),
+            use.changed == kNoCode ? "the body" : code_.address(use.changed)),
         operand);
   }
 

@@ -51,7 +51,7 @@ bool Engine::check_launch_overlap(const Step& step, const IssuePlan& bound) {
                    fmt::format("rank {}: {} writes {}, which overlaps {} that it {}", step.rank,
                                name_of(step), code->register_name(bound.buffers[i].reg),
                                code->register_name(bound.buffers[j].reg),
-                               reads ? "reads; rw is the form for updating in place" : "writes"));
+                               reads ? "reads; use rw to update in place" : "writes"));
     }
   }
   return true;
@@ -214,7 +214,7 @@ void Engine::check_group_overlap(const Step& step, std::span<const OpenItem> mem
         first.reg == second.reg ? "" : " as " + code->register_name(first.reg));
     fault.record.ranks = {step.rank};
     fault.record.instructions = where;
-    fault.record.notes = {fmt::format("{} is the other access", name_of(first.code))};
+    fault.record.notes = {fmt::format("the other access is {}", name_of(first.code))};
     fault.spans = {code->source(second.code).span, code->source(first.code).span};
     record_fault(std::move(fault));
   };
@@ -300,7 +300,7 @@ void Engine::report_race(const Suspicion& suspicion) {
   fault.record.ranks = {suspicion.rank};
   fault.record.instructions = where;
   fault.record.notes = {fmt::format("rank {} was at {}", suspicion.rank, name_of(b.code)),
-                        fmt::format("{} is the other access", name_of(a.code))};
+                        fmt::format("the other access is {}", name_of(a.code))};
   fault.spans = {code->source(b.code).span, code->source(a.code).span};
   record_fault(std::move(fault));
 }

@@ -93,14 +93,13 @@ std::optional<std::vector<std::pair<int64_t, int64_t>>> pairs_of(const Moved& m,
 
 tl::unexpected<Error> wrong_box(const Moved& m, Rank from, const Box& sent, Rank to,
                                 const Box& wanted) {
-  return fail_at(
-      ErrorKind::kInvalid, "collective_layout",
-      fmt::format("{} {}: rank {} sends {} of {} to rank {}, whose {} says that it holds {} there; "
-                  "do the positions and layouts belong together, or does it need packing?",
-                  m.code.address(m.index), record(m.c.kind).mnemonic, from, box_text(sent),
-                  buffer_name(m.code, m.c, m.in), to, buffer_name(m.code, m.c, m.out),
-                  box_text(wanted)),
-      m.source.operands[m.out].span);
+  return fail_at(ErrorKind::kInvalid, "collective_layout",
+                 fmt::format("{} {}: rank {} sends {} of {} to rank {}, whose {} declares {} "
+                             "there; check that positions and layouts agree, or pack the blocks",
+                             m.code.address(m.index), record(m.c.kind).mnemonic, from,
+                             box_text(sent), buffer_name(m.code, m.c, m.in), to,
+                             buffer_name(m.code, m.c, m.out), box_text(wanted)),
+                 m.source.operands[m.out].span);
 }
 
 bool same_boxes(const Moved& m) {
@@ -236,8 +235,8 @@ Expected<void> check_view(const Code& code, CodeIndex index, const std::vector<b
   if (a.mesh != b.mesh) return {};
   if (!without(a.unreduced, b.unreduced).empty() || !without(b.unreduced, a.unreduced).empty()) {
     return contradiction(
-        fmt::format("{} of {}, which is {}; the type of {} says that it is {}: a view reduces "
-                    "nothing",
+        fmt::format("{} of {}, which is {}; the type of {} says that it is {}: a view does not "
+                    "reduce; use a reduction",
                     op, code.register_name(reg), claim(a.unreduced, a.unreduced_kind),
                     code.register_name(c.results[0]), claim(b.unreduced, b.unreduced_kind)),
         operand);
@@ -254,7 +253,7 @@ Expected<void> check_view(const Code& code, CodeIndex index, const std::vector<b
       return fail_at(
           ErrorKind::kInvalid, "view_layout",
           fmt::format("{} of {} {} as {}: on rank {} element {} is {} of the whole and would be "
-                      "{}; a view moves nothing, reshard it",
+                      "{}; a view does not move elements; use reshard",
                       op, code.register_name(reg), a.to_string(), b.to_string(), r, *at,
                       fmt::format("[{}]", fmt::join(x.box.index_at(*at), ", ")),
                       fmt::format("[{}]", fmt::join(y.box.index_at(*at), ", "))),

@@ -454,8 +454,9 @@ std::string DeviceBackend::graphs_text() const {
   if (captured == 0 && refusals.empty()) out += "; no loop body was repeated with the same buffers";
   for (const std::string& refusal : refusals) out += "; " + refusal;
   if (not_looked_up_ > 0) {
-    out += fmt::format("; {} bodies were not compared, because {} different ones are kept already",
-                       not_looked_up_, kMostGraphs);
+    out += fmt::format(
+        "; {} bodies were not compared, because the limit of {} different ones was reached",
+        not_looked_up_, kMostGraphs);
   }
   return out;
 }

@@ -100,7 +100,7 @@ void DeviceBackend::launch(Queue& queue, const Held& task) {
     scratch[i] = static_cast<std::byte*>(
         take_memory(*queue.device, ref.placement->local_bytes(), queue.stream));
     if (scratch[i] == nullptr) {
-      fail_task(task.id, "max_memory", "the device has no memory left to copy a view");
+      fail_task(task.id, "max_memory", "out of device memory while copying a view");
       return;
     }
     if (ref.access != Access::kWrite) {
@@ -114,7 +114,7 @@ void DeviceBackend::launch(Queue& queue, const Held& task) {
   if (workspace_bytes > 0 && workspace == nullptr) {
     fail_task(
         task.id, "max_memory",
-        fmt::format("the device has no {} bytes left for the kernel's workspace", workspace_bytes));
+        fmt::format("out of device memory: {} bytes for the kernel's workspace", workspace_bytes));
     return;
   }
   plan.kernel->launch(queue.stream, plan.in, plan.out, workspace);

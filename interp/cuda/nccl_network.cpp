@@ -461,7 +461,7 @@ class NcclNetwork final : public Network {
     if (size_bytes(dtype) != 2 || is_float(dtype) || failure_) return;
     if (std::none_of(call.ops.begin(), call.ops.end(), folds)) return;
     failure_ = fail(ErrorKind::kRuntime, "nccl_dtype",
-                    fmt::format("NCCL cannot reduce {}; cast it to i32 before", name(dtype)))
+                    fmt::format("NCCL cannot reduce {}; cast it to i32 first", name(dtype)))
                    .value();
     call.ops.clear();
   }

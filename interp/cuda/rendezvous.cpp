@@ -400,7 +400,7 @@ std::vector<interp::Rank> Rendezvous::ranks_of(int process) const {
 std::vector<Peers::Answer> Rendezvous::exchange(const std::string& topic, std::string mine,
                                                 int64_t timeout_ns) {
   std::vector<Answer> out(static_cast<size_t>(place_.count));
-  for (Answer& a : out) a.why_not = "cannot be asked: who keeps the store is gone";
+  for (Answer& a : out) a.why_not = "cannot be reached: the process with the store is gone";
   out[static_cast<size_t>(place_.index)] = {mine, ""};
   Writer give(Verb::kGive);
   give.text(topic);

@@ -120,9 +120,9 @@ Expected<void> DeviceBackend::connect(const interp::Code& code) {
   if (const interp::Communicator* mixed = find_mixed(code, crosses)) {
     return fail(ErrorKind::kUsage, "place",
                 fmt::format("{}: some of its ranks share a device and others are elsewhere ({}); "
-                            "ranks that share one meet by copies, others by NCCL, and no "
-                            "communicator can do both. Place all on one device, each on its own, "
-                            "or one rank per process",
+                            "ranks that share a device communicate by copies, others through NCCL, "
+                            "and a communicator cannot use both. Place all ranks on one device, "
+                            "each on its own device, or one rank per process",
                             mixed->to_string(), describe_places(place_of_)));
   }
   // Creating communicators involves every process, or none.

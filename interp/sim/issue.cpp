@@ -76,8 +76,8 @@ bool SimBackend::fits(const interp::Task& task) {
     const int64_t bytes = ref.offset_bytes + ref.size_bytes;
     if (bytes <= physical_bytes_ || !computes()) continue;
     refusal_ = fail(ErrorKind::kRuntime, "max_memory",
-                    fmt::format("{} bytes are more than the {} of the computer that simulates",
-                                bytes, physical_bytes_))
+                    fmt::format("{} bytes are more than the memory of this computer, {}", bytes,
+                                physical_bytes_))
                    .value();
     return false;
   }

@@ -94,8 +94,8 @@ Expected<std::shared_ptr<const Function>> with_bound_attributes(const Function& 
   auto bound = std::make_shared<Function>(kernel);
   bind_function(*bound, sizes);
   if (const auto name = size_in_attributes(*bound)) {
-    return bad_size(kernel, fmt::format("an attribute uses ?{}, which is the size of no parameter "
-                                        "or result; give it to a dimension of one",
+    return bad_size(kernel, fmt::format("an attribute uses ?{}, which is not a size of any "
+                                        "parameter or result; use it in the type of one",
                                         *name));
   }
   for (const Instruction& i : bound->instructions) {

@@ -31,7 +31,7 @@ Expected<std::vector<const Instruction*>> kernel_body(const BoundKernel& kernel)
     body.push_back(&instruction);
   }
   if (kernel.values.size() != function.values.size()) {
-    return invalid(function, "its values are not all placed");
+    return invalid(function, "not all of its values have a placement");
   }
   return body;
 }

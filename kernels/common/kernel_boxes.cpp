@@ -219,8 +219,8 @@ Expected<void> visit(const Function& kernel, const Instruction& instruction, con
       known[d] = factors.range(dims(i)[d], shape[d].value(), ok);
       if (!ok) {
         return contradiction(kernel, instruction,
-                             fmt::format("what it holds is no single range of dimension {} of %{}",
-                                         d, kernel.value(t.values[i]).name));
+                             fmt::format("its part is not a single range of dimension {} of %{}", d,
+                                         kernel.value(t.values[i]).name));
       }
       changed = changed || known[d].has_value();
     }

@@ -133,9 +133,9 @@ says "proof_of_a_racing_free.hir:24:3: error[race_raw]" "the race has its place 
 expect 3 "the only host function is meant" "$hostir" verify $race --against @product
 rule=tests/scripts/regress/proof_by_a_wrong_rule.hir
 expect 0 "a proof by a kernel's rule" "$hostir" verify $rule @cut_rows --against @whole
-says "@cut_rows computes @whole: 1 output proven on 2 ranks, taking the sharding rule of @gate as true" "the rule is named"
+says "@cut_rows computes @whole: 1 output proven on 2 ranks, assuming that the sharding rule of @gate holds" "the rule is named"
 expect 1 "a proof by a wrong rule" "$hostir" verify $rule @cut_sum --against @whole
-says "proof_by_a_wrong_rule.hir:5:10: error[against_differs]: %y is not equal to that of @whole, though the sharding rule of @gate promises it" "the rule is pointed at"
+says "proof_by_a_wrong_rule.hir:5:10: error[against_differs]: %y is not equal to that of @whole, although the sharding rule of @gate says so" "the rule is pointed at"
 expect 0 "a proof without parts" "$hostir" verify $rule @whole --against @whole
 if grep -q "sharding rule" "$work/out"; then failed=$((failed + 1)); echo "FAILED: a rule that nothing needs is named"; fi
 expect 64 "another number of parameters" "$hostir" verify $against @right --against @rows

@@ -87,14 +87,14 @@ refuses 3 'error[log_io]: cannot open "W/no/y.db.new": unable to open database f
   run $add --example-inputs --trace "$work/no/y.db"
 
 # Sessions.
-session_refuses 'error[open_options]: the option "ranks" is "x"; it takes a number of ranks' $add '{"ranks":"x"}'
+session_refuses 'error[open_options]: option "ranks" is "x"; expected a number of ranks' $add '{"ranks":"x"}'
 session_refuses 'error[focus]: the focus is one rank: focus 3' $mlp "$made" 'focus 0,1'
 session_refuses 'error[no_place]: there is no line 999; simple_add.host.hir has 24 lines' $add "$made" 'list 999'
 session_refuses 'error[not_live]: %y is not live on any rank here' $add "$made" 'info layout %y'
-session_refuses 'error[not_written]: %y_product is not written yet: it has no contents to read' \
+session_refuses 'error[not_written]: %y_product has not been written yet' \
   $mlp "$made" step step step step step step 'tensor %y_product'
 session_refuses 'error[not_held]: rank 0 holds %g[0:1, 0:6, 0:5], not the element [99, 0, 0]' $mlp "$made" step step step step 'inside %g[99,0,0]'
-session_refuses 'error[one_tensor]: "%x rank all" names 2 tensors, one on each rank; a tensor is read from one rank, or `global`' \
+session_refuses 'error[one_tensor]: "%x rank all" names 2 tensors, one per rank; name one rank, or `global`' \
   $mlp "$made" 'tensor %x rank all'
 session_refuses 'error[slice_range]: 9:10 is outside of dimension 0, which has 4 elements' $add "$made" continue 'print %y[9]'
 session_refuses 'error[slice_rank]: 2 indices for a value of 1 dimensions' $add "$made" continue 'print %y[1,2]'
@@ -175,18 +175,18 @@ refuses 3 'error[log_empty]: the log was cut before its run was described' trace
 altered machine.db "UPDATE run SET machine = 'nix', machine_text = ''"
 refuses 3 'error[replay_program]: the log does not describe the machine "nix"' replay "$work/machine.db"
 session_refuses 'error[no_contents]: the contents of %y are not known: the log cannot be run again' "$work/machine.db" '{}' 'print %y'
-session_refuses 'error[no_inside]: numbers inside an instruction are computed from the buffers of a run: this is a log alone' \
+session_refuses 'error[no_inside]: numbers inside an instruction need the buffers of a run, and this is only a log' \
   "$work/machine.db" '{}' 'inside %y[0]'
 altered input.db "UPDATE input SET data = x'00'"
 refuses 3 'error[log_damaged]: compressed contents are damaged' replay "$work/input.db"
 altered cut.db 'UPDATE input SET data = NULL'
 refuses 3 'error[log_no_input]: the log does not hold the contents of input %a' replay "$work/cut.db"
 altered other.db "UPDATE input SET kind = 'generator', expression = 'full(9)', data = NULL"
-refuses 3 'error[replay_input]: input %a is not what it was: full(9) gives other data now' replay "$work/other.db"
+refuses 3 'error[replay_input]: input %a has changed: full(9) now gives other data' replay "$work/other.db"
 mkdir "$work/set" && cp "$work/add.db" "$work/set/a.db" && cp "$work/mlp.db" "$work/set/b.db"
 refuses 3 'error[log_set_differs]: "W/set/b.db" is not of the same run as the files before it: 19 rows of the table "instruction" differ' trace info "$work/set"
 altered set/b.db 'PRAGMA user_version = 1'
-refuses 3 'error[log_set_version]: "W/set/b.db" has schema version 1; a set is read from version 5 on' trace info "$work/set"
+refuses 3 'error[log_set_version]: "W/set/b.db" has schema version 1; a set needs version 5 or later' trace info "$work/set"
 
 # Files of other tools.
 dump() { printf "$2" >"$work/$1"; }
@@ -196,7 +196,7 @@ refuses 2 'error[json_format]: byte 6: the text is no JSON from here on' open "$
 dump rank_0.json '{"a":1}'
 refuses 2 'error[import_format]: W/rank_0.json: holds plain data, but no dump of a known recorder' open "$work/rank_0.json"
 dump rank_0.pkl '\x80\x02c'
-refuses 2 'error[pickle_opcode]: byte 2: opcode GLOBAL (0x63) is not plain data; a dump of the Flight Recorder and a file of tensors have none, so nothing of the file is used' \
+refuses 2 'error[pickle_opcode]: byte 2: opcode GLOBAL (0x63) is not plain data; Flight Recorder dumps and tensor files do not contain it, so the file is rejected' \
   open "$work/rank_0.pkl"
 dump rank_0.pkl '\x80\x02N'
 refuses 2 'error[pickle_format]: byte 2: the file ends before its STOP' open "$work/rank_0.pkl"
@@ -207,7 +207,7 @@ refuses 2 'error[gzip_format]: compressed data: it is cut or damaged' open "$wor
 dump rank_0.clog 'V|2|a'
 refuses 2 'error[clog]: clog version 2; version 1 can be read' open "$work/rank_0.clog"
 dump rank_0.json '{"schemaVersion":1,"traceEvents":['
-refuses 2 'error[kineto_format]: W/rank_0.json: byte 35: the text is no JSON from here on' open "$work/rank_0.json"
+refuses 2 'error[kineto_format]: W/rank_0.json: not valid JSON at byte 35' open "$work/rank_0.json"
 dump rank_0.ring 'HIRNCCL1'
 refuses 2 'error[nccl_ring]: the file ends within its header' open "$work/rank_0.ring"
 mkdir "$work/dumps"  # a number at the end of the folder's name would be taken for the rank
@@ -219,7 +219,7 @@ refuses 2 'error[import_files]: W/none: nothing here that can be read: Flight Re
 python3 -c 'import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as other: other.execute("CREATE TABLE t (a)")' "$work/rank_0.sqlite"
 refuses 2 'error[nsys_format]: W/rank_0.sqlite: is not an export of Nsight Systems; write it with `nsys export --type sqlite`' open "$work/rank_0.sqlite"
-refuses 64 'error[no_program]: --program: profiles tell what ran, not what each rank called; open dumps' \
+refuses 64 'error[no_program]: --program needs dumps: profiles do not record the calls of each rank' \
   open $truth/healthy/kineto_0.json.gz --program "$work/p.hir"
 refuses 64 'error[no_repair]: --repaired: the verdict proposes no repair: no rank is at fault: all 13 calls on record completed' \
   open $truth/healthy --repaired "$work/p.hir"

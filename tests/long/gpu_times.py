@@ -16,7 +16,7 @@ def durations(path):
         """SELECT i.address, e.start_ns, e.finish_ns FROM event e JOIN instruction i ON i.id = e.instruction
            WHERE i.kernel IS NOT NULL AND e.finish_ns IS NOT NULL"""))
     if not rows:
-        sys.exit(f"{path}: no launch has a time")
+        sys.exit(f"{path}: no launch was timed")
     of = {}
     for address, start, finish in rows:
         of.setdefault(address, []).append(finish - start)

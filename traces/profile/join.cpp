@@ -89,7 +89,7 @@ Expected<JobProfile> join(std::vector<ProcessProfile> processes) {
   for (size_t p = 0; p < job.processes.size(); ++p) {
     if (job.clocks[p].connected || job.processes.size() == 1) continue;
     job.notes.push_back(fmt::format(
-        "rank {} shares no collective with the others: its clock is taken as it is", job.rank(p)));
+        "rank {} shares no collective with the others: its clock is not aligned", job.rank(p)));
   }
   return job;
 }

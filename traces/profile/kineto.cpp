@@ -98,7 +98,7 @@ class KinetoReader : public nlohmann::json_sax<nlohmann::json> {
   bool end_object() override { return close('}'); }
   bool end_array() override { return close(']'); }
   bool parse_error(size_t place, const std::string&, const nlohmann::json::exception&) override {
-    if (error_.empty()) error_ = fmt::format("byte {}: the text is no JSON from here on", place);
+    if (error_.empty()) error_ = fmt::format("not valid JSON at byte {}", place);
     return false;
   }
 
@@ -388,7 +388,7 @@ Expected<ProcessProfile> read_kineto(JsonBytes::Source source, const std::string
   if (bytes.error()) {
     return bad(bytes.error()->message());
   }
-  if (!good) return bad(reader.error().empty() ? "the text is no JSON" : reader.error());
+  if (!good) return bad(reader.error().empty() ? "not valid JSON" : reader.error());
   if (!reader.found_events()) return bad("has no traceEvents: it is not a profile");
   return reader.finish();
 }

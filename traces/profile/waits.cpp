@@ -148,8 +148,8 @@ std::string sentence(const JobProfile& job) {
                       [](int64_t sum, const RankWaits& w) { return sum + w.caused_ns; });
   if (late->last == 0) {
     return fmt::format(
-        "no rank is late: in all {} collectives the members arrive within {}, which "
-        "is as well as the clocks agree",
+        "no rank is late: in all {} collectives the members arrive within {}, which is the "
+        "accuracy of the clocks",
         whole, duration(job.typical_error_ns));
   }
   const auto per = [&](int64_t ns) {

@@ -51,7 +51,7 @@ class ProgramWriter {
     const std::string body = merged();
     std::string out = "//! " + title + "\n";
     if (!sizes_.empty()) {
-      out += "// Large sizes are stood for by small ones:";
+      out += "// Large sizes are replaced by small ones:";
       for (const auto& [real, small] : sizes_) out += fmt::format(" {} for {},", small, real);
       out.back() = '\n';
     }

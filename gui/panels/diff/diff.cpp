@@ -135,7 +135,7 @@ class DiffPanel : public Panel {
     if (!at) {
       const int64_t equal = view.count(WriteOutcome::kEqual);
       text = fmt::format("All {} writes have equal bits.", equal);
-      if (equal == 0) text = "Nothing was written in both runs yet: run this one on.";
+      if (equal == 0) text = "No write has occurred in both runs yet: continue this one.";
       if (equal == 0) state = StateKind::kMissing;
     } else {
       const WriteOutcome outcome = view.outcomes[*at];
@@ -193,7 +193,8 @@ class DiffPanel : public Panel {
     ImGui::SetNextItemWidth(frame.ui.px(60));
     ImGui::InputScalar("ulp", ImGuiDataType_S64, &limits.ulp);
     frame.ui.tag("diff/ulp", std::to_string(limits.ulp));
-    if (ImGui::IsItemHovered()) Ui::tooltip("So many steps of the dtype count as nearly equal.");
+    if (ImGui::IsItemHovered())
+      Ui::tooltip("Differences up to this many ulp count as nearly equal.");
     Ui::flow(frame.ui.px(140));
     ImGui::SetNextItemWidth(frame.ui.px(70));
     ImGui::InputDouble("x max |b|", &limits.relative, 0, 0, "%.1g");
@@ -326,8 +327,8 @@ class DiffPanel : public Panel {
     Comparison& comparison = frame.model.comparison();
     if (!view.diff->is_comparable(view.diff->rows[row])) {
       const std::string text =
-          "Only one run wrote this, or the runs hold other parts of it: there "
-          "is nothing to put side by side.";
+          "Only one run wrote this, or the runs hold different parts of it, so there is nothing to "
+          "compare.";
       ImGui::PushTextWrapPos(0);
       frame.ui.text_dim(text);
       ImGui::PopTextWrapPos();

@@ -262,7 +262,7 @@ class HistoryPanel : public Panel {
 
   void draw_source(Frame& frame, const SourceRow& row, int i) {
     const std::string text =
-        row.written ? instruction(frame, row.write) : "nobody: a parameter, or not in the log";
+        row.written ? instruction(frame, row.write) : "none: a parameter, or not in the log";
     draw_time(frame, row.write, row.written, row.value, row.follows);
     frame.ui.tag(fmt::format("history/{}", i), row.relation + " %" + row.value + "  " + text);
     draw_rank(frame, row.write.rank);

@@ -25,8 +25,9 @@ class InsidePanel : public Panel {
   std::string_view title() const override { return "Inside"; }
   std::string_view hint() const override {
     return "What happens inside an instruction for one element: each op of a launch with what it "
-           "reads and computes, or whose elements a collective brings, in which order they are "
-           "added, and who has come. Step to a launch or collective, or select one in the program; "
+           "reads and computes, or the members' elements in a collective, the order in which they "
+           "are added, and which ranks have arrived. Step to a launch or collective, or select one "
+           "in the program; "
            "select another element in Values or Layout.";
   }
 

@@ -163,9 +163,8 @@ std::string describe(const Facts& facts, const Reshard& r, std::optional<size_t>
   const bool to_root = facts.root == Facts::RootHas::kOutput;
   const std::string keeps = to_root ? who : "each member";
   if (!r.reduces.empty()) {
-    return fmt::format(
-        "Every member brings an addend of the whole; afterwards {} holds the {} of {}.", keeps,
-        r.reduces, facts.out == Part::kBlock ? "its own block" : "all");
+    return fmt::format("Every member contributes an addend; afterwards {} holds the {} of {}.",
+                       keeps, r.reduces, facts.out == Part::kBlock ? "its own block" : "all");
   }
   if (facts.in == Part::kBlocks)
     return "Each member sends a different block to every other member.";

@@ -235,7 +235,7 @@ void draw_ribbon(Frame& frame, const Transfer& t, ImVec2 a, float a_height, ImVe
               stays ? fmt::format("stays on r{}", t.from).c_str()
                     : fmt::format("r{} to r{}", t.from, t.to).c_str(),
               folded ? "(an addend)" : "", to_string(t.box).c_str(), bytes_text(t.bytes).c_str(),
-              held_up ? ", does not move: somebody is missing"
+              held_up ? ", does not move: a member is missing"
               : stays ? ", not moved"
                       : "");
 }

@@ -49,8 +49,8 @@ class EventsPanel : public Panel {
     if (!data) return frame.ui.empty_hint(hint());
     draw_pages(frame, *data);
     if (data->rows->events.empty()) {
-      if (!data->done) return frame.ui.empty_hint("No event so far is like that.");
-      return frame.ui.empty_hint(data->filtered ? "No event on this page is like that."
+      if (!data->done) return frame.ui.empty_hint("No event so far matches.");
+      return frame.ui.empty_hint(data->filtered ? "No event on this page matches."
                                                 : std::string(hint()));
     }
     draw_table(frame, *data);
@@ -100,7 +100,7 @@ class EventsPanel : public Panel {
     if (!undone) return frame.actions.command(fmt::format("goto {}", e.decision));
     frame.model.add_message(Message::Kind::kInfo,
                             fmt::format("Event {} was undone: the run went back before it and "
-                                        "on differently, so there is no position to go to.",
+                                        "continued differently, so it has no position.",
                                         e.id));
   }
 

@@ -15,7 +15,7 @@ class NotesPanel : public Panel {
   std::string_view id() const override { return "notes"; }
   std::string_view title() const override { return "Bookmarks"; }
   std::string_view hint() const override {
-    return "Positions of the run with a name of yours. Ctrl+B sets one here, Ctrl+1 to Ctrl+9 go "
+    return "Named positions of the run. Ctrl+B sets one here, Ctrl+1 to Ctrl+9 go "
            "to them, forwards or backwards. They are kept with the program.";
   }
 

@@ -49,7 +49,7 @@ class SqlPanel : public Panel {
   std::string_view id() const override { return "sql"; }
   std::string_view title() const override { return "SQL"; }
   std::string_view hint() const override {
-    return "Any question to the log, in SQL. Choose a saved one to begin; Ctrl+Enter runs. A row "
+    return "SQL queries on the log. Choose a saved one to begin; Ctrl+Enter runs. A row "
            "with a column `event` "
            "can be clicked.";
   }

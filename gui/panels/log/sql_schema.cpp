@@ -55,7 +55,7 @@ std::string SqlSchema::draw(Frame& frame, std::string& text) {
         table.name.c_str(), ImGuiTreeNodeFlags_OpenOnArrow | ImGuiTreeNodeFlags_SpanAvailWidth);
     frame.ui.tag("sql/table/" + table.name);
     if (ImGui::IsItemHovered())
-      Ui::tooltip("%s of %zu columns\nclick: ask for its first rows; arrow: its columns",
+      Ui::tooltip("%s of %zu columns\nclick: show its first rows; arrow: its columns",
                   table.view ? "view" : "table", table.columns.size());
     if (ImGui::IsItemClicked() && !ImGui::IsItemToggledOpen())
       chosen = fmt::format("select * from {} limit 1000", table.name);

@@ -23,8 +23,8 @@ std::string ranks_of(const Command& c) {
 
 constexpr const char* kRanksHelp =
     "Ranks that it stops, each at every visit: 3, 0,2, 4..7, group tp, tp=0, all.\n"
-    "None (any): the first rank that comes stops the run and the others pass; each rank stops\n"
-    "where the condition tells ranks apart.\n"
+    "None (any): the first rank to arrive stops the run and the others pass; if the condition "
+    "distinguishes\nranks, each rank stops.\n"
     "Enter sets them; the breakpoint is made anew and counts from 0.";
 constexpr const char* kLogRanksHelp =
     "Ranks that write the line: 3, 0,2, 4..7, group tp, tp=0.\n"
@@ -224,7 +224,7 @@ class BreaksPanel : public Panel {
     }
     ImGui::TableNextColumn();
     if (const auto text = field(frame, name + "/ignore", b.ignore ? std::to_string(b.ignore) : "",
-                                "0", "Passes that it does not stop at. Enter sets them.")) {
+                                "0", "Number of stops to skip. Press Enter to set it.")) {
       request(frame, fmt::format("ignore {} {}", b.number, text->empty() ? "0" : *text));
     }
   }

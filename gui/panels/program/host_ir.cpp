@@ -33,7 +33,7 @@ class HostIrPanel : public Panel {
   std::string_view title() const override { return "Host IR"; }
   std::string_view hint() const override {
     return "The host program of every rank. Click left of a line for a breakpoint; coloured dots "
-           "are the ranks' program counters, \u25d4 the work that their streams are at.";
+           "are the ranks' program counters, \u25d4 the work at the head of their streams.";
   }
 
   void draw(Frame& frame) override {

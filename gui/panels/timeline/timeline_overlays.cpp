@@ -166,7 +166,8 @@ void TimelinePaint::skew_label(const TimelineRow& row, float y, float begin, flo
 void TimelinePaint::notes(const std::vector<TimelineNote>& notes) const {
   const Palette& p = frame_.ui.pal();
   if (g_.axis == TimelineAxis::kSteps) {
-    if (!notes.empty()) frame_.ui.say_hidden("notes of the timeline (they stand at times)");
+    if (!notes.empty())
+      frame_.ui.say_hidden("notes of the timeline (they belong to times, not steps)");
     return;
   }
   for (size_t i = 0; i < notes.size(); ++i) {

@@ -162,8 +162,7 @@ std::string absent_text(const interp::Snapshot& shot, const std::string& name) {
     }
   }
   return frees ? fmt::format(
-                     "%{} is not held at this position: its free stands above where the focus rank "
-                     "is. "
+                     "%{} is not held at this position: the focus rank is past its free. "
                      "Step back (Shift+F10) to see it; History shows its writes.",
                      name)
                : fmt::format(

@@ -118,8 +118,8 @@ class ValuesPanel : public Panel {
     std::string text =
         one ? fmt::format("Rank {} has not written %{} yet.", shot.focus, tensor.name)
             : fmt::format(
-                  "Nothing was written to %{} yet: it is allocated, its "
-                  "contents mean nothing.",
+                  "Nothing was written to %{} yet: it is allocated, but its contents are "
+                  "undefined.",
                   tensor.name);
     if (!written_.in_flight.empty())
       text += " The first write is in flight on " + rank_list(written_.in_flight) +

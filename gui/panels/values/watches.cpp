@@ -42,8 +42,8 @@ class WatchesPanel : public Panel {
   std::string_view id() const override { return "watches"; }
   std::string_view title() const override { return "Watches"; }
   std::string_view hint() const override {
-    return "Values that you keep an eye on, whole and on every rank: %y[0, 1], %g.max, %h.nan. "
-           "What changed since the last stop stands out. They are kept with the program.";
+    return "Expressions to watch, whole and on every rank: %y[0, 1], %g.max, %h.nan. "
+           "Changes since the last stop are highlighted. They are kept with the program.";
   }
 
   void draw(Frame& frame) override {

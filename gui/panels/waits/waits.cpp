@@ -20,8 +20,8 @@ class WaitsPanel : public Panel {
   std::string_view id() const override { return "waits"; }
   std::string_view title() const override { return "Who waits for whom"; }
   std::string_view hint() const override {
-    return "Which rank waits for which: a graph, while ranks are blocked. Nobody waits now. One "
-           "sentence says why they stand still, and the rank that all wait for is ringed.";
+    return "Which rank waits for which: a graph, while ranks are blocked. No rank waits now. A "
+           "sentence gives the cause, and the rank that the others wait for has a double ring.";
   }
 
   Room room(const Frame& frame) const override {
@@ -142,7 +142,7 @@ class WaitsPanel : public Panel {
       const bool one = waits.culprits.size() == 1;
       frame.ui.text_dim(one ? "is waited for" : "are waited for");
       if (ImGui::IsItemHovered())
-        Ui::tooltip("Others wait for %s, and %s for nobody: click to go there",
+        Ui::tooltip("Others wait for %s, and %s for no rank: click to go there",
                     one ? "this rank" : "these ranks", one ? "it waits" : "they wait");
     }
     if (const float width = what_if_button_width(frame); width > 0) {

@@ -54,8 +54,8 @@ class WhatIfPanel : public Panel {
   std::string_view title() const override { return "What if"; }
   std::string_view hint() const override {
     return "Small edits that let a program complete which hangs. Run to a deadlock or a mismatch "
-           "and press What if: edits are proposed from where the ranks stand, each is tried in a "
-           "run of its own, and what you have open stays as it is.";
+           "and press What if: edits are proposed from where the ranks are stuck, and each is "
+           "tried in its own run; the open session does not change.";
   }
 
   Room room(const Frame& frame) const override {
@@ -126,11 +126,11 @@ class WhatIfPanel : public Panel {
     frame.ui.tag("whatif/conclusion", result.conclusion);
     if (!frame.model.what_if().about_this(frame.model))
       frame.ui.text_dim(
-          "This was found out at an earlier stop, or for the text before it was changed.");
+          "This result is from an earlier stop, or from the text before it was changed.");
     if (result.of_given && !result.reformatted && result.completes > 0)
       frame.ui.text_dim("Lines are counted as in the file, which the panel Edit shows.");
     if (!result.of_given && result.completes > 0)
-      frame.ui.text_dim("The edits are of the text that runs, which is not that of the file.");
+      frame.ui.text_dim("The edits apply to the running text, which differs from the file.");
     if (result.reformatted)
       frame.ui.text_dim(
           "The text is printed anew in them, with one instruction per line: its lines are "
@@ -214,8 +214,8 @@ class WhatIfPanel : public Panel {
     ImGui::EndDisabled();
     frame.ui.tag(fmt::format("whatif/open/{}", i));
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
-      Ui::tooltip("%s", can_open ? "The text goes to the panel Edit, unsaved. Nothing runs "
-                                   "before you say so there (Ctrl+Enter)."
+      Ui::tooltip("%s", can_open ? "The text goes to the panel Edit, unsaved. Nothing runs until "
+                                   "you press Ctrl+Enter there."
                                  : "The text that runs was made by lowering or comes from a "
                                    "log: the editor has another one. Copy it instead.");
     }

@@ -166,7 +166,8 @@ Expected<void> take_elements(ValueReading& reading, const std::vector<SliceRange
   }
   const int64_t taken = std::min(count, reading.tensor.element_count() - first);
   if (taken < count)
-    reading.notes.push_back(fmt::format("{} elements follow there, not {}", taken, count));
+    reading.notes.push_back(
+        fmt::format("only {} elements follow; {} were requested", taken, count));
   const int64_t size = size_bytes(reading.tensor.dtype);
   const auto begin = reading.tensor.data.begin() + first * size;
   Tensor part{reading.tensor.dtype, {taken}, {begin, begin + taken * size}};

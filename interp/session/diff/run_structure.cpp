@@ -92,8 +92,8 @@ class Facts {
     if (machine || a.machine_text != b.machine_text)
       causes.emplace_back("the machine and with it the algorithms of collectives");
     if (!causes.empty())
-      diff_.other_order = fmt::format("the runs differ in {}, so sums may add in another order",
-                                      fmt::join(causes, ", "));
+      diff_.other_order = fmt::format(
+          "the runs differ in {}, so sums may be added in another order", fmt::join(causes, ", "));
     return {};
   }
 
@@ -241,7 +241,7 @@ class Facts {
     }
     if (!diff_.a.writes->finished) add(Kind::kEnd, "A had not ended when it was kept.");
     if (!diff_.b.writes->finished)
-      add(Kind::kEnd, "B has not ended yet: run it on to compare more.");
+      add(Kind::kEnd, "B has not ended yet: continue it to compare more.");
   }
 
  private:

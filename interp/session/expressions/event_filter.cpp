@@ -137,7 +137,7 @@ Expected<LongForm> equals_form(std::string_view word, std::string_view key, std:
   if (key == "op")
     return LongForm{
         fmt::format("op in {{{0}}} || kernel != \"\" && kernel in {{{0}}}", texts(value)),
-        "no instruction of this program is called so", true};
+        "no instruction of this program has this name", true};
   if (key == "at")
     return LongForm{fmt::format("address in {{{}}}", texts(value)),
                     "no instruction has this address; write at=@f#9", true};
@@ -155,7 +155,7 @@ Expected<LongForm> equals_form(std::string_view word, std::string_view key, std:
     const bool known = std::any_of(log.tracks().begin(), log.tracks().end(), [&](const auto& t) {
       return std::find(names.begin(), names.end(), t.name) != names.end();
     });
-    if (!known) return bad(word, "no stream is called so");
+    if (!known) return bad(word, "no stream has this name");
     return out;
   }
   return bad(
@@ -258,7 +258,7 @@ const std::vector<EventFilterHelp>& event_filter_help() {
       {"stream=comm", "on this stream"},
       {"time>1ms time<2ms", "begins between; also id, dur, wait, bytes: dur>5us bytes>=1M"},
       {"%y", "any other word: a part of the instruction's text"},
-      {"undone=no", "without what was gone back over and done otherwise"},
+      {"undone=no", "without events that were undone and replaced"},
       {"-op=wait", "not"},
       {"rank < 2 && wait > 2us", "instead of words: a condition, as at breakpoints"},
   };

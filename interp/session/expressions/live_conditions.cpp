@@ -227,7 +227,8 @@ Expected<NameType> type_of_value(const Expression& e, const Code& code) {
   const bool element = e.kind == Expression::Kind::kElement && !has_slice(e);
   if (!element && !is_number(e.text, code))
     return unknown(fmt::format(
-        "%{0} is a tensor: ask for an element, %{0}[0, 1], or nan(%{0}), max(%{0}), ...", e.text));
+        "%{0} is a tensor: name an element, %{0}[0, 1], or reduce it: nan(%{0}), max(%{0}), ...",
+        e.text));
   return is_loop_variable(e.text, code) ? kCount : kNumber;
 }
 

@@ -41,7 +41,7 @@ Expected<LogText> parse_log_text(std::string_view text) {
     } else if (c == '{') {
       in.rewind(at + 1);
       HOSTIR_ASSIGN_OR_RETURN(Expression asked, parse_expression(in));
-      if (!in.take("}")) return in.error("expected '}' behind what is asked");
+      if (!in.take("}")) return in.error("expected '}' after the expression");
       out.pieces.push_back({std::move(words), std::move(asked)});
       words.clear();
       at = in.position();

@@ -4,8 +4,7 @@ namespace hostir::interp {
 
 Expected<Inside> Session::inside(const InsideQuery&) {
   return fail(ErrorKind::kRuntime, "no_inside",
-              "numbers inside an instruction are computed from the buffers of a run: this is a log "
-              "alone");
+              "numbers inside an instruction need the buffers of a run, and this is only a log");
 }
 
 }  // namespace hostir::interp

@@ -30,7 +30,7 @@ class LaunchLook {
     auto now = interpreter_.operands_now(out_.rank, out_.code);
     if (!now) {
       list_ops(*kernel);
-      out_.moment = "It cannot run here as things stand.";
+      out_.moment = "It cannot run in the current state.";
       out_.notes.push_back(now.error().message() + ".");
       return {};
     }
@@ -118,7 +118,8 @@ class LaunchLook {
       moment_ = Moment::kElsewhere;
       out_.provisional = true;
       out_.moment = fmt::format(
-          "Rank {} is not here: what it would compute from its operands as they are now.",
+          "Rank {} is at another instruction: this is what it would compute from the current "
+          "operands.",
           out_.rank);
     }
   }
@@ -195,8 +196,8 @@ class LaunchLook {
     out_.ran_whole = answer->ran_whole;
     if (!out_.ran_whole) {
       out_.notes.push_back(
-          "Only what this element needs was computed: the launch adds in blocks of its own, so its "
-          "last digits may differ.");
+          "Only what this element needs was computed: the launch adds in other blocks, so its last "
+          "digits may differ.");
     }
     return {};
   }
@@ -239,8 +240,8 @@ class LaunchLook {
     if (!held) return;
     out_.held = format_number(*held, 0);
     if (out_.number.empty() || held->data == out_.result.data) return;
-    out_.notes.push_back(
-        fmt::format("%{} holds {}: other bits than these steps give.", out_.value, out_.held));
+    out_.notes.push_back(fmt::format(
+        "%{} holds {}, whose bits differ from the result of these steps.", out_.value, out_.held));
   }
 
   Interpreter& interpreter_;
@@ -389,10 +390,9 @@ Expected<Inside> look_inside(Interpreter& interpreter, const Snapshot& snapshot,
     out.kind = Inside::Kind::kCollective;
     HOSTIR_TRY(look_inside_collective(interpreter, snapshot, query, out));
   } else {
-    out.notes.push_back(
-        fmt::format("{} moves and computes no elements: launches and collectives "
-                    "can be looked into.",
-                    op.mnemonic));
+    out.notes.push_back(fmt::format(
+        "{} neither moves nor computes elements: `inside` works for launches and collectives.",
+        op.mnemonic));
   }
   return out;
 }

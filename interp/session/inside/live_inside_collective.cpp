@@ -56,7 +56,7 @@ class CollectiveLook {
     const Side& reader = sides_[position_];
     const BufferRef& made = reader.now.item->out;
     if (!made.allocation.valid()) {
-      out_.notes.push_back(fmt::format("Rank {} gets nothing out of it.", reader.rank));
+      out_.notes.push_back(fmt::format("Rank {} receives nothing from it.", reader.rank));
       return tell_cost();
     }
     const Placement& placement = made.after != nullptr ? *made.after : *made.placement;
@@ -123,7 +123,7 @@ class CollectiveLook {
       side.code = code_of(side, item);
       if (side.code == kNoCode) {
         complete_ = false;
-        out_.notes.push_back(fmt::format("No instruction of rank {} answers it.", rank));
+        out_.notes.push_back(fmt::format("Rank {} has no matching instruction.", rank));
         continue;
       }
       auto now = rank == out_.rank ? Expected<OperandsNow>(own)
@@ -262,9 +262,10 @@ class CollectiveLook {
     for (const Side& side : sides_) arrived += side.arrival && side.arrival->arrived ? 1 : 0;
     if (meeting_ != nullptr && meeting_->mismatch) {
       out_.moment =
-          "Its members do not agree, so it does nothing: what it would do if all made this call.";
+          "Its members made different calls, so it does nothing. This is what it would do if all "
+          "made this call.";
     } else if (is_over_) {
-      out_.moment = "It is over: what it did.";
+      out_.moment = "It is complete; this is what it did.";
     } else if (arrived == 0) {
       out_.moment = "No rank has arrived yet: what it will do.";
     } else {
@@ -279,8 +280,9 @@ class CollectiveLook {
     if (is_over_ || (side.arrival != nullptr && side.arrival->arrived)) return;
     if (interpreter_.next_code(side.rank) == side.code) return;
     out_.provisional = true;
-    out_.notes.push_back(fmt::format(
-        "Rank {} has not come to it: what it brings is shown as it is now.", side.rank));
+    out_.notes.push_back(
+        fmt::format("Rank {} has not reached it: its contribution is shown with its current value.",
+                    side.rank));
   }
 
   void describe_members() {

@@ -140,7 +140,7 @@ Expected<Breakpoint> LiveBreakpoints::make(const Command& command, Rank focus) c
     case Place::Kind::kFault:
     case Place::Kind::kEnd:
       return fail(ErrorKind::kUsage, "breakpoint",
-                  "every run stops at a fault and at the end by itself");
+                  "no breakpoint is needed: every run stops at a fault and at the end");
     default: {
       HOSTIR_ASSIGN_OR_RETURN(out.codes, find_places(place, view_, function));
       break;

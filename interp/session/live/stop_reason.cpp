@@ -46,9 +46,9 @@ std::string why_nobody_moves(const Interpreter& interpreter) {
   for (Rank r = 0; r < interpreter.code().rank_count; ++r) {
     if (interpreter.rank(r).frozen) frozen.push_back(r);
   }
-  if (frozen.empty()) return "what is in flight waits for ranks that steps do not move";
+  if (frozen.empty()) return "the work in flight waits for ranks that steps do not move";
   const bool one = frozen.size() == 1;
-  return fmt::format("what is in flight waits for {}, which {} frozen; thaw to go on",
+  return fmt::format("the work in flight waits for {}, which {} frozen; thaw to continue",
                      ranks_to_string(frozen, interpreter.code().rank_count), one ? "is" : "are");
 }
 

@@ -70,9 +70,8 @@ Expected<void> resize_ranks(Program& program, const std::string& function, int64
   const std::vector<std::string> names = meshes_of(program, *program.find_function(function));
   const Mesh* mesh = names.size() == 1 ? program.find_mesh(names.front()) : nullptr;
   if (names.empty()) {
-    return fail(
-        ErrorKind::kUsage, "resize_c1",
-        fmt::format("@{} is on no mesh: it runs on one rank, and not on {}", function, ranks));
+    return fail(ErrorKind::kUsage, "resize_c1",
+                fmt::format("@{} has no mesh, so it runs on one rank, not on {}", function, ranks));
   }
   if (!mesh || mesh->axes.size() != 1) {
     const Mesh& first = *program.find_mesh(names.front());

@@ -29,7 +29,7 @@ Expected<void> run_watched(Interpreter& interpreter, const RunOptions& options) 
     const auto rank = interpreter.next_rank();
     if (!rank || !interpreter.step(*rank)) break;
     if (options.give_up && interpreter.position() % kGiveUpSteps == 0 && options.give_up())
-      return fail(ErrorKind::kRuntime, "given_up", "the run was given up");
+      return fail(ErrorKind::kRuntime, "given_up", "the run was aborted");
     if (!options.progress || std::chrono::steady_clock::now() < next) continue;
     options.progress(interpreter.position());
     next = std::chrono::steady_clock::now() + kProgressInterval;
@@ -169,8 +169,8 @@ void explain_by_sums(const Code& code, const std::vector<PlainSum>& sums, Fault&
       return std::find(named.begin(), named.end(), code.address(reader)) != named.end();
     };
     if (std::none_of(sum.readers.begin(), sum.readers.end(), is_named)) continue;
-    fault.record.sentence +=
-        fmt::format("; it uses {} of {}, which nothing reduces", sum.claim, code.address(sum.made));
+    fault.record.sentence += fmt::format("; it uses {} of {}, which was never reduced", sum.claim,
+                                         code.address(sum.made));
     fault.record.notes.push_back(sum.made_by);
     fault.record.instructions.push_back(code.address(sum.made));
     fault.spans.resize(fault.record.notes.size() - 1);
@@ -189,8 +189,8 @@ void add_returned_sums(const Code& code, const std::vector<PlainSum>& sums, RunR
     fault.severity = Severity::kWarning;
     fault.record.kind = "unreduced_result";
     fault.record.sentence = fmt::format(
-        "{} return returns {}, which is {} that nothing reduces: the result is what the first rank "
-        "has; all_reduce it, or declare it as shard<...> with unreduced={{..}}",
+        "{} return returns {}, which is {} that was never reduced, so the result is the first "
+        "rank's addend; all_reduce it, or declare it as shard<...> with unreduced={{..}}",
         code.address(sum.returned), sum.result, sum.claim);
     fault.record.instructions = {code.address(sum.made)};
     fault.record.notes = {sum.made_by};
@@ -307,7 +307,7 @@ Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_bac
   interpreter->tell_peers();
   if (worst && worst->fatal) return result;
   if (end == RunEnd::kStuck) {
-    return fail(ErrorKind::kStuck, "stuck", "the run can not go on: ranks are frozen");
+    return fail(ErrorKind::kStuck, "stuck", "the run cannot continue: ranks are frozen");
   }
   HOSTIR_TRY(interpreter->share_results(options.backend.timeout_ns));
   HOSTIR_ASSIGN_OR_RETURN(result.outputs, outputs_of(*interpreter, options.keep_parts));

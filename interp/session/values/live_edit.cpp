@@ -86,8 +86,8 @@ Expected<void> check_editable(const Interpreter& interpreter, const std::string&
     }
     if (!writer || writer->finished()) continue;
     return wrong("edit_in_flight",
-                 fmt::format("%{} on rank {} is being written by {} at {}, which was issued and is "
-                             "not complete: it would overwrite the new value; step until it is",
+                 fmt::format("%{} on rank {} is being written by {} at {}, which has not completed "
+                             "and would overwrite the new value; step until it has",
                              value, rank, record(code.instructions[writer->code].kind).mnemonic,
                              code.address(writer->code)));
   }
@@ -99,10 +99,10 @@ Expected<void> edit_value(History& history, const Command& command, Rank rank) {
   HOSTIR_ASSIGN_OR_RETURN(const BufferRef buffer, find_buffer(interpreter, rank, command.value));
   const Placement placement = *buffer.placement;
   if (!buffer.strides_elems.empty() || !placement.blocks.empty()) {
-    return wrong("edit_view",
-                 fmt::format("%{} is a strided or packed buffer; edit what it was made "
-                             "from",
-                             command.value));
+    return wrong(
+        "edit_view",
+        fmt::format("%{} is a strided or packed buffer; edit the buffer that it was made from",
+                    command.value));
   }
   HOSTIR_ASSIGN_OR_RETURN(const Box slice, slice_box(command.slice, placement.global));
   HOSTIR_ASSIGN_OR_RETURN(const Tensor contents,

@@ -155,8 +155,8 @@ Expected<BufferRef> find_buffer(const Interpreter& interpreter, Rank rank,
   }
   if (registers.empty()) {
     return refused("no_value",
-                   fmt::format("@{} has no buffer %{}; it has {}", interpreter.code().entry, name,
-                               buffer_names(interpreter.code())));
+                   fmt::format("@{} has no buffer %{}; its buffers are {}",
+                               interpreter.code().entry, name, buffer_names(interpreter.code())));
   }
   return refused("not_live", fmt::format("%{} is not live on rank {} here", name, rank));
 }

@@ -34,16 +34,16 @@ bool is_combining(OpKind kind) {
   });
 }
 
-// False for a rooted reduce, where only the root's output is written, and for send and recv, where
-// each rank has its own value.
+// True if the op gives equal outputs to all members. False for a rooted reduce, which writes only
+// the root's output, and for send and recv, where each rank has its own value.
 bool writes_alike(OpKind kind) {
   const CommunicationFacts* facts = communication_facts(kind);
   return facts == nullptr ||
          (!facts->point_to_point && facts->root != CommunicationFacts::RootHas::kOutput);
 }
 
-// Whether the op reads all bytes of the operand. In a broadcast or a permute some ranks' bytes are
-// never read.
+// True if the op reads all bytes of the operand. A broadcast or a permute does not read every
+// rank's.
 bool reads_all(OpKind kind, Access access) {
   const CommunicationFacts* facts = communication_facts(kind);
   if (facts == nullptr) return true;
@@ -211,7 +211,7 @@ void ValueWatch::part(const Use& use, const Holder& first, Rank rank, const Site
   const uint64_t decision = std::min(first.writer.decision, writer.decision);
   if (parting_ && parting_->decision <= decision) return;
   Parting parting{use, {first.rank, rank}, {first.writer, writer}, "", decision, false};
-  // The first rank may have gone on and written something else; then the values are gone.
+  // The first rank may have overwritten the buffer since; then its values are not available.
   const Piece* still = piece(first.rank, first.ref);
   const Placement* placement = use.ref.placement;
   if (still != nullptr && still->digest == first.digest && placement != nullptr) {
@@ -233,7 +233,7 @@ void ValueWatch::part(const Use& use, const Holder& first, Rank rank, const Site
 
 void ValueWatch::note_birth(const ValueSummary& summary, const Use& use) {
   const OpKind kind = interpreter_->code().instructions[use.site.code].kind;
-  // A rooted reduce computes on its root only; the output of the others keeps what it held.
+  // A rooted reduce computes only on its root; the other ranks' outputs keep their contents.
   const bool computes =
       record(kind).role == HostRole::kLaunch || (is_combining(kind) && writes_alike(kind));
   const bool nan = summary.nan_count > 0 && !nan_;
@@ -278,6 +278,14 @@ void ValueWatch::add_site(Fault& fault, Rank rank, const Site& site) const {
   fault.spans.push_back(code.source(site.code).span);
 }
 
+std::string ValueWatch::origin_text(const Parting& p) const {
+  if (p.writers[0].same_visit(p.writers[1]))
+    return "they first differ at " + site_text(p.writers[0]);
+  return fmt::format("they first differ at {} on rank {}, while rank {} still holds {}{}",
+                     site_text(p.writers[1]), p.ranks[1], p.ranks[0],
+                     p.writers[0].code == kNoCode ? "" : "the result of ", site_text(p.writers[0]));
+}
+
 std::optional<Fault> ValueWatch::parting() const {
   if (!parting_) return std::nullopt;
   const Parting& p = *parting_;
@@ -286,20 +294,18 @@ std::optional<Fault> ValueWatch::parting() const {
   const auto& sharding = std::get<ShardType>(code.layouts[p.use.layout].type).sharding;
   const std::string buffer = code.register_name(c.operands[p.use.operand]);
   const std::string values = p.values.empty() ? "hold different values" : "hold " + p.values;
-  const bool one = p.writers[0].code == p.writers[1].code && p.writers[0].path == p.writers[1].path;
   Fault fault;
   fault.fatal = false;
   fault.severity = p.rounding ? Severity::kWarning : Severity::kError;
   fault.record.kind = "replicas_differ";
   fault.record.ranks = {p.ranks[0], p.ranks[1]};
   fault.record.sentence = fmt::format(
-      "{} hold the same part of {} by its layout {}, but {}{}: they parted at {}",
-      fmt::format("ranks {} and {}", p.ranks[0], p.ranks[1]), buffer, sharding.to_string(), values,
+      "ranks {} and {} hold the same part of {} by its layout {}, but {}{}: {}", p.ranks[0],
+      p.ranks[1], buffer, sharding.to_string(), values,
       p.rounding ? ", which is rounding (the same numbers added in another order?)" : "",
-      one ? site_text(p.writers[0])
-          : fmt::format("{} on rank {}, where rank {} has what {} left", site_text(p.writers[1]),
-                        p.ranks[1], p.ranks[0], site_text(p.writers[0])));
-  // Where one rank did something of its own, that is where they parted.
+      origin_text(p));
+  // If only one of the ranks executed an instruction of its own, that is the origin.
+  const bool one = p.writers[0].same_visit(p.writers[1]);
   const size_t later =
       p.writers[0].code == kNoCode || (!one && p.writers[0].decision < p.writers[1].decision) ? 1
                                                                                               : 0;
@@ -310,8 +316,7 @@ std::optional<Fault> ValueWatch::parting() const {
 
 void ValueWatch::explain(Fault& fault, const BufferRef& first, const BufferRef& second) const {
   if (const auto origin = parting()) {
-    const size_t at = origin->record.sentence.find(": they parted at ");
-    fault.record.sentence += origin->record.sentence.substr(at);
+    fault.record.sentence += ": " + origin_text(*parting_);
     fault.record.instructions = origin->record.instructions;
     fault.record.notes = origin->record.notes;
     fault.spans = origin->spans;

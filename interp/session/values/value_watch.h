@@ -1,11 +1,12 @@
-// Looks at what is written while a headless run goes on: the first time that ranks part which by
-// their layouts hold the same, and the first NaN and infinity.
+// Watches the writes of a headless run: finds where replicas first differ, and the first NaN and
+// infinity.
 //
-// A sink in front of another one; it needs the digests and counts that a backend gives of what
-// tasks write (Backend::set_value_mode). 1. Of each buffer it keeps which task wrote which bytes,
-// with their digest. 2. What a task reads or writes under a layout that repeats it is compared with
-// what the other ranks read or wrote there, in the same iteration. Buffers that nobody reads may
-// differ: a rank that waits for a broadcast holds what it likes.
+// A sink in front of another one; it needs the digests and counts that a backend computes for
+// writes (Backend::set_value_mode). 1. For each buffer, it keeps which task wrote which bytes, with
+// their digest. 2. If a layout says that several ranks hold the same part, it compares what a task
+// reads or writes with what the other ranks read or wrote at that instruction in the same
+// iteration. Buffers that nobody reads may differ: before a broadcast, a rank's buffer may hold
+// anything.
 #pragma once
 
 #include <map>
@@ -25,17 +26,18 @@ class ValueWatch final : public TraceSink {
   enum class Forward : uint8_t { kValues, kNoValues };  // whether `next` wants values
   ValueWatch(TraceSink* next, Forward forward) : next_(next), forward_(forward) {}
 
-  /// Before the first decision; not owned.
+  /// Call before the first decision. `interpreter` is not owned.
   void attach(const Interpreter& interpreter);
 
-  /// `replicas_differ`: where ranks first parted; nullopt: they did not.
+  /// `replicas_differ`: where replicas first differed; nullopt if they never did.
   std::optional<Fault> parting() const;
-  /// A differing result of two ranks: names the origin in the sentence, the notes and the span.
+  /// Adds the origin of a result that differs between two ranks to the sentence, notes and span of
+  /// its fault.
   void explain(Fault& fault, const BufferRef& first, const BufferRef& second) const;
-  /// `nan_born`, `inf_born`: warnings; nullopt: nothing wrote one.
+  /// `nan_born`, `inf_born`: warnings; nullopt if nothing wrote one.
   std::optional<Fault> first_nan() const;
   std::optional<Fault> first_infinity() const;
-  /// The same as lines among those of log points, which say at which position they were born.
+  /// The same two events as lines for the list of log points, with their positions.
   std::vector<LogLine> births() const;
 
   void issued(const IssuedRecord& record) override;
@@ -50,9 +52,11 @@ class ValueWatch final : public TraceSink {
  private:
   /// One execution of an instruction on a rank.
   struct Site {
-    CodeIndex code = kNoCode;  // kNoCode: nobody wrote it, it is an input
+    CodeIndex code = kNoCode;  // kNoCode: not written by an instruction, an input
     LoopPathId path = 0;
     uint64_t decision = 0;
+    /// True if both are the same instruction in the same iterations; ranks and times may differ.
+    bool same_visit(const Site& other) const { return code == other.code && path == other.path; }
   };
   /// An operand of a task that is not finished.
   struct Use {
@@ -72,7 +76,7 @@ class ValueWatch final : public TraceSink {
     uint64_t digest = 0;
     Site writer;
   };
-  /// The first rank of those that hold the same that came to a use.
+  /// The first rank, of those that hold the same part, that came to a use.
   struct Holder {
     Rank rank = 0;
     uint64_t digest = 0;
@@ -103,15 +107,17 @@ class ValueWatch final : public TraceSink {
   void part(const Use& use, const Holder& first, Rank rank, const Site& writer);
   void note_birth(const ValueSummary& summary, const Use& use);
   std::string site_text(const Site& site) const;
+  /// `they first differ at ...`.
+  std::string origin_text(const Parting& parting) const;
   void add_site(Fault& fault, Rank rank, const Site& site) const;
   Fault birth_fault(const Birth& birth, const char* id, const char* what) const;
 
   TraceSink* next_;
   Forward forward_;
   const Interpreter* interpreter_ = nullptr;
-  /// By rank: the least rank that holds the same, and how many do.
+  /// By rank: the lowest rank that holds the same part, and the number of such ranks.
   struct Replicas {
-    std::vector<std::pair<Rank, uint32_t>> by_rank;  // empty: nobody holds what another one does
+    std::vector<std::pair<Rank, uint32_t>> by_rank;  // empty: no two ranks hold the same part
   };
   std::map<LayoutIndex, Replicas> repeats_;
   std::vector<std::vector<Use>> open_reads_;  // by rank: members of an open group
@@ -126,8 +132,8 @@ class ValueWatch final : public TraceSink {
   std::optional<Birth> infinity_;
 };
 
-/// Whether two tensors of one shape differ by no more than what another order of additions makes of
-/// floating-point numbers, and the first element at which they are not the same; nullopt: nowhere.
+/// The first element at which two tensors of one shape differ, and whether another order of
+/// additions may explain the differences; nullopt if they are equal.
 struct Difference {
   int64_t element = 0;
   bool rounding = false;

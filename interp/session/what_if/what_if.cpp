@@ -121,8 +121,8 @@ class Search {
     if (unchanged.verdict == Verdict::kCompletes) {
       out_.unchanged_completes = true;
       out_.conclusion =
-          "The program completes as it is, from the start and with all ranks moving: what stopped "
-          "it here was done by hand (ranks frozen or not started, values changed), no edit is "
+          "The unchanged program completes if it runs from the start with all ranks. What stopped "
+          "it here was done by hand (ranks frozen or not started, values changed), so no edit is "
           "needed.";
       if (by_hand)
         out_.conclusion += fmt::format(" `thaw` lets {} move again.", model::list_of(frozen));
@@ -131,7 +131,7 @@ class Search {
     if (by_hand && !unchanged.shot) {
       out_.cancelled = options_.stop.stop_requested();
       out_.conclusion = fmt::format(
-          "Nothing hangs without the frozen {}, which `thaw` lets move again: from the start the "
+          "Nothing hangs without the frozen {}, which `thaw` lets move again. From the start, the "
           "program {} ({}).",
           model::list_of(frozen), name(unchanged.verdict), unchanged.why);
       return std::move(out_);
@@ -314,7 +314,7 @@ class Search {
       out_.conclusion = fmt::format("No small edit was found that completes ({}).", tried);
     }
     if (out_.completes >= options_.enough) {
-      out_.conclusion += " The search ended there: others were not tried.";
+      out_.conclusion += " The search ended there; other edits were not tried.";
     } else if (out_.cancelled) {
       out_.conclusion += " The search was cancelled.";
     } else if (out_of_time_) {

@@ -62,9 +62,11 @@ std::string_view others_words(Verdict verdict, bool one) {
 std::string to_text(const WhatIf& result) {
   std::string out = result.conclusion + "\n";
   if (result.reformatted)
-    out += "The text was printed anew first, one instruction per line; edits count its lines.\n";
+    out +=
+        "The text was reprinted first, with one instruction per line; line numbers are those of "
+        "the reprinted text.\n";
   if (!result.of_given && result.completes > 0)
-    out += "The edits apply to the text that runs (`list` shows it); no file holds it.\n";
+    out += "The edits apply to the running text, which `list` shows; it is not in a file.\n";
   for (size_t i = 0; i < result.completes; ++i) {
     const WhatIfTrial& trial = result.trials[i];
     out += fmt::format("{}. {}\n", i + 1, trial.edit.sentence) + diff_text(trial.edit.diff);

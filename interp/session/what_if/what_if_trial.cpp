@@ -129,7 +129,7 @@ TrialResult try_text(const std::string& text, const TrialSetup& setup,
     out = refused(result.error(), sources, setup);
     if (result.error().diagnostics.front().id == "given_up") {
       out.verdict = Verdict::kTooLong;
-      out.why = "it was given up as it took too long";
+      out.why = "it was aborted because it took too long";
     }
     return out;
   }

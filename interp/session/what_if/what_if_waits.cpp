@@ -46,7 +46,7 @@ class Waits {
     for (size_t i = program_.node(wait).index + 1; i < all.size(); ++i) {
       if (!program_.communicates(all[i])) continue;
       LineEdit edit = out_.begin();
-      out_.add(fmt::format("Wait later: move {} behind {} ({}).", program_.where(wait),
+      out_.add(fmt::format("Wait later: move {} after {} ({}).", program_.where(wait),
                            program_.short_text(all[i]), program_.where(all[i])),
                edit.move(program_.node(wait).lines, program_.node(all[i]).lines.last + 1, 0));
       return;

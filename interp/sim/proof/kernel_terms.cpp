@@ -173,7 +173,7 @@ class Evaluation {
             offset_in(Box::whole(p.global), p.box.index_at(static_cast<int64_t>(e)));
         if (shape != nullptr && (*shape != p.global || index != here))
           bad = a_.failed(State::Kind::kUnknown,
-                          fmt::format("{} of elements that the layout puts elsewhere",
+                          fmt::format("{} of elements that are not where the layout says",
                                       record(i.kind).mnemonic));
         index = here;
       }
@@ -222,7 +222,7 @@ class Evaluation {
           return out;
         }
       }
-      why = fmt::format("%{} of kernel @{} is put together from several values", name,
+      why = fmt::format("%{} of kernel @{} contains elements of several values", name,
                         kernel_.function->name);
       return out;
     }

@@ -101,7 +101,7 @@ host @f on @m (%x: tensor<4x4xf32>) -> (%y: tensor<4x4xf32>) {
   const Ran ran = run_text(text + "  return %y\n}", "");
   EXPECT_EQ(ran.graphs,
             "0 captured, launched 0 times; no loop body was repeated with the same buffers; "
-            "4 bodies were not compared, because 256 different ones are kept already");
+            "4 bodies were not compared, because the limit of 256 different ones was reached");
 }
 
 TEST(Graphs, HoldTheMeetingsOfRanksOnOneDevice) {

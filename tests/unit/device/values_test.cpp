@@ -116,8 +116,8 @@ host @f on @m (%x: shard<4xf32, @m, [{}]>) -> (%y: shard<4xf32, @m, [{}]>) {
   return %y
 })"),
       "replicas_differ: ranks 0 and 1 return the same part of %y by its layout <@m, [{}]>, but "
-      "hold 2 and 1 at [1]: they parted at @f#6 launch @same on rank 1, where rank 0 has what "
-      "@f#5 launch @twice left\n");
+      "hold 2 and 1 at [1]: they first differ at @f#6 launch @same on rank 1, while rank 0 "
+      "still holds the result of @f#5 launch @twice\n");
 }
 
 }  // namespace

@@ -90,7 +90,8 @@ TEST(Diff, AnEditOfTheKeptRunIsListedAndFollowed) {
 TEST(Diff, WhatHasNotRunYetIsNotADifference) {
   Workbench w(kMlp);
   compare_with(w, log_of("diff_start.db", kMlp, "fast"));
-  EXPECT_NE(w.text("diff/result").find("Nothing was written in both runs yet"), std::string::npos);
+  EXPECT_NE(w.text("diff/result").find("No write has occurred in both runs yet"),
+            std::string::npos);
   EXPECT_EQ(w.model().comparison().view()->different(), 0);
   w.press("F5");
   w->settle(30);

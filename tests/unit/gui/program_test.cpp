@@ -113,7 +113,7 @@ TEST(Values, OfWhatIsNotThereItSaysWhy) {
   ASSERT_TRUE(w.press("F5"));
   w.model().selection.value = "g";
   w->settle(30);
-  EXPECT_NE(w.text("values/absent").find("its free stands above"), std::string::npos);
+  EXPECT_NE(w.text("values/absent").find("the focus rank is past its free"), std::string::npos);
 }
 
 // Takes the log of numbers around 0, so most of %l is NaN.

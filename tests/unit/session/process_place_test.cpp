@@ -69,7 +69,7 @@ TEST(ProcessPlace, SrunOnSeveralComputersNeedsOne) {
 
 TEST(ProcessPlace, WhatIsWrongIsNamed) {
   EXPECT_EQ(place_in({{"RANK", "x"}, {"WORLD_SIZE", "2"}}).error().message(),
-            "RANK is \"x\"; a number was expected");
+            "RANK is \"x\", not a number");
   EXPECT_EQ(place_in({{"RANK", "x"}, {"WORLD_SIZE", "2"}}).error().diagnostics.front().id,
             "launcher");
   EXPECT_EQ(place_in({{"RANK", "2"}, {"WORLD_SIZE", "2"}}).error().message(),
