@@ -31,6 +31,8 @@ std::string Sharding::dims_to_string() const {
   std::string out = "[";
   for (size_t i = 0; i < dims.size(); ++i) {
     out += (i ? ", " : "") + axes_to_string(dims[i].axes, dims[i].open);
+    if (dims[i].block != 0) out += " by " + std::to_string(dims[i].block);
+    if (dims[i].origin != 0) out += " from " + std::to_string(dims[i].origin);
     if (dims[i].priority != 0) out += "p" + std::to_string(dims[i].priority);
   }
   out += "]";
@@ -106,18 +108,39 @@ Range cut(Range range, int64_t parts, int64_t part) {
   return {range.lo + std::min(n, part * c), range.lo + std::min(n, (part + 1) * c)};
 }
 
+Range block_of(const DimSharding& dim, int64_t size, int64_t parts, int64_t part) {
+  const bool forwards = dim.block > 0;
+  const int64_t nth = forwards ? part : parts - 1 - part;  // counted from the low end
+  const int64_t begin = dim.origin + part * dim.block;
+  const auto within = [&](int64_t at) { return std::clamp<int64_t>(at, 0, size); };
+  const int64_t low = within(forwards ? begin : begin + dim.block);
+  const int64_t high = within(forwards ? begin + dim.block : begin);
+  return {nth == 0 ? 0 : low, nth == parts - 1 ? size : high};
+}
+
+Range part_of(const Mesh& mesh, const DimSharding& dim, int64_t size, int64_t position) {
+  const std::vector<AxisRef>& axes = dim.axes;
+  const bool whole =
+      std::all_of(axes.begin(), axes.end(), [](const AxisRef& a) { return a.whole(); });
+  const std::vector<AxisRef> merged = whole ? std::vector<AxisRef>() : merged_axes(mesh, axes);
+  Range range{0, size};
+  int64_t parts = 1;
+  int64_t part = 0;
+  for (const AxisRef& axis : whole ? axes : merged) {
+    const int64_t count = mesh.axis_size(axis);
+    const int64_t at = mesh.coord(position, axis);
+    if (dim.block == 0) range = cut(range, count, at);
+    parts *= count;
+    part = part * count + at;
+  }
+  return dim.block == 0 ? range : block_of(dim, size, parts, part);
+}
+
 Box shard_box(const Mesh& mesh, const Sharding& sharding, const Extents& extents,
               int64_t position) {
   Box box = Box::whole(extents);
   for (size_t d = 0; d < extents.size() && d < sharding.dims.size(); ++d) {
-    Range range{0, extents[d]};
-    const std::vector<AxisRef>& axes = sharding.dims[d].axes;
-    const bool whole =
-        std::all_of(axes.begin(), axes.end(), [](const AxisRef& a) { return a.whole(); });
-    const std::vector<AxisRef> merged = whole ? std::vector<AxisRef>() : merged_axes(mesh, axes);
-    for (const AxisRef& axis : whole ? axes : merged) {
-      range = cut(range, mesh.axis_size(axis), mesh.coord(position, axis));
-    }
+    const Range range = part_of(mesh, sharding.dims[d], extents[d], position);
     box.lo[d] = range.lo;
     box.hi[d] = range.hi;
   }

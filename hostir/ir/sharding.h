@@ -22,6 +22,15 @@ struct DimSharding {
   std::vector<AxisRef> axes;
   bool open = false;  // `?`: sharding propagation may add axes
   int priority = 0;   // `p1`: propagates after all dimensions of lower numbers
+  // `by 8 from -3`: part r ends where part r+1 begins, at origin + (r+1) * block, and the first and
+  // the last part reach to the ends of the dimension. A negative block puts the parts in opposite
+  // order. 0: parts of ceil(n/k). Slices and concats of cut dimensions are cut like this.
+  int64_t block = 0;
+  int64_t origin = 0;
+
+  bool cuts_alike(const DimSharding& other) const {
+    return block == other.block && origin == other.origin;
+  }
   friend bool operator==(const DimSharding&, const DimSharding&) = default;
 };
 
@@ -71,6 +80,11 @@ struct Range {
 /// Part `part` of `range` cut into `parts` parts of ceil(n/parts) indices; the last parts may be
 /// shorter or empty.
 Range cut(Range range, int64_t parts, int64_t part);
+
+/// The part of a dimension of size `size` that a mesh position has.
+Range part_of(const Mesh& mesh, const DimSharding& dim, int64_t size, int64_t position);
+/// Part `part` of `parts`, as `dim.block` (not 0) and `dim.origin` say.
+Range block_of(const DimSharding& dim, int64_t size, int64_t parts, int64_t part);
 
 /// The box of a mesh position. Every axis of the sharding must exist in the mesh, and
 /// `sharding.dims.size()` must equal `extents.size()`; the verifier checks both (`sharding_c*`).

@@ -47,7 +47,16 @@ Expected<ShardingRule> concat_rule(const OpCall& call, std::span<const Type> res
   r.factor_sizes = to;
   r.operands.assign(call.operands.size(), ops::one_to_one(0, to.size()));
   r.results = {ops::one_to_one(0, to.size())};
-  if (call.operands.size() > 1) r.replicated = {static_cast<int>(dim_of(call))};
+  if (call.operands.size() == 1) return r;
+  const auto dim = static_cast<int>(dim_of(call));
+  r.replicated = {dim};
+  IndexExpr before = 0;  // elements of the parts before this one
+  for (size_t i = 0; i < call.operands.size(); ++i) {
+    r.shifts.push_back(
+        {i, dim, dim, IndexExpr::binary(IndexExpr::Kind::kSub, 0, before).simplified()});
+    before =
+        IndexExpr::binary(IndexExpr::Kind::kAdd, before, shape_of(call.operands[i])[dim_of(call)]);
+  }
   return r;
 }
 
@@ -74,8 +83,8 @@ OpRecord op_concat() {
       .summary = "Tensors put one after another along a dimension.",
       .doc = {.shapes = "All operands of one shape but for dimension dim, whose sizes add up.",
               .sharding =
-                  "Other dimensions pass through; dim must not be cut. Operands that are all "
-                  "partial alike stay partial.",
+                  "Other dimensions pass through. If dim is cut, neighbours exchange what the "
+                  "result's parts lack. Operands that are all partial alike stay partial.",
               .dtypes = "Any, the same for all.",
               .cost = "Reads the operands and writes y once (bytes); no flops."},
       .operands = {{.name = "parts",

@@ -29,6 +29,7 @@ Expected<std::vector<Type>> infer_dynamic_slice(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), slice_sizes(call)));
 }
 
+// Along a dimension that is not taken whole, each rank contributes what it holds of the box.
 Expected<ShardingRule> dynamic_slice_rule(const OpCall& call, std::span<const Type> results) {
   const Shape& from = shape_of(call.operands[0]);
   const Shape& to = shape_of(results[0]);
@@ -40,6 +41,8 @@ Expected<ShardingRule> dynamic_slice_rule(const OpCall& call, std::span<const Ty
     if (ops::same_size(from[d], to[d])) continue;
     r.results[0][d] = {r.factor_count()};
     r.factor_sizes.push_back(to[d]);
+    const bool sums = dtype_of(call.operands[0]) != DType::kI1;
+    (sums ? r.reduction : r.replicated).push_back(static_cast<int>(d));
   }
   r.operands.resize(call.operands.size());  // the starts are scalars
   return r;
@@ -61,8 +64,10 @@ OpRecord op_dynamic_slice() {
       .shape = OpShape::kIndexed,
       .summary = "A box of fixed size that begins where scalars say.",
       .doc = {.shapes = "x of any shape, one scalar start per dimension; y has the shape `sizes`.",
-              .sharding = "Dimensions taken whole pass through; the others are gathered first and "
-                          "may be cut in the result. Partial values stay partial.",
+              .sharding =
+                  "Dimensions taken whole pass through. Where another one is cut, each rank takes "
+                  "what it holds of the box, and the sum of the parts is the result: "
+                  "partial. Partial values stay partial.",
               .dtypes = "x of any dtype, starts of any integer. A start is moved so that the box "
                         "lies within x.",
               .cost = "Reads and writes y once (bytes); no flops."},

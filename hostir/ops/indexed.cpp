@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace hostir::ops {
 
 size_t indexed_dim(const OpCall& call, size_t operand) {
@@ -43,6 +45,35 @@ AttributeSpec dim_attribute(std::string_view doc, bool required) {
   spec.required = required;
   if (!required) spec.fallback = Attribute(int64_t{-1});
   return spec;
+}
+
+ValueId in_blocks(Builder& b, ValueId x, int64_t dim, int64_t parts, double fill) {
+  if (b.error()) return x;
+  Shape shape = b.shape(x);
+  const auto d = static_cast<size_t>(dim);
+  const int64_t size = shape[d].simplified().value();
+  const int64_t block = std::max<int64_t>(1, (size + parts - 1) / parts);
+  if (parts * block != size) {
+    ExprList low(shape.size(), 0);
+    ExprList high = low;
+    high[d] = parts * block - size;
+    x = b.op(OpKind::pad, {x}, attrs({{"low", low}, {"high", high}, {"value", fill}}));
+  }
+  shape[d] = parts;
+  shape.insert(shape.begin() + dim + 1, block);
+  return b.reshape(x, shape);
+}
+
+ValueId out_of_blocks(Builder& b, ValueId x, int64_t dim, const IndexExpr& size) {
+  if (b.error()) return x;
+  Shape shape = b.shape(x);
+  const auto d = static_cast<size_t>(dim);
+  const IndexExpr all =
+      IndexExpr::binary(IndexExpr::Kind::kMul, shape[d], shape[d + 1]).simplified();
+  shape.erase(shape.begin() + dim);
+  shape[d] = all;
+  const ValueId flat = b.reshape(x, shape);
+  return same_size(all, size) ? flat : b.slice_dim(flat, dim, 0, size);
 }
 
 std::vector<AttributeSpec> put_attributes() {

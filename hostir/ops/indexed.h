@@ -21,6 +21,12 @@ inline constexpr std::string_view kDim = "dim is a dimension of the operand; -1 
 inline constexpr std::string_view kIndexDType = "The indices are integers, not i1.";
 
 AttributeSpec dim_attribute(std::string_view doc, bool required = false);
+/// x as blocks: dimension `dim`, filled up with `fill` at its end, becomes [parts, ceil(n/parts)].
+/// Where dim is cut into as many parts, each rank has its block without communication.
+ValueId in_blocks(Builder& b, ValueId x, int64_t dim, int64_t parts, double fill);
+/// The reverse; the first `size` elements.
+ValueId out_of_blocks(Builder& b, ValueId x, int64_t dim, const IndexExpr& size);
+
 /// The attributes `mode = add | set` and `size`.
 std::vector<AttributeSpec> put_attributes();
 bool adds(const OpCall& call);

@@ -91,6 +91,10 @@ Expected<ShardingRule> pad_rule(const OpCall& call, std::span<const Type> result
   for (size_t d = 0; d < from.size(); ++d) {
     if (is_untouched(p, d)) continue;
     r.results[0][d] = {r.factor_count()};
+    if (p.interior[d] == 0) {
+      r.shifts.push_back({0, static_cast<int>(d), r.factor_count(),
+                          IndexExpr::binary(IndexExpr::Kind::kSub, 0, p.low[d]).simplified()});
+    }
     r.factor_sizes.push_back(shape_of(results[0])[d]);
   }
   return r;
@@ -129,8 +133,9 @@ OpRecord op_pad() {
       .summary = "The tensor with a fixed value added before, after and between its elements.",
       .doc = {.shapes = "Dimension d becomes low + n + (n - 1) * interior + high.",
               .sharding =
-                  "Dimensions that are not padded pass through; a padded one is gathered first and "
-                  "may be cut in the result. With zeros a partial sum stays partial.",
+                  "Dimensions that are not padded pass through. If a padded one is cut, neighbours "
+                  "exchange what the result's parts lack; with padding between the elements it is "
+                  "gathered. With zeros a partial sum stays partial.",
               .dtypes = "Any; the value is rounded to the dtype.",
               .cost = "Reads x and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand"}},

@@ -180,6 +180,11 @@ struct OpRecord {
   /// True if this call must be expanded when a reduction factor is cut (linear: only with bias).
   /// Null for composites.
   bool (*needs_expand)(const OpCall&) = nullptr;
+  /// For an op along a dimension (`indexed_dim`) of its only operand that is cut into `parts`:
+  /// appends the computation block by block, with what the blocks need of each other. No values: it
+  /// is not worth it. Null: the dimension is gathered. A composite with this is expanded last, when
+  /// it is known how its operand is cut.
+  std::vector<ValueId> (*expand_blocks)(ops::Builder& builder, int64_t parts) = nullptr;
   Cost (*cost)(const OpCall&, std::span<const Extents> operands,
                std::span<const Extents> results) = nullptr;
   std::string_view gradient;  // the VJP as one line of text, or the reason for none ("none: ...")

@@ -15,8 +15,11 @@ Expected<ShardingRule> reverse_rule(const OpCall& call, std::span<const Type>) {
   r.operands = {ops::one_to_one(0, from.size())};
   r.results = r.operands;
   for (const int64_t d : ops::dims_of(call, "dims")) {
-    r.results[0][static_cast<size_t>(d)] = {r.factor_count()};
-    r.factor_sizes.push_back(from[static_cast<size_t>(d)]);
+    const auto f = static_cast<int>(d);
+    const IndexExpr& size = from[static_cast<size_t>(d)];
+    r.permutation.push_back(f);
+    r.shifts.push_back(
+        {0, f, f, IndexExpr::binary(IndexExpr::Kind::kSub, size, 1).simplified(), true});
   }
   return r;
 }
@@ -33,8 +36,9 @@ OpRecord op_reverse() {
       .shape = OpShape::kIndexed,
       .summary = "The elements in the opposite order along some dimensions.",
       .doc = {.shapes = "Any shape; the result has the same.",
-              .sharding = "Other dimensions pass through; a reversed one is gathered first and may "
-                          "be cut in the result. Partial values stay partial.",
+              .sharding =
+                  "Other dimensions pass through. The parts of a cut one change places. Partial "
+                  "values stay partial.",
               .dtypes = "Any.",
               .cost = "Reads x and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},

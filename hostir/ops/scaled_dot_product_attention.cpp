@@ -98,8 +98,27 @@ ValueId scale_like(ops::Builder& b, ValueId like) {
   return b.broadcast_to(b.op(OpKind::rsqrt, {b.full_size(b.dtype(like), {}, size)}), b.shape(like));
 }
 
+// The shape of a tensor with heads at dimension `at`, which become [groups, heads/groups].
+Shape in_groups(Shape shape, size_t at, const IndexExpr& groups) {
+  const IndexExpr heads = shape[at];
+  shape[at] = groups;
+  const IndexExpr each = IndexExpr::binary(IndexExpr::Kind::kDiv, heads, groups).simplified();
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at) + 1, each);
+  return shape;
+}
+
+// The mask, whose heads are grouped as those of the scores are.
+ValueId grouped_mask(ops::Builder& b, const IndexExpr* groups) {
+  const ValueId mask = b.arg(3);
+  if (groups == nullptr || b.rank(mask) < 3) return mask;
+  const size_t heads = b.rank(mask) - 3;
+  const Shape shape = b.shape(mask);
+  const bool alike = ops::same_size(shape[heads], 1);
+  return b.reshape(mask, in_groups(shape, heads, alike ? IndexExpr(1) : *groups));
+}
+
 // Masked scores become a very low number, whose exponential is 0.
-ValueId masked(ops::Builder& b, ValueId scores) {
+ValueId masked(ops::Builder& b, ValueId scores, const IndexExpr* groups) {
   const Shape shape = b.shape(scores);
   const auto rank = static_cast<int64_t>(shape.size());
   const ValueId lowest = b.full_like(scores, -1e30);
@@ -109,38 +128,43 @@ ValueId masked(ops::Builder& b, ValueId scores) {
     scores = b.select(b.compare(query, key, "ge"), scores, lowest);
   }
   if (!b.has_arg(3)) return scores;
-  const ValueId mask = b.broadcast_to(b.arg(3), shape);
+  const ValueId mask = b.broadcast_to(grouped_mask(b, groups), shape);
   if (b.error()) return {};
   if (b.dtype(mask) == DType::kI1) return b.select(mask, scores, lowest);
   return b.add(scores, b.cast(mask, b.dtype(scores)));
 }
 
-// A group of query heads shares keys, so the heads of a group become rows of one product.
+// a[b.., G, R, S, k] with c[b.., G, ...], contracted over a's last dimension and c's `contracted`.
+ValueId group_product(ops::Builder& b, ValueId a, ValueId c, int64_t contracted) {
+  IntList batch = ops::all_dims(b.rank(c) - 2);
+  return b.op(OpKind::dot_general, {a, c},
+              ops::attrs({{"lhs_batch", batch},
+                          {"rhs_batch", batch},
+                          {"lhs_contracting", IntList{b.last_dim(a)}},
+                          {"rhs_contracting", IntList{contracted}}}));
+}
+
+// Heads that share keys are a dimension of their own, so that groups, heads of a group and queries
+// can each be cut.
 ops::Values expand_attention(ops::Builder& b) {
-  const ValueId q = b.arg(0);
   const ValueId k = b.arg(1);
   const ValueId v = b.arg(2);
-  const size_t rank = b.rank(q);
-  const Shape shape = b.shape(q);
-  const Shape keys = b.shape(k);
-  const bool grouped = !ops::same_size(shape[rank - 3], keys[rank - 3]);
-  Shape folded = shape;  // [.., G, H/G * S, D]
-  folded[rank - 3] = keys[rank - 3];
-  folded[rank - 2] = IndexExpr::binary(
-      IndexExpr::Kind::kMul,
-      IndexExpr::binary(IndexExpr::Kind::kDiv, shape[rank - 3], keys[rank - 3]), shape[rank - 2]);
-  folded[rank - 2] = folded[rank - 2].simplified();
-  IntList swapped = ops::all_dims(rank);
-  std::swap(swapped[rank - 1], swapped[rank - 2]);
-  const ValueId left = grouped ? b.reshape(q, folded) : q;
-  const ValueId products = b.matmul(left, b.transpose(k, swapped));
-  ValueId scores = b.widened(b.reshape(products, scores_shape(shape, keys)));
+  const Shape shape = b.shape(b.arg(0));
+  const size_t heads = shape.size() - 3;
+  const IndexExpr groups = b.shape(k)[heads];
+  const bool grouped = !ops::same_size(shape[heads], groups);
+  const ValueId q = grouped ? b.reshape(b.arg(0), in_groups(shape, heads, groups)) : b.arg(0);
+  IntList swapped = ops::all_dims(shape.size());
+  std::swap(swapped[heads + 1], swapped[heads + 2]);
+  const ValueId products =
+      grouped ? group_product(b, q, k, b.last_dim(k)) : b.matmul(q, b.transpose(k, swapped));
+  ValueId scores = b.widened(products);
   if (b.error()) return {scores};
-  scores = masked(b, b.mul(scores, scale_like(b, scores)));
+  scores = masked(b, b.mul(scores, scale_like(b, scores)), grouped ? &groups : nullptr);
   const ValueId weights = b.cast(b.op(OpKind::softmax, {scores}, {}, "weights"), b.dtype(q));
   if (b.error()) return {scores};
-  Shape rows = scores_shape(folded, keys);
-  const ValueId y = b.matmul(grouped ? b.reshape(weights, rows) : weights, v);
+  const ValueId y =
+      grouped ? group_product(b, weights, v, b.last_dim(v) - 1) : b.matmul(weights, v);
   Shape result = shape;
   result.back() = b.shape(v).back();
   return {b.reshape(y, result)};

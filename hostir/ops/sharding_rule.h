@@ -31,6 +31,19 @@ struct ShardingRule {
   std::vector<int> permutation;  // sharding propagates, but neighbours must exchange data
   Reduction reduction_kind = Reduction::kSum;
 
+  /// Element i of the results along factor `to` is element i + by of the operand along factor
+  /// `from`, or by - i if mirrored. If `to` is cut, the operand is cut at the same elements, in
+  /// blocks (DimSharding::block), and neighbours exchange only what the other lacks.
+  struct Shift {
+    size_t operand = 0;
+    int from = 0;
+    int to = 0;
+    IndexExpr by;
+    bool mirrored = false;
+    friend bool operator==(const Shift&, const Shift&) = default;
+  };
+  std::vector<Shift> shifts;
+
   int factor_count() const { return static_cast<int>(factor_sizes.size()); }
   /// True if a rank cannot compute its result box from its operand boxes when the factor is cut:
   /// `replicated`, `permutation`, or a factor that occurs only in operands and is not reduced.

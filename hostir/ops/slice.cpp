@@ -85,7 +85,10 @@ Expected<ShardingRule> slice_rule(const OpCall& call, std::span<const Type>) {
   for (size_t d = 0; d < from.size(); ++d) {
     const bool whole =
         ops::same_size(b.start[d], 0) && ops::same_size(b.limit[d], from[d]) && b.stride[d] == 1;
-    if (!whole) r.permutation.push_back(static_cast<int>(d));
+    if (whole) continue;
+    const auto f = static_cast<int>(d);
+    r.permutation.push_back(f);
+    if (b.stride[d] == 1) r.shifts.push_back({0, f, f, b.start[d]});
   }
   return r;
 }
@@ -118,12 +121,14 @@ OpRecord op_slice() {
       .mnemonic = "slice",
       .shape = OpShape::kBroadcast,
       .summary = "A box of a tensor, with strides.",
-      .doc = {.shapes = "x of any shape; result size ceil((limit - start) / stride) per dimension.",
-              .sharding =
-                  "Dimensions taken whole pass through; the others must not be cut. Partial "
-                  "values stay partial.",
-              .dtypes = "Any.",
-              .cost = "Reads x once at most and writes y once (bytes); no flops."},
+      .doc =
+          {.shapes = "x of any shape; result size ceil((limit - start) / stride) per dimension.",
+           .sharding =
+               "Dimensions taken whole pass through. If another one is cut, each rank takes what "
+               "it holds, and neighbours exchange what the result's parts lack; with a stride "
+               "it is gathered. Partial values stay partial.",
+           .dtypes = "Any.",
+           .cost = "Reads x once at most and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},
       .attributes = {{.name = "start",
                       .type = AttributeSpec::Type::kExprs,

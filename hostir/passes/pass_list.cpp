@@ -113,7 +113,9 @@ Function taken(LowerState& s) {
 Expected<void> propagate_shardings(LowerState& s) {
   s.bound = s.function();
   HOSTIR_ASSIGN_OR_RETURN(Function bordered, with_mesh_borders(taken(s)));
-  HOSTIR_ASSIGN_OR_RETURN(Function simple, expand_composites(std::move(bordered), Origins::kNoted));
+  const auto early = [](const OpRecord& op) { return op.expand_blocks == nullptr; };
+  HOSTIR_ASSIGN_OR_RETURN(Function simple,
+                          expand_composites(std::move(bordered), Origins::kNoted, early));
   HOSTIR_ASSIGN_OR_RETURN(
       s.function(), propagate(s.out.program, std::move(simple), s.out.mesh, s.out.explanation));
   return {};

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "hostir/passes/factor_moves.h"
 #include "hostir/passes/task_times.h"
 
 namespace hostir {
@@ -160,6 +161,12 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
     consider(order);
   }
   consider({});
+  for (size_t o = 0; o < i.operands.size() && has_compound(rule); ++o) {
+    const Sharding held = sharding_of_operand(i.operands[o]);
+    for (FactorAxes& other : with_lost_axes_moved(mesh_, rule, held, seen[o])) {
+      add(std::move(other));
+    }
+  }
   const size_t suggested = out.size();
   const AxisList axes = axes_of(mesh_, seen);
   if (record(i.kind).shape == OpShape::kContraction && axes.size() <= kMaxAxesTried) {
@@ -201,6 +208,52 @@ std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction&
   return p;
 }
 
+bool OpChooser::same_parts(const DimSharding& a, const DimSharding& b, int64_t size) const {
+  for (int64_t p = 0; p < mesh_.size(); ++p) {
+    if (part_of(mesh_, a, size, p) != part_of(mesh_, b, size, p)) return false;
+  }
+  return true;
+}
+
+// Cuts the smaller side of each shifted factor in blocks that lie where the parts of the other side
+// do, so that every rank computes its result from its operand. False if that is impossible.
+bool OpChooser::shift_parts(const Instruction& i, const ShardingRule& rule,
+                            OpChoice& choice) const {
+  for (const ShardingRule::Shift& s : rule.shifts) {
+    const AxisList& axes = choice.axes[static_cast<size_t>(s.to)];
+    if (axes.empty()) continue;
+    const auto from = dim_of_factor(rule.operands[s.operand], s.to);
+    const auto to = dim_of_factor(rule.results.front(), s.to);
+    if (!from || !to || i.results.size() != 1) return false;
+    const ValueId operand = i.operands[s.operand].value;
+    const IndexExpr before = tensor_type(source_, operand).shape[*from].simplified();
+    const IndexExpr after = tensor_type(source_, i.results.front()).shape[*to].simplified();
+    const IndexExpr by = s.by.simplified();
+    if (!before.is_const() || !after.is_const() || !by.is_const()) return false;
+    const bool moves_result =
+        !s.mirrored && i.operands.size() == 1 && before.value() > after.value();
+    const int64_t whole = moves_result ? before.value() : after.value();
+    const int64_t parts = part_count(mesh_, axes);
+    DimSharding cut = choice.results.front().dims[*to];
+    DimSharding blocks = cut;
+    blocks.block = std::max<int64_t>(1, (whole + parts - 1) / parts);
+    if (!same_parts(cut, blocks, whole)) return false;  // parts of parts differ in size
+    blocks.origin = moves_result ? -by.value() : by.value();
+    if (s.mirrored) {
+      blocks.block = -blocks.block;
+      ++blocks.origin;
+    }
+    const int64_t size = moves_result ? after.value() : before.value();
+    if (same_parts(cut, blocks, size)) continue;
+    if (moves_result) {
+      choice.results.front().dims[*to] = blocks;
+    } else {
+      choice.operands[s.operand].dims[*from] = blocks;
+    }
+  }
+  return true;
+}
+
 std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const ShardingRule& rule,
                                             const FactorAxes& wanted_axes, const Partial* partial,
                                             double limit_ns) const {
@@ -239,6 +292,7 @@ std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const Sharding
     }
     choice.results.push_back(effective(mesh_, s));
   }
+  if (!rule.shifts.empty() && !shift_parts(i, rule, choice)) return std::nullopt;
   // The work comes first: it needs no plans, and most bad candidates already fail by it.
   choice.cost_ns = work_ns(i, choice);
   for (size_t o = 0; o < i.operands.size() && choice.cost_ns <= limit_ns; ++o) {
@@ -390,6 +444,22 @@ Expected<OpChoice> OpChooser::choose_anew(const Instruction& instruction) const 
   if (partial) {
     std::optional<OpChoice> delayed = best_of(&*partial);
     if (delayed && delayed->cost_ns < best->cost_ns - 1e-6) best = std::move(delayed);
+  }
+  if (rule.shifts.empty()) return *best;
+  const ShardingRule moved = with_shifts_cut(rule);
+  const auto is_shifted = [&](const FactorAxes& axes) {
+    return std::any_of(moved.shifts.begin(), moved.shifts.end(), [&](const auto& shift) {
+      return !axes[static_cast<size_t>(shift.to)].empty();
+    });
+  };
+  for (const FactorAxes& axes : candidates(instruction, moved).axes) {
+    if (!is_shifted(axes)) continue;
+    const auto consider = [&](const Partial* consumed) {
+      auto choice = evaluate(instruction, moved, axes, consumed, best->cost_ns - kEqualNs);
+      if (choice) best = std::move(choice);
+    };
+    consider(nullptr);
+    if (partial) consider(&*partial);
   }
   return *best;
 }

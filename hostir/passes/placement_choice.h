@@ -67,6 +67,8 @@ class OpChooser {
   std::optional<OpChoice> evaluate(const Instruction& i, const ShardingRule& rule,
                                    const FactorAxes& axes, const Partial* partial,
                                    double limit_ns) const;
+  bool shift_parts(const Instruction& i, const ShardingRule& rule, OpChoice& choice) const;
+  bool same_parts(const DimSharding& a, const DimSharding& b, int64_t size) const;
   double result_cost(ValueId value, const Sharding& held) const;
   double future_cost(ValueId value, const Sharding& held, int depth) const;
   bool likely_partial(ValueId value, const AxisList& axes, int depth) const;

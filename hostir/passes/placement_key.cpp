@@ -109,7 +109,10 @@ uint32_t PlacementKeys::op_number(const Instruction& i) {
 
 uint32_t PlacementKeys::sharding_number(const Sharding& sharding) {
   std::string text = "s" + sharding.mesh + ":";
-  for (const DimSharding& d : sharding.dims) append_axes(d.axes, text);
+  for (const DimSharding& d : sharding.dims) {
+    append_axes(d.axes, text);
+    if (d.block != 0) text += "b" + std::to_string(d.block) + "," + std::to_string(d.origin);
+  }
   if (sharding.is_partial()) {
     text += std::to_string(static_cast<int>(sharding.unreduced_kind));
     append_axes(sharding.unreduced, text);

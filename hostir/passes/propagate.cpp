@@ -34,6 +34,9 @@ struct Party {
 enum class Strategy : uint8_t { kBasic, kAggressive };
 
 constexpr int kRounds = 5;
+// A bias, or its gradient, does not decide how activations are cut before larger tensors do: axes
+// wait for round 3 if the tensor that they go to is more than this many times as large.
+constexpr double kMuchSmaller = 64;
 
 // The ways in which an edge may pass axes on. Between operands, both must be allowed.
 struct Directions {
@@ -292,12 +295,18 @@ class Propagation {
         axes = prefix_avoiding(mesh_, axes, held_elsewhere(e, f));
       }
       if (axes.empty()) continue;
+      const double source_elems = round < 3 ? source_weight(e, f).second : 0;
+      const auto waits = [&](size_t t) {
+        return round < 3 && source_elems * kMuchSmaller < tensors_[e.tensors[t]].elems;
+      };
       for (size_t t = e.operand_count; go.forwards && t < e.tensors.size(); ++t) {
-        extend(e, t, f, axes);
+        if (!waits(t)) extend(e, t, f, axes);
       }
       if (!go.backwards) continue;
       if (e.shape == OpShape::kPointwise) axes = taken_by_result(e, f, axes);
-      for (size_t t = 0; t < e.operand_count; ++t) extend(e, t, f, axes);
+      for (size_t t = 0; t < e.operand_count; ++t) {
+        if (!waits(t)) extend(e, t, f, axes);
+      }
     }
   }
 

@@ -12,7 +12,7 @@
 //          (dynamic_slice) only forwards;
 //      (1) all ops that map dimensions one to one;
 //      (2) all ops, but only factors shared by operands and results; broadcasts only backwards;
-//      (3) also reduction factors;
+//      (3) also reduction factors, and from tensors that are much smaller;
 //      (4) also broadcasts forwards.
 //   4. Each round first adds axes that no tensor of the op contradicts (basic), then axes that each
 //      tensor can take individually (aggressive): larger tensors first, and for pointwise ops the

@@ -93,7 +93,12 @@ bool PropagationEdge::in_operands(int factor) const { return in_any(rule.operand
 bool PropagationEdge::in_results(int factor) const { return in_any(rule.results, factor); }
 
 bool PropagationEdge::passes_through() const {
-  if (shape == OpShape::kIndexed) return rule.reduction.empty();
+  if (shape == OpShape::kIndexed) {
+    // All other operands are scalars (dynamic_slice), or nothing is looked up in parts.
+    const bool scalars = std::all_of(rule.operands.begin() + 1, rule.operands.end(),
+                                     [](const auto& tensor) { return tensor.empty(); });
+    return scalars || rule.reduction.empty();
+  }
   if (shape != OpShape::kPointwise && shape != OpShape::kBroadcast) return false;
   for (int f = 0; f < rule.factor_count(); ++f) {
     if (!in_operands(f) || !in_results(f)) return false;

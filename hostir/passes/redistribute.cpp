@@ -16,6 +16,12 @@ constexpr double kStepNs = 1;       // added per step, so that the shorter of tw
 constexpr size_t kMaxVisited = 96;  // the search stops proposing shardings beyond this number
 constexpr double kWorthMoreCollectives = 1.1;  // how many times cheaper, per further collective
 
+// The same axes cut the same dimensions, into parts of equal size.
+Sharding in_parts(Sharding s) {
+  for (DimSharding& d : s.dims) d.block = d.origin = 0;
+  return s;
+}
+
 class Search {
  public:
   Search(const StepCost& cost, const Mesh& mesh, const TensorType& type, const Sharding& from,
@@ -34,6 +40,10 @@ class Search {
       if (visited_[*next].sharding == target_) return traced(*next);
       visited_[*next].done = true;
       if (visited_.size() > kMaxVisited) continue;
+      if (has_blocks(visited_[*next].sharding) || has_blocks(target_)) {
+        for (Sharding& to : past_blocks(visited_[*next].sharding)) reach(*next, std::move(to));
+        continue;
+      }
       const Sharding at = visited_[*next].sharding;  // copied because the list grows
       for (Sharding& to : waypoints(mesh_, at, target_)) reach(*next, std::move(to));
       for (Sharding to : placings) {
@@ -64,6 +74,26 @@ class Search {
       if (!best || rank_of(visited_[i]) < rank_of(visited_[*best])) best = i;
     }
     return best;
+  }
+
+  // Blocks are entered and left by one step: to the target, or by way of the usual parts.
+  std::vector<Sharding> past_blocks(const Sharding& at) const {
+    std::vector<Sharding> out = {target_};
+    if (has_blocks(at)) {
+      out.push_back(in_parts(at));
+    } else {
+      Sharding entry = in_parts(target_);
+      if (at.is_partial()) {
+        Sharding partial = entry;
+        partial.unreduced = at.unreduced;
+        partial.unreduced_kind = at.unreduced_kind;
+        out.push_back(canonical(mesh_, std::move(partial)));
+      }
+      if (at != entry) {
+        for (Sharding& to : waypoints(mesh_, at, entry)) out.push_back(std::move(to));
+      }
+    }
+    return out;
   }
 
   void reach(size_t by, Sharding to) {
@@ -127,7 +157,7 @@ Redistribution plan_by_replicating(const StepCost& cost, const Mesh& mesh, const
   Sharding whole = from;
   whole.unreduced.clear();
   pass(whole);
-  for (DimSharding& d : whole.dims) d.axes.clear();
+  for (DimSharding& d : whole.dims) d = {};
   pass(whole);
   Sharding cut = to;
   cut.unreduced.clear();
@@ -150,7 +180,7 @@ void append_sharding(const Mesh& mesh, const Sharding& sharding, std::string& ke
   const auto is_whole = [](const AxisRef& a) { return a.whole(); };
   bool whole = std::all_of(sharding.unreduced.begin(), sharding.unreduced.end(), is_whole);
   for (const DimSharding& d : sharding.dims)
-    whole = whole && std::all_of(d.axes.begin(), d.axes.end(), is_whole);
+    whole = whole && d.block == 0 && std::all_of(d.axes.begin(), d.axes.end(), is_whole);
   if (!whole) {
     const Sharding same = effective(mesh, sharding);
     key += "!" + same.dims_to_string();
@@ -196,7 +226,7 @@ const Redistribution& Redistributor::plan(const TensorType& type, const Sharding
   const Sharding target = effective(mesh_, to);
   if (source == target) return at->second;
   auto found = Search(cost_, mesh_, type, source, target).run();
-  if (found && may_improve(*found)) {
+  if (found && may_improve(*found) && !has_blocks(source) && !has_blocks(target)) {
     const std::vector<Sharding> placings = every_placing(mesh_, source, target);
     std::optional<Redistribution> other;
     if (!placings.empty()) {

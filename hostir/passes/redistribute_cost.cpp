@@ -34,7 +34,15 @@ double largest_local_elems(const Mesh& mesh, const Shape& shape, const Sharding&
     const IndexExpr size = shape[d].simplified();
     int64_t n = size.is_const() ? size.value() : 1024;
     if (d < sharding.dims.size()) {
-      for (const AxisRef& a : sharding.dims[d].axes) {
+      const DimSharding& dim = sharding.dims[d];
+      const int64_t parts = dim.block == 0 ? 0 : part_count(mesh, dim.axes);
+      int64_t largest = 0;
+      for (int64_t p = 0; p < parts; ++p) {
+        const Range part = block_of(dim, n, parts, p);
+        largest = std::max(largest, part.hi - part.lo);
+      }
+      if (parts > 0) n = largest;
+      for (const AxisRef& a : parts > 0 ? AxisList() : dim.axes) {
         const int64_t k = mesh.axis_size(a);
         n = n / k + (n % k != 0);
       }
@@ -78,9 +86,28 @@ double StepCost::transfer_ns(OpKind kind, double bytes, const GroupPlace& place)
   return machine_.issue_ns + collective_ns(machine_, kind, scale_ * counted, place);
 }
 
+// The most that a rank sends or receives in an exchange with blocks, of which most often only a
+// border moves; nullopt for any other step.
+std::optional<double> StepCost::moved_bytes(const TensorType& type, const Sharding& from,
+                                            const RedistributeStep& step) const {
+  const bool exchange = step.kind == StepKind::kAllToAll || step.kind == StepKind::kPermute;
+  if (!exchange || !(has_blocks(from) || has_blocks(step.to))) return std::nullopt;
+  const auto extents = constant_extents(type.shape);
+  if (!extents) return std::nullopt;
+  int64_t moved = 0;
+  for (int64_t p = 0; p < mesh_.size(); ++p) {
+    const Box before = shard_box(mesh_, from, *extents, p);
+    const Box after = shard_box(mesh_, step.to, *extents, p);
+    const int64_t stays = before.intersect(after).volume();
+    moved = std::max(moved, std::max(before.volume(), after.volume()) - stays);
+  }
+  return static_cast<double>(moved * size_bytes(type.dtype));
+}
+
 double StepCost::step_bytes(const TensorType& type, const Sharding& from,
                             const RedistributeStep& step) const {
   if (step.kind == StepKind::kLocal) return 0;
+  if (const auto moved = moved_bytes(type, from, step)) return *moved;
   const Sharding& larger = step.kind == StepKind::kAllGather ? step.to : from;
   return wire_bytes(op_of(step.kind), bytes_of(type, larger), place_of(step.axes).ranks);
 }
@@ -91,8 +118,11 @@ double StepCost::step_ns(const TensorType& type, const Sharding& from,
   const double after = bytes_of(type, step.to);
   if (step.kind == StepKind::kLocal) return kernel_ns(type.dtype, 0, 2 * after);
   const double bytes = step.kind == StepKind::kAllGather ? after : before;
-  double ns = machine_.issue_ns +
-              collective_ns(machine_, op_of(step.kind), scale_ * bytes, place_of(step.axes));
+  const GroupPlace& place = place_of(step.axes);
+  const auto moved = moved_bytes(type, from, step);
+  double ns =
+      moved ? transfer_ns(op_of(step.kind), *moved, place)
+            : machine_.issue_ns + collective_ns(machine_, op_of(step.kind), scale_ * bytes, place);
   if (step.pack) ns += kernel_ns(type.dtype, 0, 2 * before);
   if (step.unpack) ns += kernel_ns(type.dtype, 0, 2 * after);
   return ns;

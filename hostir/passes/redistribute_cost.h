@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "hostir/ir/machine.h"
 #include "hostir/ops/collective_cost.h"
@@ -34,6 +35,8 @@ class StepCost {
   const Machine& machine() const { return machine_; }
 
  private:
+  std::optional<double> moved_bytes(const TensorType& type, const Sharding& from,
+                                    const RedistributeStep& step) const;
   double bytes_of(const TensorType& type, const Sharding& sharding) const;
   const GroupPlace& place_of(const AxisList& axes) const;
 

@@ -1,6 +1,7 @@
 #include "hostir/passes/redistribute_step.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "hostir/passes/shard_parts.h"
@@ -28,19 +29,15 @@ class BoxNumbers {
              const ShardParts& after)
       : mesh_(mesh), partial_(partial), before_(before), after_(after) {
     for (size_t d = 0; d < before.rank(); ++d) {
-      // Both lists are sorted, as parts are in the order of their indices.
       Dim& dim = dims_.emplace_back();
-      const std::vector<Range>& had = before.ranges(d);
-      for (size_t p = 0; p < had.size(); ++p) {
-        if (p == 0 || !(had[p] == had[p - 1])) ++dim.count;
-        dim.before.push_back(dim.count - 1);
-      }
-      size_t at = 0;
+      std::map<std::pair<int64_t, int64_t>, size_t> numbers;
+      for (const Range& r : before.ranges(d))
+        dim.before.push_back(numbers.try_emplace({r.lo, r.hi}, numbers.size()).first->second);
       for (const Range& r : after.ranges(d)) {
-        while (at < had.size() && std::pair(had[at].lo, had[at].hi) < std::pair(r.lo, r.hi)) ++at;
-        const bool found = at < had.size() && had[at] == r;
-        dim.after.push_back(found ? std::optional(dim.before[at]) : std::nullopt);
+        const auto at = numbers.find({r.lo, r.hi});
+        dim.after.push_back(at != numbers.end() ? std::optional(at->second) : std::nullopt);
       }
+      dim.count = numbers.size();
       count_ *= dim.count;
     }
     count_ *= static_cast<size_t>(part_count(mesh, partial));
@@ -86,6 +83,12 @@ class BoxNumbers {
   std::vector<Dim> dims_;
   size_t count_ = 1;
 };
+
+// The axes of a dimension that both shardings cut alike, before they differ.
+AxisList shared_prefix(const Mesh& mesh, const DimSharding& a, const DimSharding& b) {
+  const bool alike = a.cuts_alike(b) && (a.block == 0 || a.axes == b.axes);
+  return alike ? common_prefix(mesh, a.axes, b.axes) : AxisList();
+}
 
 class StepMaker {
  public:
@@ -159,6 +162,7 @@ class StepMaker {
       const AxisList tail = suffix_after(mesh_, from_.dims[d].axes, to_.dims[d].axes);
       axes = joined(mesh_, axes, tail);
     }
+    if (axes.empty()) return std::nullopt;
     RedistributeStep s = step(StepKind::kAllGather, axes);
     s.unpack = !cut_on_dimension_0(to_, from_, axes);
     if (!nests(to_, from_) && !members_hold_all(axes)) return std::nullopt;
@@ -175,7 +179,7 @@ class StepMaker {
     for (size_t d = 0; d < to_.dims.size(); ++d) {
       const AxisList& a = from_.dims[d].axes;
       const AxisList& b = to_.dims[d].axes;
-      const AxisList prefix = common_prefix(mesh_, a, b);
+      const AxisList prefix = shared_prefix(mesh_, from_.dims[d], to_.dims[d]);
       entire = entire && begins_with(a, prefix) && begins_with(b, prefix);
       leaving = joined(mesh_, leaving, suffix_after(mesh_, a, prefix));
       arriving = joined(mesh_, arriving, suffix_after(mesh_, b, prefix));
@@ -183,7 +187,9 @@ class StepMaker {
     if (!same_set(mesh_, leaving, arriving)) return std::nullopt;
     // Choose the group order that avoids packing, if there is one.
     AxisList axes = cut_on_dimension_0(to_, from_, leaving) ? leaving : arriving;
-    if (!entire && !divides(from_, to_) && !members_hold_all(axes)) return std::nullopt;
+    const bool blocks = has_blocks(from_) || has_blocks(to_);
+    const bool nested = !blocks && (entire || divides(from_, to_));
+    if (!nested && !members_hold_all(axes)) return std::nullopt;
     RedistributeStep s = step(StepKind::kAllToAll, std::move(axes));
     s.pack = !evenly_cut_on_dimension_0(from_, to_, s.axes);
     s.unpack = !evenly_cut_on_dimension_0(to_, from_, s.axes);
@@ -223,10 +229,12 @@ class StepMaker {
     for (size_t d = 0; d < outer.dims.size(); ++d) {
       const AxisList& a = outer.dims[d].axes;
       const AxisList& b = inner.dims[d].axes;
+      const bool blocks = outer.dims[d].block != 0 || (inner.dims[d].block != 0 && !a.empty());
+      if (blocks && outer.dims[d] != inner.dims[d]) return false;
       if (!is_prefix(mesh_, a, b)) return false;
       entire = entire && begins_with(b, a);
     }
-    return entire || divides(outer, inner);
+    return entire || (!has_blocks(outer) && !has_blocks(inner) && divides(outer, inner));
   }
 
   bool parts_lie_inside(const Sharding& outer, const Sharding& inner) const {
@@ -312,6 +320,7 @@ class StepMaker {
   // order, on dimension 0 and `whole` does not. Other dimensions of `cut` may be cut less.
   bool cut_on_dimension_0(const Sharding& whole, const Sharding& cut, const AxisList& axes) const {
     if (cut.dims.empty()) return axes.empty();
+    if (has_blocks(whole) || has_blocks(cut)) return false;
     if (cut.dims[0].axes != joined(mesh_, whole.dims[0].axes, axes)) return false;
     for (size_t d = 1; d < cut.dims.size(); ++d) {
       if (!is_prefix(mesh_, cut.dims[d].axes, whole.dims[d].axes)) return false;
@@ -343,7 +352,8 @@ class StepMaker {
   // keeps its own box if it can. Partial values move only between equal partial coordinates.
   std::optional<std::vector<int64_t>> permutation() const {
     const std::optional<Extents>& extents = known_extents();
-    if (!extents || (!same_part_counts() && divides(from_, to_))) return std::nullopt;
+    const bool blocks = has_blocks(from_) || has_blocks(to_);
+    if (!extents || (!blocks && !same_part_counts() && divides(from_, to_))) return std::nullopt;
     const ShardParts before(mesh_, from_, *extents);
     const ShardParts after(mesh_, to_, *extents);
     const BoxNumbers numbers(mesh_, from_.unreduced, before, after);
@@ -406,6 +416,11 @@ std::vector<Extents> sample_extents(const Shape& shape) {
     out.push_back(std::move(extents));
   }
   return out;
+}
+
+bool has_blocks(const Sharding& s) {
+  return std::any_of(s.dims.begin(), s.dims.end(),
+                     [](const DimSharding& d) { return d.block != 0; });
 }
 
 std::string_view name(StepKind kind) {

@@ -35,6 +35,9 @@ struct RedistributeStep {
   std::vector<int64_t> ranks;  // of the communicator between two meshes (mesh_step.h); else empty
 };
 
+/// True if a dimension is cut into blocks (DimSharding::block).
+bool has_blocks(const Sharding& s);
+
 /// Sizes for checking a step: the known ones, or else a few difficult ones.
 std::vector<Extents> sample_extents(const Shape& shape);
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "hostir/ops/builder.h"
+#include "hostir/passes/factors.h"
 #include "hostir/passes/placement_choice.h"
 
 namespace hostir {
@@ -31,7 +32,8 @@ class Resharder {
     begin();
     uint32_t number = 0;
     const std::vector<InstrId> body = body_of(source_);
-    const std::vector<bool> needed = needed_values();
+    needed_ = needed_values();
+    const std::vector<bool>& needed = needed_;
     for (const InstrId id : body) {
       Instruction& i = source_.instr(id);
       ++number;
@@ -137,6 +139,11 @@ class Resharder {
     const Demand demand{fmt::format("{} at {}", op.mnemonic, address(source_, number)), number};
     if (op.shape == OpShape::kLayout) return relay(i, demand);
     if (op.shape == OpShape::kSource && !wishes_[i.results.front().index].fixed) return {};
+    if (op.expand_blocks != nullptr) {
+      HOSTIR_ASSIGN_OR_RETURN(const bool expanded, expand_blocks(i, op, number));
+      if (expanded) return {};
+      if (op.shape == OpShape::kComposite) return expand(i, op, number);
+    }
     HOSTIR_ASSIGN_OR_RETURN(const OpChoice* choice,
                             chooser_on(wishes_[i.results.front().index].sharding.mesh).choose(i));
     if (choice->expand) return expand(i, op, number);
@@ -155,34 +162,119 @@ class Resharder {
   }
 
   Expected<void> expand(const Instruction& i, const OpRecord& op, uint32_t number) {
-    const ValueId result = i.results.front();
-    const RegionId scratch = source_.add_region();
-    const std::string name = source_.value(result).name;
     const size_t before = source_.values.size();
-    ops::Builder builder(source_, scratch,
-                         [this](std::string_view stem) { return source_.unique_name(stem); });
-    builder.begin(i, name);
-    const ValueId last = op.expand(builder).front();
+    const RegionId scratch = source_.add_region();
+    ops::Builder builder = builder_in(scratch, i);
+    const std::vector<ValueId> made = op.expand(builder);
     if (builder.error()) return tl::unexpected(*builder.error());
-    source_.value(last).name = name;  // it replaces the result, so it takes the name
+    return replace(i, scratch, before, made, number, nullptr);
+  }
+
+  // Expands an op along a cut dimension block by block. False: it is better gathered.
+  Expected<bool> expand_blocks(const Instruction& i, const OpRecord& op, uint32_t number) {
+    const ValueId operand = i.operands.front().value;
+    const Version* held = versions_.primary(operand);
+    if (held == nullptr || held->sharding.is_partial()) return false;
+    const size_t rank = held->sharding.dims.size();
+    const auto dim = static_cast<size_t>(ops::dim_of(i.attributes, "dim", rank));
+    const DimSharding& cut = held->sharding.dims[dim];
+    const int64_t parts = part_count(moves_.mesh(held->sharding.mesh), cut.axes);
+    if (parts < 2 || cut.block != 0 || !blocks_pay(operand)) {
+      return false;
+    }
+    const size_t before = source_.values.size();
+    const RegionId scratch = source_.add_region();
+    ops::Builder builder = builder_in(scratch, i);
+    const std::vector<ValueId> made = op.expand_blocks(builder, parts);
+    if (made.empty()) return false;
+    if (builder.error()) return tl::unexpected(*builder.error());
+    const Sharding along = held->sharding;  // copied because versions are added
+    HOSTIR_TRY(replace(i, scratch, before, made, number, &along));
+    return true;
+  }
+
+  // A gather of less takes no longer than to launch the kernels of the blocks.
+  bool blocks_pay(ValueId operand) const {
+    constexpr double kSmallestBytes = 1 << 16;
+    const TensorType& type = tensor_type(source_, operand);
+    const double elems = largest_local_elems(Mesh(), type.shape, Sharding());
+    return elems * static_cast<double>(size_bytes(type.dtype)) >= kSmallestBytes;
+  }
+
+  ops::Builder builder_in(RegionId region, const Instruction& i) {
+    ops::Builder builder(source_, region,
+                         [this](std::string_view stem) { return source_.unique_name(stem); });
+    builder.begin(i, source_.value(i.results.front()).name);
+    return builder;
+  }
+
+  // The wish for a value that an expansion made: a value of the result's shape is best cut as the
+  // result; with `blocks`, one with a dimension more or with as many elements as the operand is
+  // best cut as the operand, whose sharding it is.
+  Sharding wish_for(const TensorType& type, const TensorType& result, const Sharding& wish,
+                    const Sharding* blocks, size_t dim, const Shape& operand) const {
+    Sharding out = Sharding::replicated(wish.mesh, type.shape.size());
+    if (blocks == nullptr) return type.shape == result.shape ? wish : out;
+    const size_t rank = operand.size();
+    if (type.shape.size() == rank + 1) {
+      out.dims = blocks->dims;
+      out.dims.insert(out.dims.begin() + static_cast<std::ptrdiff_t>(dim) + 1, DimSharding());
+    } else if (type.shape.size() == rank) {
+      out.dims = blocks->dims;
+      const bool long_enough =
+          type.shape[dim].simplified().value() >= operand[dim].simplified().value();
+      if (!long_enough) out.dims[dim] = {};
+    }
+    return out;
+  }
+
+  // Processes the instructions in `scratch`, whose values `made` replace the results of `i`.
+  Expected<void> replace(const Instruction& i, RegionId scratch, size_t before,
+                         const std::vector<ValueId>& made, uint32_t number,
+                         const Sharding* blocks) {
+    const ValueId result = i.results.front();
     for (size_t v = before; v < source_.values.size(); ++v) versions_.speak_of(ValueId(v), result);
-    // Intermediate values of the result's shape get its wish; others have no preference.
-    const Wish wish = wishes_[result.index];
-    const Shape shape = tensor_type(source_, result).shape;
+    const TensorType result_type = tensor_type(source_, result);
+    const Sharding wish = wishes_[result.index].sharding;
+    const Shape operand = tensor_type(source_, i.operands.front().value).shape;
+    const auto dim = static_cast<size_t>(
+        blocks == nullptr ? 0 : ops::dim_of(i.attributes, "dim", operand.size()));
     for (size_t v = wishes_.size(); v < source_.values.size(); ++v) {
       auto& type = std::get<TensorType>(source_.values[v].type);
-      Wish mine{type.shape == shape ? wish.sharding
-                                    : Sharding::replicated(wish.sharding.mesh, type.shape.size()),
-                false};
+      Wish mine{wish_for(type, result_type, wish, blocks, dim, operand), false};
+      // What the blocks need of each other is small: gathered at once, in as few steps as possible.
+      mine.fixed = blocks != nullptr && type.shape.size() == operand.size() &&
+                   mine.sharding.dims[dim].axes.empty();
       mine.sharding.unreduced.clear();
       type.sharding = mine.sharding;
       wishes_.push_back(std::move(mine));
     }
-    wishes_[last.index] = wish;
+    std::vector<bool> needed(source_.values.size(), false);
+    for (size_t r = 0; r < i.results.size(); ++r) {
+      source_.value(made[r]).name = source_.value(i.results[r]).name;  // replaces the result
+      wishes_[made[r].index] = wishes_[i.results[r].index];
+      const uint32_t index = i.results[r].index;
+      needed[made[r].index] = index >= needed_.size() || needed_[index];
+    }
     for (auto& [mesh, chooser] : choosers_) chooser->note_users();
     const std::vector<InstrId> steps = source_.region(scratch).instructions;
-    for (const InstrId step : steps) HOSTIR_TRY(process(step, number));
-    versions_.add(result, *versions_.primary(last));
+    const auto is_needed = [&](InstrId step) {
+      const Instruction& s = source_.instr(step);
+      return std::any_of(s.results.begin(), s.results.end(),
+                         [&](ValueId v) { return needed[v.index]; });
+    };
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+      if (!is_needed(*step)) continue;
+      for (const Operand& o : source_.instr(*step).operands) {
+        if (o.value.valid()) needed[o.value.index] = true;
+      }
+    }
+    for (const InstrId step : steps) {
+      if (is_needed(step)) HOSTIR_TRY(process(step, number));
+    }
+    for (size_t r = 0; r < i.results.size(); ++r) {
+      if (needed[made[r].index]) versions_.add(i.results[r], *versions_.primary(made[r]));
+    }
     return {};
   }
 
@@ -207,12 +299,73 @@ class Resharder {
       if (choice.results[r].is_partial()) explain_partial(i, choice, r, demand);
     }
     out_.add_instruction(out_.body, std::move(made));
+    for (size_t r = 0; r < i.results.size(); ++r) follow(i, i.results[r], choice.results[r]);
     for (size_t r = 0; r < i.results.size(); ++r) {
       const Wish& wish = wishes_[i.results[r].index];
       if (!wish.fixed || wish.sharding == choice.results[r]) continue;
       const Demand annotation{"its annotation", demand.number};
       versions_.obtain(i.results[r], wish.sharding, annotation, source_.value(i.results[r]).name);
       versions_.prefer_last(i.results[r]);
+    }
+  }
+
+  // A value whose wish changes, with the wish before and after.
+  struct Changed {
+    ValueId value;
+    std::vector<DimSharding> before;
+    std::vector<DimSharding> after;
+  };
+
+  // A contraction made its result in another sharding than the wish, although it counted the cost
+  // of the move. The pointwise ops and changes of shape on it that have the same wish then follow
+  // it: otherwise the value would be moved, and often moved back for the next contraction.
+  void follow(const Instruction& i, ValueId value, const Sharding& held) {
+    const Wish wish = wishes_[value.index];
+    if (record(i.kind).shape != OpShape::kContraction || wish.fixed || wish.only_returned ||
+        held.is_partial() || wish.sharding.is_partial() || held == wish.sharding ||
+        wish.sharding.is_fully_replicated() || held.is_fully_replicated() || has_blocks(held)) {
+      return;
+    }
+    if (users_.empty()) users_ = uses_of(source_);
+    std::vector<Changed> open = {{value, wish.sharding.dims, held.dims}};
+    wishes_[value.index].sharding = held;
+    while (!open.empty()) {
+      const Changed at = std::move(open.back());
+      open.pop_back();
+      if (at.value.index >= users_.size()) continue;  // made by an expansion
+      for (const InstrId user : users_[at.value.index]) pass_on(at, user, open);
+      const InstrId def = source_.value(at.value).defined_by;
+      if (def.valid()) pass_on(at, def, open);
+    }
+  }
+
+  // Changes the wishes for the other values of an instruction that are alike.
+  void pass_on(const Changed& at, InstrId id, std::vector<Changed>& open) {
+    const Instruction& i = source_.instr(id);
+    const auto take = [&](ValueId next, std::vector<DimSharding> before,
+                          std::vector<DimSharding> after) {
+      Wish& theirs = wishes_[next.index];
+      if (theirs.fixed || theirs.only_returned || theirs.sharding.dims != before ||
+          theirs.sharding.is_partial() || versions_.primary(next) != nullptr) {
+        return;
+      }
+      theirs.sharding.dims = after;
+      open.push_back({next, std::move(before), std::move(after)});
+    };
+    const OpShape shape = record(i.kind).shape;
+    if (shape == OpShape::kPointwise) {
+      for (const ValueId r : i.results) take(r, at.before, at.after);
+      for (const Operand& o : i.operands) take(o.value, at.before, at.after);
+    } else if (shape == OpShape::kBroadcast && i.operands.size() == 1 &&
+               i.operands.front().value == at.value) {
+      const auto rule = rule_of(program_, source_, i);
+      if (!rule) return;
+      const Mesh& mesh = moves_.mesh(wishes_[at.value.index].sharding.mesh);
+      const auto through = [&](const std::vector<DimSharding>& dims) {
+        return assemble(mesh, *rule, rule->results.front(),
+                        project(mesh, *rule, rule->operands.front(), dims));
+      };
+      take(i.results.front(), through(at.before), through(at.after));
     }
   }
 
@@ -262,6 +415,8 @@ class Resharder {
   Function source_;
   MeshMoves& moves_;
   std::span<const std::string> keep_;
+  std::vector<bool> needed_;                 // by value, before expansions
+  std::vector<std::vector<InstrId>> users_;  // by value; filled on first use
   Function out_;
   std::vector<Wish> wishes_;
   Versions versions_;

@@ -23,6 +23,10 @@ ShardParts::ShardParts(const Mesh& mesh, const Sharding& sharding, const Extents
       }
       dim.ranges = std::move(finer);
     }
+    if (sharding.dims[d].block == 0) continue;
+    const auto parts = static_cast<int64_t>(dim.ranges.size());
+    for (int64_t part = 0; part < parts; ++part)
+      dim.ranges[static_cast<size_t>(part)] = block_of(sharding.dims[d], extents[d], parts, part);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/ir/axes.h"
 #include "hostir/text/attribute_text.h"
 
 namespace hostir::text {
@@ -73,8 +74,14 @@ std::optional<std::string> local_extents_text(const Program& program, const Type
   std::string out;
   for (size_t d = 0; d < extents->size(); ++d) {
     std::vector<int64_t> parts;
-    cut_parts(*mesh, merged_axes(*mesh, shard->sharding.dims[d].axes), 0, {0, (*extents)[d]},
-              parts);
+    const DimSharding& dim = shard->sharding.dims[d];
+    const std::vector<AxisRef> axes = merged_axes(*mesh, dim.axes);
+    if (dim.block == 0) cut_parts(*mesh, axes, 0, {0, (*extents)[d]}, parts);
+    const int64_t count = dim.block == 0 ? 0 : part_count(*mesh, axes);
+    for (int64_t p = 0; p < count; ++p) {
+      const Range part = block_of(dim, (*extents)[d], count, p);
+      parts.push_back(part.hi - part.lo);
+    }
     out += (d ? " x " : "") + parts_text(parts);
   }
   return out;

@@ -59,6 +59,26 @@ bool parse_priority(Cursor& cursor, DimSharding& dim) {
   return true;
 }
 
+// The `by 8 from -3` after a dimension.
+bool parse_blocks(Cursor& cursor, DimSharding& dim) {
+  if (!cursor.accept("by")) return true;
+  const uint32_t begin = cursor.begin_here();
+  const auto block = parse_int(cursor, "the size of a block");
+  if (!block) return false;
+  if (*block == 0 || dim.axes.empty() || dim.open) {
+    cursor.error("sharding_c12",
+                 *block == 0 ? "blocks of 0 elements hold nothing; write the size of a block"
+                             : "only a closed dimension with axes is cut into blocks",
+                 cursor.span_from(begin));
+    return false;
+  }
+  dim.block = *block;
+  if (!cursor.accept("from")) return true;
+  const auto origin = parse_int(cursor, "where the first block begins");
+  if (origin) dim.origin = *origin;
+  return origin.has_value();
+}
+
 std::optional<Type> parse_shard(Cursor& cursor, const SourceManager& sources) {
   ShardType type;
   auto shape = parse_shape(cursor, sources);
@@ -124,7 +144,7 @@ std::optional<Sharding> parse_dims(Cursor& cursor, std::string mesh) {
   if (!cursor.expect("[")) return std::nullopt;
   while (!cursor.at("]")) {
     auto dim = parse_axes(cursor);
-    if (!dim || !parse_priority(cursor, *dim)) return std::nullopt;
+    if (!dim || !parse_blocks(cursor, *dim) || !parse_priority(cursor, *dim)) return std::nullopt;
     sharding.dims.push_back(std::move(*dim));
     if (!cursor.accept(",")) break;
   }

@@ -22,7 +22,8 @@ std::vector<AxisRef> differing_axes(const Sharding& a, const Sharding& b) {
     const auto& x = d < a.dims.size() ? a.dims[d].axes : none;
     const auto& y = d < b.dims.size() ? b.dims[d].axes : none;
     size_t common = 0;
-    while (common < x.size() && common < y.size() && x[common] == y[common]) ++common;
+    const bool alike = d >= a.dims.size() || d >= b.dims.size() || a.dims[d].cuts_alike(b.dims[d]);
+    while (alike && common < x.size() && common < y.size() && x[common] == y[common]) ++common;
     for (size_t i = common; i < x.size(); ++i) add(x[i]);
     for (size_t i = common; i < y.size(); ++i) add(y[i]);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
+#include "kernels/common/shifted_dims.h"
 
 namespace hostir::kernels {
 
@@ -189,6 +190,54 @@ std::string misfit_text(const Function& kernel, const Tensors& t, const std::vec
   return own;
 }
 
+// Checks that the operands hold what the result needs along shifted dimensions. With `guess`, finds
+// ranges that nothing else tells: of an operand what the result needs, of the result what all
+// operands make together.
+Expected<void> visit_shifts(const Function& kernel, const Instruction& instruction,
+                            const Tensors& t, const std::vector<Type>& types, ValueRanges& ranges,
+                            bool guess, bool& changed) {
+  if (t.rule.shifts.empty()) return {};
+  const ValueId result = t.values[t.rule.operands.size()];
+  std::vector<MaybeRange> made(t.rule.results.front().size());
+  std::vector<bool> complete(made.size(), true);
+  for (const ShiftedDim& s : shifted_dims(t.rule)) {
+    const ValueId operand = t.values[s.shift->operand];
+    const int64_t size = shape_of(types[operand.index])[s.operand_dim].value();
+    const int64_t result_size = shape_of(types[result.index])[s.result_dim].value();
+    MaybeRange& held = ranges[operand.index][s.operand_dim];
+    const MaybeRange& wanted = ranges[result.index][s.result_dim];
+    if (wanted && !held && guess) {
+      held = needed_of(s, *wanted, size);
+      changed = true;
+    }
+    if (wanted && held) {
+      const Range needed = needed_of(s, *wanted, size);
+      if (needed.lo == needed.hi || (held->lo <= needed.lo && needed.hi <= held->hi)) continue;
+      return contradiction(kernel, instruction,
+                           fmt::format("{}, and its part of the result needs {}:{}",
+                                       held_text(kernel, operand, s.operand_dim, *held, size),
+                                       needed.lo, needed.hi));
+    }
+    if (!held) complete[s.result_dim] = false;
+    if (wanted || !held || held->lo == held->hi) continue;
+    Range image = s.shift->mirrored ? Range{s.by - held->hi + 1, s.by - held->lo + 1}
+                                    : Range{held->lo - s.by, held->hi - s.by};
+    if (t.rule.operands.size() == 1 && held->lo == 0 && !s.shift->mirrored) image.lo = 0;
+    if (t.rule.operands.size() == 1 && held->hi == size && !s.shift->mirrored)
+      image.hi = result_size;
+    image = clipped(image, result_size);
+    MaybeRange& all = made[s.result_dim];
+    all = all ? Range{std::min(all->lo, image.lo), std::max(all->hi, image.hi)} : image;
+  }
+  for (size_t d = 0; guess && d < made.size(); ++d) {
+    MaybeRange& known = ranges[result.index][d];
+    if (known || !complete[d] || !is_shifted(t.rule, t.rule.results.front()[d])) continue;
+    known = made[d].value_or(Range{0, 0});
+    changed = true;
+  }
+  return {};
+}
+
 // Visits one op; sets `changed` if a range was found.
 Expected<void> visit(const Function& kernel, const Instruction& instruction, const Tensors& t,
                      const std::vector<Type>& types, ValueRanges& ranges, bool& changed) {
@@ -201,6 +250,7 @@ Expected<void> visit(const Function& kernel, const Instruction& instruction, con
     const auto& known = ranges[t.values[i].index];
     const Shape& shape = shape_of(types[t.values[i].index]);
     for (size_t d = 0; d < dims(i).size() && d < known.size(); ++d) {
+      if (is_shifted(t.rule, dims(i)[d])) continue;
       if (!factors.learn(dims(i)[d], known[d], shape[d].value()))
         return contradiction(kernel, instruction, misfit_text(kernel, t, types, ranges, i, d));
     }
@@ -214,7 +264,7 @@ Expected<void> visit(const Function& kernel, const Instruction& instruction, con
     auto& known = ranges[t.values[i].index];
     const Shape& shape = shape_of(types[t.values[i].index]);
     for (size_t d = 0; d < dims(i).size() && d < known.size(); ++d) {
-      if (known[d]) continue;
+      if (known[d] || is_shifted(t.rule, dims(i)[d])) continue;
       bool ok = true;
       known[d] = factors.range(dims(i)[d], shape[d].value(), ok);
       if (!ok) {
@@ -243,6 +293,11 @@ Expected<void> propagate_ranges(const Program& program, const Function& kernel,
     changed = false;
     for (const auto& [instruction, tensors] : rules) {
       HOSTIR_TRY(visit(kernel, *instruction, tensors, types, ranges, changed));
+      HOSTIR_TRY(visit_shifts(kernel, *instruction, tensors, types, ranges, false, changed));
+    }
+    for (const auto& [instruction, tensors] : rules) {
+      if (changed) break;
+      HOSTIR_TRY(visit_shifts(kernel, *instruction, tensors, types, ranges, true, changed));
     }
   }
   return {};

@@ -317,6 +317,31 @@ class Generator:
             shape[dim] = n
             self.emit(shape, f"take %{x}, %{ids} {{dim = {dim}}}")
 
+        def along(op, attributes=""):
+            """Along any dimension, cut or not."""
+            def emit():
+                x = self.pick(lambda shape: len(shape) >= 1)
+                dim = self.random.randrange(len(self.shapes[x]))
+                self.emit(self.shapes[x], f"{op} %{x} {{dim = {dim}{attributes}}}")
+            return emit
+
+        def topk():
+            x = self.pick(lambda shape: len(shape) >= 1)
+            shape = list(self.shapes[x])
+            dim = self.random.randrange(len(shape))
+            shape[dim] = self.random.randrange(1, min(3, shape[dim]) + 1)
+            self.emit(shape, f"topk %{x} {{dim = {dim}, k = {shape[dim]}}}")
+
+        def dynamic_slice():
+            x = self.pick(lambda shape: len(shape) >= 1)
+            starts = []
+            for size in self.shapes[x]:
+                starts.append(f"v{len(self.lines)}")
+                self.lines.append(f"  %{starts[-1]} = constant {{value = {self.random.randrange(size)}}} : tensor<i32>")
+                self.ranks[starts[-1]] = []
+            shape = [self.random.randrange(1, size + 1) for size in self.shapes[x]]
+            self.emit(shape, f"dynamic_slice %{x}, {', '.join('%' + s for s in starts)} {{sizes = {shape}}}")
+
         def attention():
             x = self.pick(lambda shape: len(shape) == 2)
             if x is None:
@@ -346,7 +371,7 @@ class Generator:
             self.emit(self.shapes[x], f"mul %{x}, %{row}")
 
         return [last("softmax"), last("softmax", " {dim = 0}"), last("log_softmax"), last("layer_norm"),
-                last("rms_norm"), last("cumsum"), last("reverse", " {dims = [0]}"), last("sort"), take, attention,
+                last("rms_norm"), along("cumsum"), along("cumsum", ", reverse = true"), topk, dynamic_slice, last("reverse", " {dims = [0]}"), last("sort"), take, attention,
                 dot_general, pad, widened]
 
     def text(self):

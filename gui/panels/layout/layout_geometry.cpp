@@ -119,12 +119,11 @@ namespace {
 
 // The range of a dimension owned by a mesh position, considering only the first `levels` axes.
 Range owned(const LayoutSource& source, size_t dim, size_t levels, int64_t position) {
-  Range range{0, source.global[dim]};
-  const std::vector<AxisRef> axes = merged_axes(*source.mesh, source.sharding->dims[dim].axes);
-  for (size_t i = 0; i < levels && i < axes.size(); ++i) {
-    range = cut(range, source.mesh->axis_size(axes[i]), source.mesh->coord(position, axes[i]));
-  }
-  return range;
+  DimSharding cut = source.sharding->dims[dim];
+  cut.axes = merged_axes(*source.mesh, cut.axes);
+  // Blocks are counted over all axes; the outer ones alone have no range of their own.
+  if (levels < cut.axes.size() && cut.block == 0) cut.axes.resize(levels);
+  return part_of(*source.mesh, cut, source.global[dim], position);
 }
 
 std::vector<AxisRef> cutting_axes(const LayoutSource& source, size_t dim) {

@@ -60,7 +60,8 @@ TEST(Records, ComputeOpsInferAndHaveRulesAndCosts) {
     EXPECT_NE(op.infer, nullptr);
     EXPECT_NE(op.cost, nullptr);
     const bool composite = op.shape == OpShape::kComposite;
-    EXPECT_EQ(op.rule == nullptr, op.shape == OpShape::kLayout || composite);
+    const bool early = composite && op.expand_blocks == nullptr;  // before propagation
+    EXPECT_EQ(op.rule == nullptr, op.shape == OpShape::kLayout || early);
     EXPECT_EQ(op.expand == nullptr, op.needs_expand == nullptr && !composite);
     EXPECT_FALSE(op.results.empty());
     EXPECT_FALSE(op.results.front().optional);

@@ -1,0 +1,23 @@
+// Factors whose cut an op cannot keep as it is: shifted ones (slice, concat, pad, reverse), and
+// axes that a change of shape loses. Candidates for OpChooser, which compares their costs.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "hostir/passes/factors.h"
+
+namespace hostir {
+
+/// The rule with an operand's shifted factors named like the results', which may be cut.
+ShardingRule with_shifts_cut(ShardingRule rule);
+/// The dimension that has this factor only.
+std::optional<size_t> dim_of_factor(const ShardingRule::TensorFactors& tensor, int factor);
+/// True if a dimension has several factors.
+bool has_compound(const ShardingRule& rule);
+/// The choices in which axes of `held`, an operand's sharding, that the rule cannot keep (8 heads
+/// on 3 ranks) cut another factor. `seen`: the axes of the operand by factor.
+std::vector<FactorAxes> with_lost_axes_moved(const Mesh& mesh, const ShardingRule& rule,
+                                             const Sharding& held, const FactorAxes& seen);
+
+}  // namespace hostir
