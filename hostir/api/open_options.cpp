@@ -119,6 +119,8 @@ std::vector<Member> members_of(OpenOptions& out) {
          return true;
        }},
       {"keep", kTexts, texts_into(program.keep)},
+      {"overlap", "\"none\", \"collectives\", \"ring\" or \"auto\"",
+       word_into(program.overlap, {"none", "collectives", "ring", "auto"})},
       {"grad", kFlag, flag_into(program.grad)},
       {"wrt", kTexts, texts_into(program.wrt)},
       {"breakpoints", "a list of commands, as in [\"break all_reduce\"]",

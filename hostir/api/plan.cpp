@@ -41,7 +41,8 @@ class Planner {
     HOSTIR_ASSIGN_OR_RETURN(const SizeBindings sizes,
                             interp::sizes_from_inputs(function(), request_.arguments.inputs,
                                                       request_.arguments.options.sizes));
-    predictor_.emplace(request_.backend, sizes);
+    predictor_.emplace(request_.backend, sizes, Predictor::Ranks::kOneForAll,
+                       request_.arguments.options.overlap);
     HOSTIR_TRY(shorten());
     choose_mesh();
     for (const MeshAxes& axes : meshes()) {

@@ -81,6 +81,8 @@ Expected<std::optional<interp::Prepared>> Predictor::prepare(const Program& prog
   if (!file_machine_ && !program.machines.empty()) file_machine_ = program.machines.front();
   if (file_machine_) options.machine = &*file_machine_;
   options.sizes = sizes_;
+  options.overlap = overlap_;
+  if (overlap_ != Overlap::kNone) options.machine = &request_.machine;
   options.moves = &moves_[meshes_text(program)];
   options.goes_on = [&](const Function& propagated) {
     key = key_of(program, propagated);
@@ -95,8 +97,8 @@ Expected<std::optional<interp::Prepared>> Predictor::prepare(const Program& prog
   code.entry = lowered.function;
   code.sizes = sizes_;
   out.program = std::make_shared<const Program>(std::move(lowered.program));
-  const bool alike =
-      ranks_ == Ranks::kOneForAll && ranks_are_alike(*out.program->find_function(lowered.function));
+  const bool alike = ranks_ == Ranks::kOneForAll && overlap_ == Overlap::kNone &&
+                     ranks_are_alike(*out.program->find_function(lowered.function));
   HOSTIR_ASSIGN_OR_RETURN(out.code, alike ? interp::compile_for_first_rank(out.program, code)
                                           : interp::compile_code(out.program, code));
   return out;

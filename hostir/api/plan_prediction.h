@@ -32,8 +32,9 @@ class Predictor {
   enum class Ranks : uint8_t { kOneForAll, kAll };
   /// `request` names the backend `shapes` and the machine whose times are predicted. All sizes must
   /// be known.
-  Predictor(interp::BackendRequest request, SizeBindings sizes, Ranks ranks = Ranks::kOneForAll)
-      : request_(std::move(request)), sizes_(std::move(sizes)), ranks_(ranks) {}
+  Predictor(interp::BackendRequest request, SizeBindings sizes, Ranks ranks = Ranks::kOneForAll,
+            Overlap overlap = Overlap::kNone)
+      : request_(std::move(request)), sizes_(std::move(sizes)), ranks_(ranks), overlap_(overlap) {}
 
   /// `program` has the fusion and its mesh. All programs given to one predictor differ only in
   /// meshes, shardings and the number of layers. Errors: those of lowering and running.
@@ -49,6 +50,7 @@ class Predictor {
   interp::BackendRequest request_;
   SizeBindings sizes_;
   Ranks ranks_;
+  Overlap overlap_;
   std::optional<Machine> file_machine_;  // used as the cost model of lowering, as in `run`
   // By meshes: candidates on the same meshes need the same reshards.
   std::map<std::string, std::unique_ptr<MeshMoves>> moves_;

@@ -83,6 +83,12 @@ Expected<interp::PrepareOptions> ProgramOptions::prepare_options() const {
   HOSTIR_ASSIGN_OR_RETURN(options.sizes, parse_sizes(sizes, "--size"));
   options.ranks = ranks;
   options.keep = keep;
+  const auto way = overlap_named(overlap);
+  if (!way) {
+    return fail(ErrorKind::kUsage, "usage",
+                "overlap is none, collectives, ring or auto, not \"" + overlap + "\"");
+  }
+  options.overlap = *way;
   return options;
 }
 
@@ -208,6 +214,12 @@ Expected<RunArguments> ProgramOptions::arguments(const LoadedFile& file,
   RunArguments out;
   out.program = chosen.program;
   HOSTIR_ASSIGN_OR_RETURN(out.options, prepare_options());
+  if (out.options.overlap != Overlap::kNone && !machine.empty()) {
+    const std::string wanted = machine.starts_with('@') ? machine.substr(1) : machine;
+    const Machine* found = chosen.program->find_machine(wanted);
+    if (found == nullptr) found = find_builtin_machine(wanted);
+    if (found != nullptr) out.options.overlap_machine = *found;  // else the backend reports it
+  }
   out.options.function = chosen.name;
   out.options.sources = &file.sources;
   HOSTIR_TRY(check_sizes(*chosen.program->find_function(chosen.name), out.options.sizes));

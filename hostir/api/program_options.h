@@ -32,6 +32,8 @@ struct ProgramOptions {
   std::vector<std::string> inputs;
   std::vector<interp::NamedInput> tensors;  // inputs given as tensors, in addition to `inputs`
   std::vector<std::string> keep;
+  std::string overlap = "none";  // collectives with kernels: none, collectives, ring or auto
+  std::string machine;           // for which `overlap` decides; empty: the file's, or the default
   bool grad = false;             // use the gradient of the fusion instead
   std::vector<std::string> wrt;  // parameters to differentiate for; empty: all
   InputData input_data = InputData::kValues;

@@ -56,6 +56,7 @@ Expected<ordered_json> lowered_json(OpenOptions& options, LoadedFile& file) {
   LowerOptions lowering;
   for (const auto& [name, size] : prepare.sizes) lowering.sizes->bind(name, size);
   lowering.keep = prepare.keep;
+  lowering.overlap = prepare.overlap;
   lowering.machine = &backend.machine;
   lowering.dump = [&](LowerPhase phase, const Program& after) {
     out["phases"].push_back({{"name", name(phase)}, {"text", text::print(after, print)}});

@@ -15,6 +15,9 @@ void declare_program(api::ProgramOptions& options, Arguments& arguments,
                    {.least = 1, .most = Mesh::kMaxPositions});
   arguments.repeated("--size", options.sizes, "bind a symbolic size, e.g. B=8");
   arguments.repeated("--keep", options.keep, "a value of the fusion to keep in a buffer");
+  arguments.choice("--overlap", options.overlap, {"none", "collectives", "ring", "auto"},
+                   "cut collectives and the kernels beside them into chunks that run at the same "
+                   "time; auto: where the predicted time is shorter");
 }
 
 void declare_gradient(api::ProgramOptions& options, Arguments& arguments) {

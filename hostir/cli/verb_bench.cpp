@@ -55,6 +55,7 @@ class BenchVerb : public Verb {
   }
   int execute(Terminal& terminal) override {
     program_.input_data = backend_.input_data();
+    program_.machine = backend_.machine;
     auto loaded = api::load_file(program_.path);
     if (!loaded) return terminal.report(loaded.error());
     const auto status = bench(terminal, *loaded);

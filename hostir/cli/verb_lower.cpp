@@ -91,6 +91,7 @@ class LowerVerb : public Verb {
     }
     options.keep = prepare.keep;
     options.until = until();
+    options.overlap = prepare.overlap;
     for (const Pass& pass : all_passes()) {
       if (pass.name == skip_) options.skip.push_back(pass.phase);
     }

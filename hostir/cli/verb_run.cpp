@@ -84,6 +84,7 @@ class RunVerb : public Verb {
   int execute(Terminal& terminal) override {
     if (shapes_only_) backend_.backend = "shapes";
     program_.input_data = backend_.input_data();
+    program_.machine = backend_.machine;
     auto loaded = api::load_file(
         program_.path, [this](size_t index) { return ExpectedOutputs::shape(expects_, index); });
     if (!loaded) return terminal.report(loaded.error());

@@ -56,6 +56,7 @@ struct RunStatement {
   std::vector<int64_t> ranks;  // the ranks that start; empty: all
   std::vector<std::pair<std::string, int64_t>> mesh_sizes;
   std::vector<std::string> keep;                         // values that fusion must not eliminate
+  std::string overlap;                                   // none (empty), collectives, ring, auto
   std::vector<std::pair<std::string, int64_t>> feeding;  // argument %name = output k (1-based)
   std::optional<std::string> against;                    // fusion to compare the outputs with
   friend bool operator==(const RunStatement&, const RunStatement&) = default;

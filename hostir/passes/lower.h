@@ -8,6 +8,7 @@
 //   steps       each reshard is one kernel or one collective (split_reshards.h)
 //   kernels     compute groups (segment.h)
 //   host        buffers, launches, collectives on one stream (lower_host.h)
+//   overlapped  collectives in chunks, next to the kernels that feed or use them (overlap.h)
 //   combined    independent collectives in one call (combine.h)
 //   streams     collectives on their own stream, waits (assign_streams.h)
 //   lifetimes   frees and reuse of storage (lifetimes.h), launches and collectives only on the
@@ -30,6 +31,7 @@
 #include "hostir/passes/explain.h"
 #include "hostir/passes/lower_host.h"
 #include "hostir/passes/mesh_moves.h"
+#include "hostir/passes/overlap.h"
 
 namespace hostir {
 
@@ -40,6 +42,7 @@ enum class LowerPhase : uint8_t {
   kSteps,
   kKernels,
   kHost,
+  kOverlapped,
   kCombined,
   kStreams,
   kLifetimes,
@@ -55,6 +58,7 @@ struct LowerOptions {
   /// other shardings or fewer layers, on the same meshes and machine, which are then faster. Empty
   /// at first; may be null. The machine must outlive it.
   std::unique_ptr<MeshMoves>* moves = nullptr;
+  Overlap overlap = Overlap::kNone;  // how collectives are overlapped with kernels
   LowerPhase until = LowerPhase::kLifetimes;
   /// Passes to leave out: those that `Pass::optional` allows. Others are run all the same.
   std::vector<LowerPhase> skip;

@@ -161,13 +161,12 @@ Expected<void> make_host_function(LowerState& s) {
   return {};
 }
 
-Expected<void> combine(LowerState& s) {
+// Names the fusion value that a collective produces: its buffer is named after it, or if that is
+// packed, the instruction that it is lowered from produces it.
+std::function<std::string(const Instruction&)> value_namer(LowerState& s) {
   const Function& bound = s.function();
-  const std::vector<InstrId> sources = bound.preorder();
-  const UniqueNames values(s.out.sharded);
-  // The fusion value that a collective produces: its buffer is named after it, or if that is
-  // packed, the instruction that it is lowered from produces it.
-  const auto value_of = [&](const Instruction& collective) {
+  return [&s, &bound, sources = bound.preorder(),
+          values = UniqueNames(s.out.sharded)](const Instruction& collective) {
     std::string name;
     for (const std::string_view slot : {"output", "buffer"}) {
       const ValueId buffer = slot_value(collective, slot);
@@ -178,8 +177,19 @@ Expected<void> combine(LowerState& s) {
     const std::vector<ValueId>& made = bound.instr(sources[number - 1]).results;
     return made.empty() ? name : bound.value(made.front()).name;
   };
-  s.host() =
-      combine_collectives(s.out.program, s.host(), s.moves->machine(), value_of, s.out.explanation);
+}
+
+Expected<void> overlap(LowerState& s) {
+  if (s.options.overlap == Overlap::kNone) return {};
+  overlap_collectives(s.out.program, s.out.function,
+                      {s.source, s.moves->machine(), s.options.overlap, value_namer(s)},
+                      s.out.provenance, s.out.explanation);
+  return {};
+}
+
+Expected<void> combine(LowerState& s) {
+  s.host() = combine_collectives(s.out.program, s.host(), s.moves->machine(), value_namer(s),
+                                 s.out.explanation);
   return {};
 }
 
@@ -202,6 +212,8 @@ constexpr std::array kPasses = {
     Pass{LowerPhase::kKernels, "kernels", "compute groups as kernels", make_kernels},
     Pass{LowerPhase::kHost, "host", "buffers, launches, collectives on one stream",
          make_host_function},
+    Pass{LowerPhase::kOverlapped, "overlapped", "collectives in chunks beside kernels", overlap,
+         true},
     Pass{LowerPhase::kCombined, "combined", "independent collectives in one call", combine, true},
     Pass{LowerPhase::kStreams, "streams", "collectives on their own stream, waits", streams},
     Pass{LowerPhase::kLifetimes, "lifetimes", "frees, storage handed on", lifetimes},

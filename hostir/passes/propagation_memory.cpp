@@ -19,7 +19,7 @@ void append_tensors(const std::vector<ShardingRule::TensorFactors>& tensors, std
   }
 }
 
-void append_axes(const AxisList& axes, std::string& key) {
+void append_axes_to_key(const AxisList& axes, std::string& key) {
   for (const AxisRef& axis : axes) {
     key += axis.name;
     key += ':';
@@ -58,9 +58,9 @@ uint32_t PropagationMemory::state_of(const std::vector<DimSharding>& dims, const
   for (const DimSharding& d : dims) {
     key += d.open ? '?' : '=';
     append_number(d.priority, key);
-    append_axes(d.axes, key);
+    append_axes_to_key(d.axes, key);
   }
-  append_axes(taken, key);
+  append_axes_to_key(taken, key);
   return states_.of(key);
 }
 

@@ -99,6 +99,7 @@ Expected<RunRecord> execute_run(const RunStatement& statement, const Environment
   options.function = statement.function;
   options.mesh_sizes = statement.mesh_sizes;
   options.keep = statement.keep;
+  options.overlap = overlap_named(statement.overlap).value_or(Overlap::kNone);
   options.base_directory = context.directory;
   auto prepared = interp::prepare(context.program, inputs, options);
   if (!prepared) {

@@ -35,6 +35,16 @@ bool parse_keep(Cursor& cursor, RunStatement& run) {
   return true;
 }
 
+bool parse_overlap(Cursor& cursor, RunStatement& run) {
+  for (const char* way : {"none", "collectives", "ring", "auto"}) {
+    if (!cursor.accept(way)) continue;
+    run.overlap = way;
+    return true;
+  }
+  cursor.unexpected("none, collectives, ring or auto");
+  return false;
+}
+
 bool parse_feeding(Cursor& cursor, RunStatement& run) {
   do {
     const Token* value = cursor.expect(TokenKind::kValue, "an argument, as in %w1 = output 1");
@@ -66,11 +76,14 @@ bool parse_run_option(Cursor& cursor, RunStatement& run) {
   if (cursor.accept("keep")) {
     return in_parentheses(cursor, [&] { return parse_keep(cursor, run); });
   }
+  if (cursor.accept("overlap")) {
+    return in_parentheses(cursor, [&] { return parse_overlap(cursor, run); });
+  }
   if (cursor.accept("feeding")) return parse_feeding(cursor, run);
   if (cursor.accept("against")) {
     return read_into(run.against, [&] { return cursor.expect_symbol("a fusion"); });
   }
-  cursor.unexpected("an option of run: schedules, seed, ranks, mesh, keep, feeding or against");
+  cursor.unexpected("an option of run: schedules, seed, ranks, mesh, keep, overlap, feeding or against");
   return false;
 }
 

@@ -96,6 +96,7 @@ struct StatementPrinter {
     if (s.schedules != 1) out += " schedules(" + std::to_string(s.schedules) + ")";
     if (s.seed != 0) out += " seed(" + std::to_string(static_cast<int64_t>(s.seed)) + ")";
     if (!s.keep.empty()) out += " keep(" + list(s.keep, value_name) + ")";
+    if (!s.overlap.empty()) out += " overlap(" + s.overlap + ")";
     if (!s.feeding.empty()) {
       out += " feeding " + list(s.feeding, [](const auto& f) {
                return "%" + f.first + " = output " + std::to_string(f.second);

@@ -20,6 +20,7 @@
 #include "hostir/ir/tensor.h"
 #include "hostir/passes/explain.h"
 #include "hostir/passes/lower_host.h"
+#include "hostir/passes/overlap.h"
 #include "hostir/support/expected.h"
 #include "interp/core/backend.h"
 #include "interp/core/code.h"
@@ -95,7 +96,9 @@ struct PrepareOptions {
   std::optional<int64_t> ranks;                        // resizes the only axis of a one-axis mesh
   std::vector<std::pair<std::string, int64_t>> sizes;  // explicit symbolic sizes
   std::vector<std::string> keep;                       // values of a fusion to keep in buffers
-  std::string base_directory;  // for `@x.npy` in generators; empty: the current one
+  Overlap overlap = Overlap::kNone;                    // of collectives with kernels, in a fusion
+  std::optional<Machine> overlap_machine;  // for which it is lowered; else as without overlap
+  std::string base_directory;              // for `@x.npy` in generators; empty: the current one
   /// The files that the program's spans point into, so that faults can show the user's text; may be
   /// null. Used only during prepare().
   const SourceManager* sources = nullptr;

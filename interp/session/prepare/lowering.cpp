@@ -7,23 +7,25 @@ namespace hostir::interp {
 
 namespace {
 
-LowerOptions options_of(const Program& program, const std::vector<std::string>& keep) {
+LowerOptions options_of(const Program& program, const LoweringRequest& request) {
   LowerOptions options;
   options.sizes.reset();
-  options.keep = keep;
+  options.keep = request.keep;
+  options.overlap = request.overlap;
   if (!program.machines.empty()) options.machine = &program.machines.front();
+  if (request.machine) options.machine = &*request.machine;
   return options;
 }
 
 }  // namespace
 
 PhaseTexts phases_of(std::shared_ptr<const Program> program, const std::string& fusion,
-                     const std::vector<std::string>& keep) {
+                     const LoweringRequest& request) {
   std::vector<std::string> names;
   for (const Pass& pass : all_passes()) names.emplace_back(pass.name);
-  return {std::move(names), [program = std::move(program), fusion, keep] {
+  return {std::move(names), [program = std::move(program), fusion, request] {
             std::vector<PhaseText> out;
-            LowerOptions options = options_of(*program, keep);
+            LowerOptions options = options_of(*program, request);
             options.dump = [&](LowerPhase phase, const Program& after) {
               out.push_back({std::string(name(phase)), text::print(after)});
             };
@@ -33,9 +35,9 @@ PhaseTexts phases_of(std::shared_ptr<const Program> program, const std::string& 
 }
 
 Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& fusion,
-                                     const std::vector<std::string>& keep, const Preparing& watch) {
+                                     const LoweringRequest& request, const Preparing& watch) {
   LoweredFusion out;
-  LowerOptions options = options_of(program, keep);
+  LowerOptions options = options_of(program, request);
   options.stop = watch.stop;
   HOSTIR_TRY(watch.begin("lowering @" + fusion));
   options.dump = [&](LowerPhase phase, const Program&) {

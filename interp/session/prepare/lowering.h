@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,16 +21,21 @@ struct LoweredFusion {
   std::vector<Provenance> provenance;
 };
 
+struct LoweringRequest {
+  std::vector<std::string> keep;  // values of the fusion to keep in buffers
+  Overlap overlap = Overlap::kNone;
+  std::optional<Machine> machine;  // whose costs decide; else the first one in the program
+};
+
 /// Sizes must be bound (bind_sizes). Errors: those of the passes; `cancelled` soon after the watch
 /// requests it.
 Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& fusion,
-                                     const std::vector<std::string>& keep,
-                                     const Preparing& watch = {});
+                                     const LoweringRequest& request, const Preparing& watch = {});
 
 /// The texts of the phases of lower_fusion(). The first request lowers the fusion again and prints
 /// them all.
 PhaseTexts phases_of(std::shared_ptr<const Program> program, const std::string& fusion,
-                     const std::vector<std::string>& keep);
+                     const LoweringRequest& request);
 
 /// The fusion with the sharding of every value decided and communication as explicit reshards.
 Expected<Function> sharded_fusion(const Program& program, const std::string& fusion);

@@ -166,11 +166,12 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
   std::string entry = out->function;
   PhaseTexts phases;
   if (program.find_function(entry)->kind == FunctionKind::kFusion) {
+    const LoweringRequest request = {options.keep, options.overlap, options.overlap_machine};
     HOSTIR_ASSIGN_OR_RETURN(LoweredFusion lowered,
-                            lower_fusion(program, entry, options.keep, options.watch));
+                            lower_fusion(program, entry, request, options.watch));
     program = std::move(lowered.program);
     entry = std::move(lowered.host);
-    phases = phases_of(out->source, out->function, options.keep);
+    phases = phases_of(out->source, out->function, request);
     out->explanation = std::move(lowered.explanation);
     out->provenance = std::move(lowered.provenance);
     out->lowered = true;

@@ -1,0 +1,151 @@
+#include "hostir/passes/chunk_kernel.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/passes/fusion_info.h"
+
+namespace hostir {
+
+namespace {
+
+class RowFinder {
+ public:
+  RowFinder(const Program& program, const Function& kernel) : program_(program), kernel_(kernel) {
+    rows_.dims.resize(kernel.values.size());
+  }
+
+  KernelRows find(ValueId start, size_t dim) {
+    start_ = start;
+    dim_ = dim;
+    rows_.dims[start.index] = dim;
+    for (changed_ = true; changed_ && rows_.problem.empty();) {
+      changed_ = false;
+      for (const InstrId id : body_of(kernel_)) {
+        if (!is_terminator(kernel_.instr(id)) && rows_.problem.empty()) visit(kernel_.instr(id));
+      }
+    }
+    for (const Operand& o : kernel_.instr(body_of(kernel_).back()).operands) {
+      if (!rows_.dims[o.value.index]) refuse(fmt::format("%{} does not have them", name(o.value)));
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  const std::string& name(ValueId v) const { return kernel_.value(v).name; }
+
+  void refuse(std::string problem) {
+    if (rows_.problem.empty()) rows_.problem = std::move(problem);
+  }
+
+  // Calls `f(value, its factors)` for every operand and result.
+  template <class F>
+  static void for_each_tensor(const Instruction& i, const ShardingRule& rule, F&& f) {
+    size_t n = 0;
+    for (const Operand& o : i.operands) {
+      if (o.value.valid() && n < rule.operands.size()) f(o.value, rule.operands[n++]);
+    }
+    for (size_t r = 0; r < i.results.size() && r < rule.results.size(); ++r) {
+      f(i.results[r], rule.results[r]);
+    }
+  }
+
+  void visit(const Instruction& i) {
+    const auto has_rows = [&](ValueId v) { return v.valid() && rows_.dims[v.index].has_value(); };
+    const bool touched = std::any_of(i.operands.begin(), i.operands.end(),
+                                     [&](const Operand& o) { return has_rows(o.value); }) ||
+                         std::any_of(i.results.begin(), i.results.end(), has_rows);
+    if (!touched) return;
+    const std::string op(record(i.kind).mnemonic);
+    if (record(i.kind).shape == OpShape::kSource && i.kind != OpKind::constant) {
+      return refuse(fmt::format("{} numbers them", op));
+    }
+    const auto rule = rule_of(program_, kernel_, i);
+    if (!rule) return refuse(fmt::format("{} has no sharding rule here", op));
+    int factor = -1;
+    bool several = false;
+    for_each_tensor(i, *rule, [&](ValueId v, const ShardingRule::TensorFactors& factors) {
+      if (!has_rows(v)) return;
+      const ShardingRule::DimFactors& mine = factors[*rows_.dims[v.index]];
+      several = several || mine.size() != 1 || (factor >= 0 && factor != mine.front());
+      if (!mine.empty()) factor = mine.front();
+    });
+    const auto in = [&](const std::vector<int>& list) {
+      return std::find(list.begin(), list.end(), factor) != list.end();
+    };
+    if (several) return refuse(fmt::format("{} merges or splits them", op));
+    if (in(rule->reduction)) return refuse(fmt::format("{} adds them up", op));
+    if (in(rule->permutation) || rule->must_replicate(factor)) {
+      return refuse(fmt::format("{} mixes them", op));
+    }
+    for_each_tensor(i, *rule, [&](ValueId v, const ShardingRule::TensorFactors& factors) {
+      for (size_t d = 0; d < factors.size(); ++d) {
+        const auto& mine = factors[d];
+        if (std::find(mine.begin(), mine.end(), factor) == mine.end()) continue;
+        if (mine.size() != 1) return refuse(fmt::format("{} merges or splits them", op));
+        mark(v, d);
+      }
+    });
+  }
+
+  void mark(ValueId v, size_t d) {
+    std::optional<size_t>& known = rows_.dims[v.index];
+    if (known == d) return;
+    if (known) return refuse(fmt::format("%{} has them in two dimensions", name(v)));
+    const Type& type = kernel_.value(v).type;
+    const Type& first = kernel_.value(start_).type;
+    const Sharding* sharding = sharding_of(type);
+    const Sharding* wanted = sharding_of(first);
+    if (shape_of(type)[d] != shape_of(first)[dim_] || sharding == nullptr || wanted == nullptr ||
+        sharding->dims[d].axes != wanted->dims[dim_].axes) {
+      return refuse(fmt::format("%{} has them cut in another way", name(v)));
+    }
+    known = d;
+    changed_ = true;
+  }
+
+  const Program& program_;
+  const Function& kernel_;
+  KernelRows rows_;
+  ValueId start_;
+  size_t dim_ = 0;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+KernelRows rows_of_kernel(const Program& program, const Function& kernel, ValueId start,
+                          size_t dim) {
+  return RowFinder(program, kernel).find(start, dim);
+}
+
+std::optional<Function> chunk_kernel(const Program& program, const Function& kernel,
+                                     const KernelRows& rows, int64_t count, Addends addends) {
+  Function out = kernel;
+  const auto resize = [&](Type& type, std::optional<size_t> dim) {
+    auto& tensor = std::get<TensorType>(type);
+    if (dim) tensor.shape[*dim] = count;
+    if (addends == Addends::kPlain && tensor.sharding) {
+      tensor.sharding->unreduced.clear();
+      tensor.sharding->unreduced_kind = Reduction::kSum;
+    }
+  };
+  for (size_t v = 0; v < out.values.size(); ++v) resize(out.values[v].type, rows.dims[v]);
+  const Instruction& ret = out.instr(body_of(out).back());
+  for (size_t r = 0; r < out.results.size(); ++r) {
+    resize(out.results[r].type, rows.dims[ret.operands[r].value.index]);
+  }
+  for (const InstrId id : body_of(out)) {
+    const Instruction& i = out.instr(id);
+    if (is_terminator(i)) continue;
+    const auto types = check_and_infer(program, out, i);
+    if (!types || types->size() < i.results.size()) return std::nullopt;
+    for (size_t r = 0; r < i.results.size(); ++r) {
+      if (shape_of((*types)[r]) != shape_of(out.value(i.results[r]).type)) return std::nullopt;
+    }
+  }
+  return out;
+}
+
+}  // namespace hostir

@@ -1,0 +1,38 @@
+// Kernels that compute a part of the rows of what another kernel computes.
+//
+// "Rows" is one dimension that a kernel carries from some parameters to all of its results without
+// combining, moving or numbering its elements, such as the tokens of a linear layer with bias and
+// gelu. Then a part of the rows of the results needs only that part of the rows of the parameters,
+// and each element is computed exactly as before.
+//
+//   1. Start from one parameter or result. The sharding rule of each op says in which dimensions of
+//      its operands and results the same factor is; follow it both ways until nothing changes.
+//   2. Refuse if an op reduces the factor, mixes or exchanges its elements, or merges it with
+//      another one, if a source such as iota produces it, or if a result does not have it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hostir/ir/program.h"
+
+namespace hostir {
+
+struct KernelRows {
+  std::vector<std::optional<size_t>> dims;  // by value of the kernel: the dimension of the rows
+  std::string problem;                      // why there are none; empty if there are
+};
+
+/// `start` is a parameter or result of `kernel`, `dim` the dimension of the rows in it.
+KernelRows rows_of_kernel(const Program& program, const Function& kernel, ValueId start,
+                          size_t dim);
+
+/// The kernel for `rows` global rows; its name is free for the caller to replace. nullopt if an
+/// attribute of an op fixes the number of rows. With `whole`, no value is partial: the kernel's
+/// results are addends that the caller adds itself.
+enum class Addends : uint8_t { kPartial, kPlain };
+std::optional<Function> chunk_kernel(const Program& program, const Function& kernel,
+                                     const KernelRows& rows, int64_t count, Addends addends);
+
+}  // namespace hostir

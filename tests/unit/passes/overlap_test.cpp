@@ -1,0 +1,162 @@
+// Which collectives the pass `overlapped` cuts into chunks, how `auto` decides, and what it says.
+#include <gtest/gtest.h>
+
+#include "hostir/ops/record.h"
+#include "hostir/passes/lower.h"
+#include "hostir/text/parser.h"
+#include "hostir/text/printer.h"
+
+namespace hostir {
+namespace {
+
+struct Overlapped {
+  std::string calls;  // the communication instructions in order, `permute x 3` if repeated
+  int64_t launches = 0;
+  std::string sentences;  // of the pass, one per line
+};
+
+Overlapped overlapped(const std::string& text, Overlap overlap,
+                      const std::vector<LowerPhase>& skip = {}) {
+  const auto program = text::parse_program(text);
+  EXPECT_TRUE(program) << (program ? "" : program.error().message()) << "\n" << text;
+  if (!program) return {};
+  LowerOptions options;
+  options.overlap = overlap;
+  options.skip = skip;
+  if (!program->machines.empty()) options.machine = &program->machines.front();
+  options.dump = [&](LowerPhase phase, const Program& p) {
+    const std::string printed = text::print(p);
+    const auto again = text::parse_program(printed);
+    EXPECT_TRUE(again && *again == p) << name(phase) << "\n" << printed;
+  };
+  const auto lowered = lower(*program, program->main_function()->name, options);
+  EXPECT_TRUE(lowered) << (lowered ? "" : lowered.error().message());
+  if (!lowered) return {};
+  Overlapped out;
+  std::string last;
+  int64_t times = 0;
+  const auto flush = [&] {
+    if (times == 0) return;
+    out.calls += (out.calls.empty() ? "" : ", ") + last;
+    if (times > 1) out.calls += " x " + std::to_string(times);
+  };
+  const Function& host = *lowered->program.find_function(lowered->function);
+  for (const InstrId id : host.preorder()) {
+    const Instruction& i = host.instr(id);
+    if (i.kind == OpKind::launch) ++out.launches;
+    if (record(i.kind).op_class != OpClass::kCommunication) continue;
+    if (record(i.kind).mnemonic != last) {
+      flush();
+      times = 0;
+      last = record(i.kind).mnemonic;
+    }
+    ++times;
+  }
+  flush();
+  for (const ExplainRecord& r : lowered->explanation) {
+    if (r.pass == "overlap") out.sentences += "%" + r.value + ": " + r.sentence + "\n";
+  }
+  return out;
+}
+
+// An MLP with sequence parallelism over four ranks.
+std::string mlp(int64_t tokens, int64_t hidden, int64_t features) {
+  const std::string s = std::to_string(tokens);
+  const std::string h = std::to_string(hidden);
+  const std::string f = std::to_string(features);
+  return "mesh @m = <tp=4>\nfusion @mlp(%x: tensor<" + s + "x" + h +
+         "xbf16> <@m, [{tp}, {}]>, %w1: tensor<" + h + "x" + f +
+         "xbf16> <@m, [{}, {tp}]>, %w2: tensor<" + f + "x" + h +
+         "xbf16> <@m, [{tp}, {}]>) -> (%y: tensor<" + s + "x" + h +
+         "xbf16> <@m, [{tp}, {}]>) {\n  %p = matmul %x, %w1 : tensor<" + s + "x" + f +
+         "xbf16> <@m, [{}, {tp}]>\n  %g = gelu %p {approximate = tanh}\n  %y = matmul %g, %w2\n"
+         "  return %y\n}\n";
+}
+
+TEST(Overlap, NoneIsTheDefault) {
+  const Overlapped o = overlapped(mlp(64, 16, 32), LowerOptions().overlap);
+  EXPECT_EQ(o.calls, "all_gather, reduce_scatter");
+  EXPECT_EQ(o.sentences, "");
+}
+
+TEST(Overlap, CanBeSkipped) {
+  const Overlapped o = overlapped(mlp(64, 16, 32), Overlap::kRing, {LowerPhase::kOverlapped});
+  EXPECT_EQ(o.calls, "all_gather, reduce_scatter");
+}
+
+TEST(Overlap, RingOfFour) {
+  const Overlapped o = overlapped(mlp(64, 16, 32), Overlap::kRing);
+  EXPECT_EQ(o.calls, "permute x 6");
+  EXPECT_EQ(o.launches, 4 + 4 + 3);  // products, and the sums of the second ring
+}
+
+TEST(Overlap, AutoLeavesSmallProductsAsTheyAre) {
+  const Overlapped o = overlapped(mlp(64, 16, 32), Overlap::kAuto);
+  EXPECT_EQ(o.calls, "all_gather, reduce_scatter");
+  EXPECT_NE(o.sentences.find("not overlapped; the function is expected to take: as it is"),
+            std::string::npos)
+      << o.sentences;
+}
+
+TEST(Overlap, AutoOverlapsLargeProducts) {
+  const Overlapped o = overlapped(mlp(8192, 8192, 32768), Overlap::kAuto);
+  EXPECT_EQ(o.calls.find("all_gather"), std::string::npos) << o.calls;
+  EXPECT_EQ(o.calls.find("reduce_scatter"), std::string::npos) << o.calls;
+}
+
+// Where communication is free there is nothing to hide.
+TEST(Overlap, AutoKnowsTheMachine) {
+  std::string machine = "machine @free {\n  launch_ns = 1000000\n}\n";
+  const Overlapped o = overlapped(machine + mlp(8192, 8192, 32768), Overlap::kAuto);
+  EXPECT_EQ(o.calls, "all_gather, reduce_scatter") << o.sentences;
+}
+
+TEST(Overlap, SaysWhyNot) {
+  // The softmax over the tokens needs all of them.
+  const Overlapped mixed = overlapped(
+      R"(mesh @m = <tp=4>
+fusion @f(%x: tensor<16x8xf32> <@m, [{tp}, {}]>, %w: tensor<8x8xf32> <@m, [{}, {tp}]>,
+          %v: tensor<16x16xf32> <@m, [{}, {}]>) -> (%y: tensor<16x8xf32> <@m, [{}, {tp}]>) {
+  %all = reshard %x {to = <@m, [{}, {}]>}
+  %p = matmul %v, %all
+  %y = matmul %p, %w
+  return %y
+}
+)",
+      Overlap::kCollectives);
+  EXPECT_EQ(mixed.calls, "all_gather");
+  EXPECT_NE(mixed.sentences.find("cannot be computed row by row: matmul adds them up"),
+            std::string::npos)
+      << mixed.sentences;
+
+  const Overlapped returned = overlapped(
+      R"(mesh @m = <tp=4>
+fusion @f(%x: tensor<16x8xf32> <@m, [{tp}, {}]>) -> (%y: tensor<16x8xf32> <@m, [{}, {}]>) {
+  %y = reshard %x {to = <@m, [{}, {}]>}
+  return %y
+}
+)",
+      Overlap::kRing);
+  EXPECT_EQ(returned.calls, "all_gather");
+  EXPECT_NE(returned.sentences.find("return uses %y, too"), std::string::npos)
+      << returned.sentences;
+
+  const Overlapped numbered = overlapped(
+      R"(mesh @m = <tp=4>
+fusion @f(%x: tensor<16x8xf32> <@m, [{tp}, {}]>, %w: tensor<8x8xf32> <@m, [{}, {tp}]>)
+    -> (%y: tensor<16x8xf32> <@m, [{}, {tp}]>) {
+  %all = reshard %x {to = <@m, [{}, {}]>}
+  %p = matmul %all, %w
+  %r = uniform {seed = 7} : tensor<16x8xf32> <@m, [{}, {tp}]>
+  %y = mul %p, %r
+  return %y
+}
+)",
+      Overlap::kRing);
+  EXPECT_EQ(numbered.calls, "all_gather") << numbered.sentences;
+  EXPECT_NE(numbered.sentences.find("uniform numbers them"), std::string::npos)
+      << numbered.sentences;
+}
+
+}  // namespace
+}  // namespace hostir
