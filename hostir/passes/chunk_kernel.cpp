@@ -120,32 +120,71 @@ KernelRows rows_of_kernel(const Program& program, const Function& kernel, ValueI
   return RowFinder(program, kernel).find(start, dim);
 }
 
-std::optional<Function> chunk_kernel(const Program& program, const Function& kernel,
-                                     const KernelRows& rows, int64_t count, Addends addends) {
-  Function out = kernel;
-  const auto resize = [&](Type& type, std::optional<size_t> dim) {
-    auto& tensor = std::get<TensorType>(type);
-    if (dim) tensor.shape[*dim] = count;
-    if (addends == Addends::kPlain && tensor.sharding) {
-      tensor.sharding->unreduced.clear();
-      tensor.sharding->unreduced_kind = Reduction::kSum;
-    }
-  };
-  for (size_t v = 0; v < out.values.size(); ++v) resize(out.values[v].type, rows.dims[v]);
-  const Instruction& ret = out.instr(body_of(out).back());
-  for (size_t r = 0; r < out.results.size(); ++r) {
-    resize(out.results[r].type, rows.dims[ret.operands[r].value.index]);
-  }
-  for (const InstrId id : body_of(out)) {
-    const Instruction& i = out.instr(id);
+namespace {
+
+// True if the ops infer the types that the values have.
+bool is_consistent(const Program& program, const Function& kernel) {
+  for (const InstrId id : body_of(kernel)) {
+    const Instruction& i = kernel.instr(id);
     if (is_terminator(i)) continue;
-    const auto types = check_and_infer(program, out, i);
-    if (!types || types->size() < i.results.size()) return std::nullopt;
+    const auto types = check_and_infer(program, kernel, i);
+    if (!types || types->size() < i.results.size()) return false;
     for (size_t r = 0; r < i.results.size(); ++r) {
-      if (shape_of((*types)[r]) != shape_of(out.value(i.results[r]).type)) return std::nullopt;
+      if (shape_of((*types)[r]) != shape_of(kernel.value(i.results[r]).type)) return false;
     }
   }
+  return true;
+}
+
+// Gives the results of a kernel the types of the values that it returns.
+void update_results(Function& kernel) {
+  const Instruction& ret = kernel.instr(body_of(kernel).back());
+  for (size_t r = 0; r < kernel.results.size(); ++r) {
+    kernel.results[r].type = kernel.value(ret.operands[r].value).type;
+  }
+}
+
+}  // namespace
+
+std::optional<Function> chunk_kernel(const Program& program, const Function& kernel,
+                                     const KernelRows& rows, int64_t count) {
+  Function out = kernel;
+  for (size_t v = 0; v < out.values.size(); ++v) {
+    if (rows.dims[v]) std::get<TensorType>(out.values[v].type).shape[*rows.dims[v]] = count;
+  }
+  update_results(out);
+  return is_consistent(program, out) ? std::optional(std::move(out)) : std::nullopt;
+}
+
+std::optional<TensorType> local_type(const Program& program, const Type& type) {
+  TensorType out{dtype_of(type), shape_of(type), std::nullopt};
+  const Sharding* sharding = sharding_of(type);
+  const auto extents = constant_extents(out.shape);
+  const Mesh* mesh = sharding != nullptr ? program.find_mesh(sharding->mesh) : nullptr;
+  if (mesh == nullptr || !extents) return std::nullopt;
+  const std::vector<Box> boxes = shard_boxes(*mesh, *sharding, *extents);
+  const Extents local = boxes.front().extents();
+  for (const Box& box : boxes) {
+    if (box.extents() != local) return std::nullopt;
+  }
+  out.shape.assign(local.begin(), local.end());
   return out;
+}
+
+std::optional<Function> local_chunk_kernel(const Program& program, const Function& kernel,
+                                           const KernelRows& rows, int64_t count) {
+  Function out = kernel;
+  for (size_t v = 0; v < out.values.size(); ++v) {
+    Type type = out.values[v].type;
+    // The rows need not be alike on all ranks, the other dimensions have to.
+    if (rows.dims[v]) std::get<TensorType>(type).sharding->dims[*rows.dims[v]].axes.clear();
+    auto local = local_type(program, type);
+    if (!local) return std::nullopt;
+    if (rows.dims[v]) local->shape[*rows.dims[v]] = count;
+    out.values[v].type = std::move(*local);
+  }
+  update_results(out);
+  return is_consistent(program, out) ? std::optional(std::move(out)) : std::nullopt;
 }
 
 }  // namespace hostir

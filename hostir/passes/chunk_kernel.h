@@ -28,11 +28,15 @@ struct KernelRows {
 KernelRows rows_of_kernel(const Program& program, const Function& kernel, ValueId start,
                           size_t dim);
 
-/// The kernel for `rows` global rows; its name is free for the caller to replace. nullopt if an
-/// attribute of an op fixes the number of rows. With `whole`, no value is partial: the kernel's
-/// results are addends that the caller adds itself.
-enum class Addends : uint8_t { kPartial, kPlain };
+/// The kernel for this number of global rows. nullopt if an attribute of an op fixes the number.
 std::optional<Function> chunk_kernel(const Program& program, const Function& kernel,
-                                     const KernelRows& rows, int64_t count, Addends addends);
+                                     const KernelRows& rows, int64_t count);
+
+/// The kernel for this number of rows of each rank, on plain local tensors: its values have no
+/// layout, as different ranks have different rows. nullopt also if parts differ by rank.
+std::optional<Function> local_chunk_kernel(const Program& program, const Function& kernel,
+                                           const KernelRows& rows, int64_t count);
+/// The type of a rank's part as a plain tensor; nullopt if parts differ by rank.
+std::optional<TensorType> local_type(const Program& program, const Type& type);
 
 }  // namespace hostir

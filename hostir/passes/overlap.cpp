@@ -50,13 +50,16 @@ class ChunkKernels {
     for (const Machine& m : program.machines) names_.add(m.name);
   }
 
-  const Function& of(const ChunkedLaunch& launch, int64_t rows, Addends addends) {
-    std::string key = fmt::format("{} {} {}", launch.kernel->name, rows, static_cast<int>(addends));
+  /// `rows`: in all, or of each rank for a local kernel.
+  const Function& of(const ChunkedLaunch& launch, int64_t rows, bool local) {
+    std::string key = fmt::format("{} {} {}", launch.kernel->name, rows, local);
     for (const auto& dim : launch.rows.dims) key += dim ? fmt::format(" {}", *dim) : " -";
     const auto known = made_.find(key);
     if (known != made_.end()) return known->second;
-    Function made = *chunk_kernel(program_, *launch.kernel, launch.rows, rows, addends);
-    return keep(std::move(key), launch.kernel->name + "_rows", std::move(made));
+    const auto make = local ? local_chunk_kernel : chunk_kernel;
+    Function made = *make(program_, *launch.kernel, launch.rows, rows);
+    return keep(std::move(key), launch.kernel->name + (local ? "_block" : "_rows"),
+                std::move(made));
   }
 
   /// A kernel with one op on operands of one type.
@@ -254,7 +257,7 @@ class Rewriter {
     return static_cast<int64_t>(site.sizes.size());
   }
 
-  ValueId alloc(const std::string& name, ShardType type, const std::vector<OpRef>& from) {
+  ValueId alloc(const std::string& name, Type type, const std::vector<OpRef>& from) {
     const ValueId made = out_.add_value(names_.fresh(name), std::move(type));
     Instruction i = host_instruction(OpKind::alloc, {{"stream", stream_}}, {}, from);
     i.results = {made};
@@ -284,7 +287,7 @@ class Rewriter {
     add(std::move(i));
   }
 
-  ValueId view(ValueId buffer, ShardType type, size_t dim, const IndexExpr& start, int64_t rows) {
+  ValueId view(ValueId buffer, Type type, size_t dim, const IndexExpr& start, int64_t rows) {
     const ValueId made =
         out_.add_value(names_.fresh(out_.value(buffer).name + "_rows"), std::move(type));
     add_view(made, buffer, dim, start, expr_of(ExprKind::kAdd, start, rows));
@@ -316,12 +319,6 @@ class Rewriter {
   static Attributes rooted(size_t member) {
     Attributes out;
     out.set("root", IndexExpr(static_cast<int64_t>(member)));
-    return out;
-  }
-
-  Attributes reducing(const OverlapSite& site) const {
-    Attributes out;
-    out.set("reduction", shard(site.whole).sharding.unreduced_kind);
     return out;
   }
 
@@ -418,11 +415,7 @@ class Rewriter {
     const ShardType ring_type = shard_of(now);
     for (int64_t t = 0; t < n; ++t) {
       const ValueId rows =
-          out_.add_value(names_.fresh(name + "_rows"),
-                         rows_type(site, shard(site.whole), site.dim, site.largest()));
-      Instruction same = host_instruction(OpKind::reinterpret, {{"buffer", now}}, {}, from);
-      same.results = {rows};
-      add(std::move(same));
+          reinterpreted(now, name + "_rows", local_rows(site, shard(site.whole), site.dim));
       chunks.push_back({window(site, member_before(site, t)), site.largest(), rows});
       if (t + 1 == n) break;
       const ValueId next = alloc(in_.value(site.part).name + "_ring", ring_type, from);
@@ -456,19 +449,23 @@ class Rewriter {
       for (const ValueId v : moved->second) add_alloc(alloc_.at(v.index));
     }
     for (const Chunk& c : chunks_[s]) {
-      for (const size_t n : launches) compute(site, site.launches[n], c, Addends::kPartial);
+      for (const size_t n : launches) compute(s, site.launches[n], c);
     }
   }
 
-  // One launch for one chunk. The chunk's buffer takes the place of the whole.
-  void compute(const OverlapSite& site, const ChunkedLaunch& l, const Chunk& c, Addends addends) {
+  // One launch for one chunk. The chunk's buffer takes the place of the whole. In a ring all
+  // operands are plain local tensors.
+  void compute(size_t s, const ChunkedLaunch& l, const Chunk& c) {
+    const OverlapSite& site = sites_[s];
+    const bool local = choices_[s].overlap == Overlap::kRing;
     const auto rows_of = [&](ValueId buffer, std::optional<size_t> dim) {
-      if (!dim) return buffer;
       if (buffer == site.whole) return c.buffer;
+      if (!dim) return local ? plain(buffer) : buffer;
       const auto larger = larger_.find(buffer.index);
-      const bool pads = larger != larger_.end() && padded_.at(buffer.index).first == index_of(site);
-      return view(pads ? larger->second : buffer, rows_type(site, shard(buffer), *dim, c.rows),
-                  *dim, c.start, c.rows);
+      const bool pads = larger != larger_.end() && padded_.at(buffer.index).first == s;
+      Type type = rows_type(site, shard(buffer), *dim, c.rows);
+      if (local) type = local_rows(site, shard(buffer), *dim);
+      return view(pads ? larger->second : buffer, std::move(type), *dim, c.start, c.rows);
     };
     std::vector<ValueId> reads = read_by(l.at);
     std::vector<ValueId> writes = written_by(l.at);
@@ -478,7 +475,33 @@ class Rewriter {
     for (size_t n = 0; n < writes.size(); ++n) {
       writes[n] = rows_of(writes[n], result_dim(l, n));
     }
-    launch(kernels_.of(l, c.rows * site.outer, addends), reads, writes, at(l.at).from);
+    launch(kernels_.of(l, local ? c.rows : c.rows * site.outer, local), reads, writes,
+           at(l.at).from);
+  }
+
+  // A chunk of a ring as a plain tensor: which rows a rank has is in no layout.
+  TensorType local_rows(const OverlapSite& site, ShardType type, size_t dim) const {
+    type.sharding.dims[dim].axes.clear();
+    TensorType out = *local_type(program_, Type(type));
+    out.shape[dim] = site.largest();
+    return out;
+  }
+
+  ValueId reinterpreted(ValueId buffer, const std::string& stem, Type type) {
+    const ValueId made = out_.add_value(names_.fresh(stem), std::move(type));
+    Instruction same = host_instruction(OpKind::reinterpret, {{"buffer", buffer}}, {}, {});
+    same.results = {made};
+    add(std::move(same));
+    return made;
+  }
+
+  ValueId plain(ValueId buffer) {
+    const auto [known, is_new] = plain_.try_emplace(buffer.index);
+    if (is_new) {
+      known->second = reinterpreted(buffer, in_.value(buffer).name + "_local",
+                                    *local_type(program_, in_.value(buffer).type));
+    }
+    return known->second;
   }
 
   void scatter(size_t s) {
@@ -487,40 +510,64 @@ class Rewriter {
     const std::string& name = in_.value(site.whole).name;
     const std::vector<OpRef>& from = at(site.at).from;
     const ChunkedLaunch& l = site.launches.front();
-    ValueId kept = site.part;
-    if (site.kind == SiteKind::kScatter && site.is_even()) add_alloc(alloc_.at(site.part.index));
-    if (site.kind == SiteKind::kScatter && !site.is_even()) {
-      kept = alloc(in_.value(site.part).name + "_padded",
-                   rows_type(site, shard(site.part), site.dim, member_count(site) * site.largest()),
-                   from);
-    }
-    if (site.kind == SiteKind::kReduce) {
+    const bool scatters = site.kind == SiteKind::kScatter;
+    ValueId kept;
+    if (scatters) {
+      kept = alloc(in_.value(site.part).name + "_blocks", blocks_type(site), from);
+    } else {
       // The name of the partial sums becomes that of the reduced value, which everybody reads.
-      Type& type = out_.value(site.whole).type;
-      std::get<ShardType>(type).sharding = *reduced_layout(site);
+      std::get<ShardType>(out_.value(site.whole).type).sharding = *reduced_layout(site);
       add_alloc(alloc_.at(site.whole.index));
     }
     for (Chunk& c : cut_rows(s)) {
-      if (kept != site.part) {
+      if (scatters && !site.is_even()) {
         // All members of a reduce have as many rows.
         c.start = window(site, static_cast<int64_t>(c.member));
         c.rows = site.largest();
       }
       c.buffer = alloc(name + "_rows", rows_type(site, partial, site.dim, c.rows), from);
-      compute(site, l, c, Addends::kPartial);
-      if (site.kind == SiteKind::kReduce) {
+      compute(s, l, c);
+      Attributes attributes;
+      attributes.set("reduction", partial.sharding.unreduced_kind);
+      if (scatters) {
+        attributes.set("root", IndexExpr(static_cast<int64_t>(c.member)));
+        collective(OpKind::reduce, site, c.buffer, block_view(site, kept, c),
+                   std::move(attributes));
+      } else {
         const ValueId out =
             view(site.whole, rows_type(site, shard_of(site.whole), site.dim, c.rows), site.dim,
                  c.start, c.rows);
-        collective(OpKind::all_reduce, site, c.buffer, out, reducing(site));
-      } else {
-        Attributes attributes = reducing(site);
-        attributes.set("root", IndexExpr(static_cast<int64_t>(c.member)));
-        collective(OpKind::reduce, site, c.buffer, kept != site.part ? kept : part_of(site, c),
-                   std::move(attributes));
+        collective(OpKind::all_reduce, site, c.buffer, out, std::move(attributes));
       }
     }
-    if (kept != site.part) keep_rows(site, kept);
+    if (scatters) keep_rows(site, kept, block_dim(site));
+  }
+
+  // A reduce leaves its output undefined on ranks that are not its root, so there is a block for
+  // every member. The blocks follow each other in a dimension in which each is contiguous.
+  static size_t block_dim(const OverlapSite& site) { return site.contiguous ? site.dim : 0; }
+
+  ShardType blocks_type(const OverlapSite& site) const {
+    ShardType type = rows_type(site, shard(site.whole), site.dim, site.largest());
+    type.sharding.unreduced.clear();
+    type.sharding.unreduced_kind = Reduction::kSum;
+    IndexExpr& extent = type.shape[block_dim(site)];
+    extent = expr_of(ExprKind::kMul, extent, member_count(site));
+    return type;
+  }
+
+  // The extent of one block in its dimension, on a rank.
+  int64_t block_size(const OverlapSite& site) const {
+    return site.contiguous ? site.largest() : shard(site.whole).shape[0].value();
+  }
+
+  ValueId block_view(const OverlapSite& site, ValueId blocks, const Chunk& c) {
+    const size_t dim = block_dim(site);
+    const int64_t size = block_size(site);
+    ShardType type = rows_type(site, shard_of(blocks), site.dim, c.rows);
+    if (dim != site.dim) type.shape[dim] = size;
+    const int64_t start = static_cast<int64_t>(c.member) * size + c.within;
+    return view(blocks, std::move(type), dim, start, dim == site.dim ? c.rows : size);
   }
 
   std::optional<Sharding> reduced_layout(const OverlapSite& site) const {
@@ -535,53 +582,54 @@ class Rewriter {
     const std::string& name = in_.value(site.whole).name;
     const std::vector<OpRef>& from = at(site.at).from;
     const ChunkedLaunch& l = site.launches.front();
-    ShardType type = rows_type(site, shard(site.whole), site.dim, site.largest());
-    type.sharding.unreduced.clear();
-    const Reduction reduction = shard(site.whole).sharding.unreduced_kind;
-    type.sharding.unreduced_kind = Reduction::kSum;
-    const Function& combine = kernels_.of_op(combining(reduction), "combine", kernel_type(type), 2);
+    const TensorType type = local_rows(site, shard(site.whole), site.dim);
+    const OpKind op = combining(shard(site.whole).sharding.unreduced_kind);
     const int64_t n = member_count(site);
     if (site.is_even()) add_alloc(alloc_.at(site.part.index));
     ValueId arrived;
     for (int64_t t = 0; t < n; ++t) {
-      const IndexExpr member = member_before(site, t + 1);
       const ValueId own = alloc(name + "_rows", type, from);
-      compute(site, l, {window(site, member), site.largest(), own}, Addends::kPlain);
+      compute(s, l, {window(site, member_before(site, t + 1)), site.largest(), own});
       ValueId sum = own;
       if (t > 0) {
-        sum =
-            t + 1 == n && site.is_even() ? own_rows(site, type) : alloc(name + "_sum", type, from);
-        launch(combine, {arrived, own}, {sum}, from);
+        sum = t + 1 == n && site.is_even()
+                  ? reinterpreted(site.part, in_.value(site.part).name + "_rows", type)
+                  : alloc(name + "_sum", type, from);
+        launch(kernels_.of_op(op, "combine", type, 2), {arrived, own}, {sum}, from);
       }
       if (t + 1 < n) {
         arrived = alloc(name + "_ring", type, from);
         permute(site, sum, arrived);
       } else if (!site.is_even()) {
-        keep_rows(site, sum);
+        keep_rows(site, sum, {});
       }
     }
   }
 
-  // The rank's part under the type of a chunk.
-  ValueId own_rows(const OverlapSite& site, const ShardType& type) {
-    const ValueId rows = out_.add_value(names_.fresh(in_.value(site.part).name + "_rows"), type);
-    Instruction same = host_instruction(OpKind::reinterpret, {{"buffer", site.part}}, {}, {});
-    same.results = {rows};
-    add(std::move(same));
-    return rows;
-  }
-
-  // Takes the rank's part out of its chunk, whose window starts at or before it.
-  void keep_rows(const OverlapSite& site, ValueId chunk) {
+  // Takes the rank's part out of the window that has it, or of its block among those of all members
+  // in dimension `blocks`.
+  void keep_rows(const OverlapSite& site, ValueId chunk, std::optional<size_t> blocks) {
     const IndexExpr own = expr_of(ExprKind::kMul, site.position, site.largest());
     const IndexExpr begin = expr_of(ExprKind::kMin, own, site.rows);
     const IndexExpr end =
         expr_of(ExprKind::kMin, expr_of(ExprKind::kAdd, own, site.largest()), site.rows);
     const IndexExpr first = window(site, site.position);
+    IndexExpr start = expr_of(ExprKind::kSub, begin, first);
+    IndexExpr limit = expr_of(ExprKind::kSub, end, first);
+    if (blocks) {
+      const IndexExpr block = expr_of(ExprKind::kMul, site.position, block_size(site));
+      if (*blocks == site.dim) {
+        start = expr_of(ExprKind::kAdd, start, block);
+        limit = expr_of(ExprKind::kAdd, limit, block);
+      } else {
+        ShardType type = shard_of(chunk);
+        type.shape[*blocks] = block_size(site);
+        chunk = view(chunk, std::move(type), *blocks, block, block_size(site));
+      }
+    }
     const ValueId rows =
         out_.add_value(names_.fresh(in_.value(site.part).name + "_own"), shard(site.part));
-    add_view(rows, chunk, site.dim, expr_of(ExprKind::kSub, begin, first),
-             expr_of(ExprKind::kSub, end, first));
+    add_view(rows, chunk, site.dim, start, limit);
     add_alloc(alloc_.at(site.part.index));
     copy(rows, site.part, at(site.at).from);
   }
@@ -621,6 +669,7 @@ class Rewriter {
   std::map<size_t, std::vector<Todo>> todo_;
   std::map<size_t, std::vector<ValueId>> moved_allocs_;   // launch -> allocs that move up to it
   std::map<uint32_t, std::pair<size_t, size_t>> padded_;  // by value: site, dimension
+  std::map<uint32_t, ValueId> plain_;                     // by value: its memory as a plain tensor
   std::map<uint32_t, ValueId> larger_;                    // by value: what it is a view of
 };
 
@@ -731,6 +780,10 @@ class Overlapper {
     const bool pieces = site.contiguous && (is_reduce || site.is_even());
     const int64_t rows = is_reduce ? site.rows : site.largest();
     if (is_reduce && !site.contiguous) return out;
+    if (site.kind == SiteKind::kScatter && !site.contiguous) {
+      const auto& type = std::get<ShardType>(host_.value(site.whole).type);
+      if (!type.sharding.dims.front().axes.empty()) return out;
+    }
     for (const int64_t n :
          is_reduce ? std::array<int64_t, 3>{2, 4, 8} : std::array<int64_t, 3>{1, 2, 4}) {
       if (n == 1 || (pieces && n <= rows)) out.push_back({Overlap::kCollectives, n});

@@ -357,8 +357,8 @@ class SiteFinder {
       }
     }
     const int64_t rows = site.rows * site.outer;
-    const bool fits = chunk_kernel(program_, *kernel, chunked.rows, rows, Addends::kPartial) &&
-                      chunk_kernel(program_, *kernel, chunked.rows, 2 * rows, Addends::kPartial);
+    const bool fits = chunk_kernel(program_, *kernel, chunked.rows, rows) &&
+                      chunk_kernel(program_, *kernel, chunked.rows, 2 * rows);
     if (!fits) return fmt::format("an attribute in @{} fixes the number of rows", kernel->name);
     site.launches.push_back(std::move(chunked));
     return {};
@@ -382,6 +382,10 @@ class SiteFinder {
     for (const ChunkedLaunch& l : site.launches) {
       const std::vector<ValueId> reads = in_slot(at(l.at), "reads");
       const std::vector<ValueId> writes = in_slot(at(l.at), "writes");
+      if (!local_chunk_kernel(program_, *l.kernel, l.rows, site.largest())) {
+        site.no_ring =
+            fmt::format("parts of other dimensions in @{} differ by rank", l.kernel->name);
+      }
       if (!is_gather && writes.size() > 1) site.no_ring = "its kernel has several results";
       for (size_t n = 0; n < reads.size(); ++n) {
         const auto dim = l.rows.dims[l.kernel->params[n].value.index];
