@@ -83,7 +83,8 @@ bool parse_run_option(Cursor& cursor, RunStatement& run) {
   if (cursor.accept("against")) {
     return read_into(run.against, [&] { return cursor.expect_symbol("a fusion"); });
   }
-  cursor.unexpected("an option of run: schedules, seed, ranks, mesh, keep, overlap, feeding or against");
+  cursor.unexpected(
+      "an option of run: schedules, seed, ranks, mesh, keep, overlap, feeding or against");
   return false;
 }
 
