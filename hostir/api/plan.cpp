@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kLeastAxes = 2;
 constexpr std::array<size_t, 2> kSearchedLayers = {2, 4};
-constexpr size_t kTriedAgain = 16;  // cuts of every round; of more, the worse half is given up
+constexpr size_t kTriedAgain = 16;  // with more cuts than this, each round drops the worse half
 constexpr double kEqualTimes = 1e-3;
 
 // A cut into more parts than there are elements leaves ranks without work.
@@ -85,7 +85,7 @@ class Planner {
     });
   }
 
-  // Until the best plan was predicted with all layers.
+  // Repeats until the best plan has been predicted with all layers.
   Expected<void> put_best_first(std::vector<Plan>& plans) {
     while (true) {
       std::stable_sort(plans.begin(), plans.end(), is_ranked_before);
@@ -132,7 +132,8 @@ class Planner {
     return {};
   }
 
-  // Layers of which one keeps its sharding, or gets no gradient, are not alike.
+  // True if the request names a parameter of a layer (a fixed sharding, a gradient): then the
+  // layers are not alike.
   bool names_layers() const {
     const auto is_named = [&](const std::string& name) {
       return is_fixed(name) ||
@@ -150,7 +151,7 @@ class Planner {
   }
 
   const Function& function() const { return *request_.arguments.program->find_function(name_); }
-  // What the search lowers first.
+  // The program with the fewest layers, which the search lowers first.
   const Program& smallest() const {
     return short_.empty() ? *request_.arguments.program : short_.front();
   }
@@ -282,7 +283,7 @@ class Planner {
     std::erase_if(cuts, [&](const PlanCut& cut) { return promising.count(cut) == 0; });
   }
 
-  // An axis cuts a parameter once. Where propagation cuts it so already, saying it changes nothing.
+  // An axis can cut a parameter only once. A cut that propagation already makes changes nothing.
   std::vector<PlanCut> possible_cuts(const MeshAxes& axes, const Plan& plan) const {
     const std::vector<PlanCut>& cuts = plan.cuts;
     const std::map<std::string, Sharding> held(plan.shardings.begin(), plan.shardings.end());
@@ -373,7 +374,8 @@ class Planner {
     HOSTIR_ASSIGN_OR_RETURN(const Plan more, predict(short_.back(), axes, cuts, as_written));
     const auto added = static_cast<int64_t>(kSearchedLayers.back() - kSearchedLayers.front());
     const auto missing = static_cast<int64_t>(layers_->count - kSearchedLayers.front());
-    // If more layers take less, the fewer ones were lowered differently: each counts in full.
+    // If more layers take less time, the fewer ones were lowered differently: scale the larger
+    // count.
     const auto with_all = [&](int64_t few, int64_t many) {
       if (many < few) {
         return many * static_cast<int64_t>(layers_->count) /
@@ -394,7 +396,7 @@ class Planner {
     }
     plan.fits = fits(plan);
     plan.exact = false;
-    plan.explanation.clear();  // it will be predicted again before anybody reads it
+    plan.explanation.clear();  // predicted again before it is read
     return plan;
   }
 
@@ -419,7 +421,7 @@ class Planner {
   std::string name_;
   std::optional<Predictor> predictor_;
   std::optional<RepeatedLayers> layers_;
-  std::vector<Program> short_;               // with as many layers as kSearchedLayers says
+  std::vector<Program> short_;               // with kSearchedLayers layers each
   std::map<std::string, std::string> role_;  // parameters of layers -> those of the first layer
   Mesh mesh_;
   size_t written_axes_ = 0;

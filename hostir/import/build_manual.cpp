@@ -167,7 +167,7 @@ Expected<void> build_manual(const Module& module, const ModuleFunction& entry, P
     if (taken) frame[body.arguments[static_cast<size_t>(at)]] = known;
   }
   // Move constants into the computation. The sharding of a splat does not matter; any other
-  // constant must not be cut.
+  // constant must be whole on every device.
   Frame outside(entry.values.size());
   ModuleBlock constants;
   for (const ModuleOp& op : entry.body.ops) {

@@ -53,7 +53,8 @@ int64_t bits_of(const std::string& element) {
   return dtype ? 8 * size_bytes(*dtype) : 0;
 }
 
-// Between sizes, a last dimension holds the parts of each wide element, the lowest first.
+// Where the element sizes differ, a last dimension holds the parts of each wide element, the lowest
+// first.
 Expected<void> emit_bitcast_convert(const OpSite& s) {
   Emitter& e = s.emitter;
   const std::string& to = s.result_type().element;
@@ -111,8 +112,8 @@ Expected<void> emit_bitcast_convert(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// The next value of the float type after x towards y. Bits without the sign are ordered as sizes
-// are.
+// The next value of the float type after x towards y. Without the sign, bit patterns are ordered
+// like magnitudes.
 Expected<void> emit_next_after(const OpSite& s) {
   const std::string& own = s.in(0).type.element;
   const int64_t width = bits_of(own);
@@ -155,8 +156,8 @@ FloatFormat format_of(const OpSite& s) {
   return out;
 }
 
-// Rounds the mantissa to the nearest value, ties to even. Where the exponent then is too large the
-// result is infinite, where it is too small, zero.
+// Rounds the mantissa to the nearest value, ties to even. If the exponent is then too large, the
+// result is infinite; if it is too small, zero.
 Expected<void> emit_reduce_precision(const OpSite& s) {
   const Known& x = s.in(0);
   const std::string& own = x.type.element;

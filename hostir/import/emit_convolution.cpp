@@ -13,7 +13,7 @@ namespace hostir::importer {
 namespace {
 
 using Extent = std::vector<int64_t>;
-// The place of a label; -1 if it is missing.
+// The index of a label; -1 if it is missing.
 int64_t find_label(const Labels& labels, std::string_view label) {
   const auto found = std::find(labels.begin(), labels.end(), label);
   return found == labels.end() ? -1 : found - labels.begin();
@@ -97,7 +97,7 @@ class Convolution {
     return out;
   }
 
-  // Splits a dimension into groups and what is in one of them.
+  // Splits a dimension into two: the groups, and the elements of one group.
   Expected<void> split(Side& side, size_t d) const {
     Extent dims = side.value.type.dims;
     dims[d] /= groups();
@@ -114,7 +114,7 @@ class Convolution {
     for (size_t i = 0; i < windows_.size(); ++i) padding[place(0, std::to_string(i))] = windows_[i];
     const Known zero = e_.number(0, tensor_type(x.type.element, {}));
     HOSTIR_ASSIGN_OR_RETURN(out.value, padded(e_, x, zero, padding));
-    for (size_t d = rank; d-- > lead_;) {  // from behind, so that the places stay
+    for (size_t d = rank; d-- > lead_;) {  // from the back: indices stay valid
       const std::string label = out.labels[d];
       if (label == "f" || label == "b") {
         if ((label == "f" ? features_ : batches_) > 1) HOSTIR_TRY(split(out, d));

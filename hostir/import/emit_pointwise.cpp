@@ -115,8 +115,8 @@ Expected<void> emit_bits(const OpSite& s) {
   return s.emitter.opaque(s, "bit operations on integers");
 }
 
-// `shift_right` is arithmetic for signed types and logical for unsigned ones; the other shift is
-// that of the type with the other sign.
+// `shift_right` is arithmetic for signed types and logical for unsigned ones; the opposite shift
+// uses the type of the opposite signedness.
 Expected<void> emit_shift(const OpSite& s) {
   Emitter& e = s.emitter;
   const bool left = s.op.name == "stablehlo.shift_left";

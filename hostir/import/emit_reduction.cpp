@@ -76,7 +76,7 @@ Expected<void> emit_arg_extreme(const OpSite& s, ReducerKind kind,
   return s.set(std::move(place), 1);
 }
 
-// A reducer that is no op of the language combines neighbours, in log2(size) rounds per dimension.
+// A reducer without an op in the language combines neighbours, in log2(size) rounds per dimension.
 Expected<void> emit_any_reduce(const OpSite& s, const Combiner& combine,
                                std::vector<int64_t> dims) {
   if (!combine.is_valid()) return s.emitter.opaque(s, "its reducer is not element by element");

@@ -1,4 +1,4 @@
-// Functions that the language lacks, written with those that it has.
+// Functions that the language lacks, expressed by those that it has.
 
 #include <cmath>
 #include <limits>
@@ -193,7 +193,7 @@ Known digamma(Formula& f, const OpSite& s, const Known& z) {
   const Known t = f.add(x, f.number(kLanczosShift));
   const Known series = f.sub(f.div(above, below), f.div(f.number(7), t));
   const Known direct = f.add(log_shifted(f, s, x), series);
-  // tan has the period 1 in z: its argument is brought near 0.
+  // tan(pi z) has period 1 in z, so the nearest integer is subtracted first.
   const Known nearest = f.op(OpKind::floor, f.add(z, half));
   const Known angle = f.mul(f.number(std::numbers::pi), f.sub(z, nearest));
   const Known ratio = f.div(f.op(OpKind::cos, angle), f.op(OpKind::sin, angle));

@@ -25,8 +25,8 @@ Expected<Several> every_of(Emitter& e, const Several& all, size_t d, int64_t sta
   return out;
 }
 
-// The window at every place of dimension `d`, which is padded already: doubled windows are
-// combined, so it takes about 2 log2(width) steps.
+// Combines the window at every place of dimension `d`, which is padded already. Windows double in
+// size, so this takes about 2 log2(width) steps.
 Expected<Several> reduced_windows(Emitter& e, const Combiner& combine, const Several& all, size_t d,
                                   const Window& w) {
   const int64_t places = all[0].type.dims[d] - (w.width - 1) * w.apart;
@@ -67,7 +67,7 @@ Expected<Known> running_sum(Emitter& e, const Known& x, size_t d, bool reverse) 
   return e.apply(OpKind::cumsum, {x}, std::move(attributes));
 }
 
-// The windows of an operation with `window_dimensions`; nullopt if a window has no place.
+// The windows of an operation with `window_dimensions`; nullopt if a window does not fit anywhere.
 std::optional<std::vector<Window>> fitting_windows(const OpSite& s) {
   const auto& dims = s.in(0).type.dims;
   auto out = windows_of(s.op, s.op.integers("window_dimensions"));
@@ -130,9 +130,9 @@ class SelectAndScatter {
   explicit SelectAndScatter(const OpSite& s)
       : s_(s), e_(s.emitter), select_(s, 0), scatter_(s, 1), sizes_(s.in(0).type.dims) {}
 
-  // The chosen element of each window, as its number in the window; then, for each element of the
-  // window, the source where that is the chosen one, moved to its place. The sum of these is the
-  // result.
+  // First finds the chosen element of each window, as an index into the window. Then, for each
+  // index, places the source value where that index was chosen. The result is the sum over all
+  // indices.
   Expected<void> emit() {
     const auto windows = fitting_windows(s_);
     int64_t elements = 1;

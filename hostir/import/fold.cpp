@@ -12,7 +12,7 @@ namespace hostir::importer {
 
 namespace {
 
-// Larger tensors are computed by the program.
+// The program computes larger tensors itself.
 constexpr int64_t kMostElements = 1024;
 
 bool all_known(const OpSite& s) {

@@ -24,7 +24,7 @@ bool is_pointwise(std::string_view name);
 
 // One table per file.
 std::span<const HandlerRow> pointwise_handlers();
-std::span<const HandlerRow> special_handlers();  // element by element, like the first
+std::span<const HandlerRow> special_handlers();  // element by element, as pointwise ones
 std::span<const HandlerRow> bit_handlers();      // element by element, too
 std::span<const HandlerRow> bitcast_handlers();
 std::span<const HandlerRow> shape_handlers();

@@ -290,7 +290,7 @@ class Converter {
     return {};
   }
 
-  // ---- computations that an instruction names
+  // ---- computations named by an instruction
 
   Expected<void> computations(ModuleFunction& f, ModuleOp& op, const HloInstruction& i,
                               const std::vector<Leaves>& in, int depth) {

@@ -31,8 +31,8 @@ Expected<Known> scattered(Emitter& e, const Known& base, const Known& indices, c
                           const IndexingNumbers& n, std::string mode);
 
 /// Scatters along `dim` by comparing every update with every place: "mul", "max" or "min". `along`:
-/// one index per update; otherwise the indices' dimensions stand in the updates where `dim` is in
-/// the base. Errors: `import_c8` too many pairs.
+/// one index per update; otherwise the updates have the indices' dimensions in place of `dim`.
+/// Errors: `import_c8` too many pairs.
 Expected<Known> combined_into(Emitter& e, bool along, const Known& updates, const Known& indices,
                               const Known& base, size_t dim, const std::string& mode);
 /// How the region of a scatter combines: "set", "add", "mul", "max" or "min"; nullopt if otherwise.

@@ -158,8 +158,8 @@ class Guess {
       out.dims = in[0].dims;
       change(op, "scatter_dimension", out, from, to);
     } else if (name == "stablehlo.all_to_all" || name == "stablehlo.all_reduce") {
-      // The devices of a group hold equal sums. What all_to_all found cut is whole now; the new
-      // place follows from the shape of the result.
+      // The devices of a group hold equal sums. A dimension that all_to_all gathered is whole
+      // afterwards; the shape of the result tells which one it cuts instead.
       if (r < in.size()) out.dims = in[r].dims;
       out.dims.resize(to.size());
       const Axes axes = group_axes(op);
@@ -425,7 +425,7 @@ std::vector<Sharding> guess_layouts(const Module& module, const ModuleFunction& 
     for (size_t d = 0; r < layouts.size() && d < local.size() && d < layouts[r].dims.size(); ++d) {
       for (const std::string& axis : layouts[r].dims[d]) cut(d, axis);
     }
-    // An axis that was lost, with a dimension of size 1, cuts the first such dimension.
+    // An axis that was lost together with a dimension of size 1 cuts the first such dimension.
     const auto one = std::find(local.begin(), local.end(), 1) - local.begin();
     if (r < layouts.size() && one < static_cast<int64_t>(local.size())) {
       for (const std::string& axis : layouts[r].differs) cut(static_cast<size_t>(one), axis);

@@ -1,11 +1,11 @@
-// Manual computations inside a fusion: what each device computes becomes one tensor over all.
+// Manual computations inside a fusion: the values of all devices become one tensor.
 //
 // A value that differs between devices gets one leading dimension per mesh axis along which it
 // differs, sharded over that axis, so each device holds its own part. Operations are mapped over
-// these dimensions, and collectives become what they mean on them: a psum is a sum over the
+// these dimensions, and collectives become ordinary operations on them: a psum is a sum over the
 // dimension, an all_gather joins it to another one. Propagation and lowering then insert the
 // collectives. Axes that are not manual stay with propagation, so a computation may be manual over
-// some axes only and may stand beside other operations.
+// only some axes, and may be mixed with other operations.
 #pragma once
 
 #include "hostir/import/emitter.h"

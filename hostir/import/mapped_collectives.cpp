@@ -218,8 +218,8 @@ Expected<void> MappedOps::collective(const OpSite& s) {
   return {};
 }
 
-// Devices differ between source and target along some axes; along the others all do the same.
-// Joined, the leading dimensions of these axes are rows that move.
+// Source and target differ along some axes; along the others, all devices do the same. The leading
+// dimensions of the differing axes are joined into one, whose rows move.
 Expected<void> MappedOps::permuted(const OpSite& s) {
   Emitter& e = s.emitter;
   const Mesh& mesh = map_.mesh();

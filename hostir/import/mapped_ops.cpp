@@ -19,7 +19,8 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, N>& nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Operations whose handlers pass values on or call blocks: their operations come here one by one.
+// Operations that pass values on or contain blocks. Their handlers run as usual; the operations
+// inside come here one by one.
 constexpr std::array<std::string_view, 14> kPassing = {"func.call",
                                                        "stablehlo.composite",
                                                        "stablehlo.while",
@@ -64,7 +65,7 @@ Dims first_dims(size_t count) {
   return out;
 }
 
-// Changes attributes that exist, each under its name.
+// Applies `how` to each of these attributes that the operation has.
 void change(ModuleOp& op, std::initializer_list<std::string_view> names,
             const std::function<Dims(Dims)>& how) {
   for (const std::string_view name : names) {
@@ -260,8 +261,8 @@ Expected<void> MappedOps::mapped(const OpSite& s, const AxisPositions& lead) {
   return {};
 }
 
-// The leading dimensions are batch dimensions of what has them. Indices that are equal on all
-// devices leave them whole, as a part of the window.
+// The leading dimensions are batch dimensions of the operands that have them. If the indices are
+// equal on all devices, they belong to the window instead.
 Expected<void> MappedOps::indexed(const OpSite& s, const AxisPositions& lead) {
   Emitter& e = s.emitter;
   const bool gathers = s.op.name == "stablehlo.gather";

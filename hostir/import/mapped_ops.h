@@ -1,4 +1,4 @@
-// Operations on values with leading dimensions for devices; see manual_map.h.
+// Maps operations over the leading dimensions for devices; see manual_map.h.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ class Mapping {
   /// The value of each device in a tensor of all parts. A number that does not depend on an axis
   /// loses it.
   Known part(Known whole, AxisPositions lead, const ModuleType& local) const;
-  /// The tensor of all parts with these axes, of which the value's own must be a part.
+  /// The tensor of all parts over these axes, which must include the value's own.
   Expected<Known> lifted(Emitter& e, const Known& x, const AxisPositions& axes) const;
   /// The value of the first device along the axis, on all.
   Expected<Known> first_along(Emitter& e, const Known& x, size_t axis) const;

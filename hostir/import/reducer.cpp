@@ -172,7 +172,7 @@ std::string name_of_reducer(const ModuleOp& op, size_t region) {
   if (block.ops.size() == 3 && block.ops[1].name == "sdy.sharding_constraint" &&
       block.ops[1].operands == block.ops[0].results &&
       block.ops[2].operands == block.ops[1].results) {
-    block.ops[2].operands = block.ops[0].results;  // on a scalar it says nothing
+    block.ops[2].operands = block.ops[0].results;  // on a scalar it has no effect
     block.ops.erase(block.ops.begin() + 1);
   }
   if (block.ops.size() != 2 || block.arguments.size() != 2) return {};

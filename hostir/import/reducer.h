@@ -26,7 +26,7 @@ class ElementwiseRegion {
   /// Region `index` of the operation.
   explicit ElementwiseRegion(const OpSite& site, size_t index = 0);
 
-  /// False if the region has an operation that is not element by element.
+  /// False if some operation of the region does not work element by element.
   bool is_valid() const { return valid_; }
   Expected<std::vector<Known>> operator()(std::vector<Known> arguments) const;
 

@@ -1,4 +1,4 @@
-// What a caller knows about the results of a module whose text does not say how they are cut.
+// Result shapes known to the caller, for modules whose text does not say how results are sharded.
 #pragma once
 
 #include <cstdint>

@@ -110,7 +110,7 @@ std::optional<std::vector<Window>> windows_of(const ModuleOp& op, const Sizes& w
   return out;
 }
 
-// A value that is not a known number is selected where a padded `true` is not.
+// If the padding value is not a known number, it is selected by padding a tensor of `true` alike.
 Expected<Known> padded(Emitter& e, const Known& x, const Known& value, const Sizes& low,
                        const Sizes& high, const Sizes& interior) {
   const size_t rank = x.type.dims.size();

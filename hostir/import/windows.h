@@ -23,7 +23,7 @@ struct Window {
 
   bool pads() const { return low != 0 || high != 0 || inside != 0; }
   bool is_trivial() const { return width == 1 && stride == 1 && !pads(); }
-  /// The size of a dimension after padding; negative if it has none or a number is out of range.
+  /// The size of a dimension after padding; negative if there is none or a number is out of range.
   int64_t padded_size(int64_t size) const;
   /// The number of places over a dimension of `size` elements; 0 if the window does not fit.
   int64_t places(int64_t size) const;

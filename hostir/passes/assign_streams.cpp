@@ -143,8 +143,8 @@ class StreamAssigner {
     }
   }
 
-  // Drops the earlier tasks that whoever waits for `writer` knows to be complete. Only a value
-  // without dimensions has bytes on ranks outside its mesh, on which `writer` may not run.
+  // Drops the earlier tasks that must be complete once `writer` is. Exception: a value without
+  // dimensions also has bytes on ranks outside its mesh, where `writer` may not run.
   void drop_known(ValueId buffer, const Task& writer, std::vector<Task>& tasks) const {
     const bool is_scalar = shape_of(in_.value(buffer).type).empty();
     tasks.erase(std::remove_if(tasks.begin(), tasks.end(),

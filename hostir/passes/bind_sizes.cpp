@@ -219,7 +219,7 @@ Expected<Program> bind_sizes(const Program& program, std::string_view function,
     for (size_t v = 0; v < after.values.size(); ++v)
       HOSTIR_TRY(check_extents(before.values[v], after.values[v], sizes));
   }
-  // A fusion with numbers for sizes is not the gradient of a kernel with size names any more.
+  // A fusion with numbers for sizes is no longer the gradient of a kernel with size names.
   for (Function& kernel : out.functions) {
     if (done.contains(kernel.gradient)) kernel.gradient.clear();
   }

@@ -18,7 +18,7 @@ namespace {
 
 using TaskIndex = uint32_t;
 
-constexpr size_t kOpenCalls = 4;       // the latest calls of a kind that a collective may join
+constexpr size_t kOpenCalls = 4;       // number of recent calls that a collective may join
 constexpr double kWorthOfStart = 0.1;  // delay accepted for a saved start, as a part of its time
 
 enum Engine : uint8_t { kCompute, kLinks, kEngines, kNoEngine };
@@ -74,7 +74,7 @@ class Combiner {
   }
   const Instruction& instr(TaskIndex t) const { return in_.instr(tasks_[t].members.front()); }
 
-  // The call that a task is part of by now.
+  // The call that currently contains the task.
   TaskIndex call_of(TaskIndex t) const {
     while (joined_[t] != t) t = joined_[t];
     return t;
@@ -164,8 +164,8 @@ class Combiner {
     if (task.engine != kNoEngine) now_[task.engine] = done_ns_[t];
   }
 
-  // When the function ends, as far as the tasks from place `begin` on decide it; those after
-  // `last` in the text are not placed yet.
+  // The end time of the function as far as it depends on the tasks from place `begin` on. Tasks
+  // after `last` in the text are not placed yet.
   double end_of(size_t begin, TaskIndex last) const {
     double end = 0;
     for (size_t p = begin; p < order_.size(); ++p) {
@@ -208,7 +208,7 @@ class Combiner {
     if (open.size() > kOpenCalls) open.erase(open.begin());
   }
 
-  // Joins the task placed last to an earlier call, if that is possible and pays off.
+  // Joins the last placed task to an earlier call if that is possible and worthwhile.
   std::optional<TaskIndex> join(TaskIndex call, TaskIndex t) {
     const auto found = std::find(order_.rbegin(), order_.rend(), call);
     const auto begin = static_cast<size_t>(std::next(found).base() - order_.begin());
@@ -259,7 +259,7 @@ class Combiner {
     return std::nullopt;
   }
 
-  // Which tasks from place `begin` on depend on the one there; nothing if the last one does.
+  // The tasks from place `begin` on that depend on the one there; empty if the last one does.
   std::optional<std::vector<bool>> dependents(size_t begin) {
     std::vector<bool> out(order_.size() - begin, false);
     marks_.resize(tasks_.size(), false);

@@ -43,7 +43,7 @@ class BorderBuilder {
     return by.valid() && record(f_.instr(by).kind).shape == OpShape::kSource;
   }
 
-  // A value without dimensions crosses as addends (mesh_moves.h). There are none of i1.
+  // A value without dimensions crosses as addends (mesh_moves.h), which i1 does not have.
   bool goes_as_number(ValueId value) {
     ops::Builder& b = rebuild_.builder();
     return b.dtype(value) == DType::kI1 && b.rank(value) == 0;
@@ -70,7 +70,7 @@ class BorderBuilder {
     }
   }
 
-  // The instruction that makes `to` of a new value on another mesh.
+  // The instruction that moves a value to the mesh of `to`.
   Instruction crossing(const Instruction& by, ValueId value, ValueId to) {
     const Sharding sharding = *sharding_of(f_.value(to).type);
     Instruction made = by;
@@ -110,7 +110,7 @@ class BorderBuilder {
     return at->second;
   }
 
-  // A value of the new function, called like one of the given fusion.
+  // Adds a value to the new function, with the type and position of one of the given fusion.
   ValueId result(ValueId of, const std::string& name, std::optional<Sharding> sharding) {
     TensorType type = tensor_type(f_, of);
     type.sharding = std::move(sharding);
@@ -124,7 +124,7 @@ class BorderBuilder {
     for (size_t o = 0; o < i.operands.size(); ++o) {
       if (i.operands[o].value.valid()) made.operands[o].value = on(i, i.operands[o].value, mesh);
     }
-    std::vector<std::pair<ValueId, ValueId>> moves;  // a result, where it is made
+    std::vector<std::pair<ValueId, ValueId>> moves;  // the result, the value as computed
     for (const ValueId r : i.results) {
       const Value& v = f_.value(r);
       const Sharding* s = sharding_of(v.type);

@@ -150,7 +150,7 @@ Redistribution MeshMoves::crossing(const TensorType& type, const Sharding& from,
       if (!best || rank_of(made) < rank_of(*best)) best = std::move(made);
     }
   }
-  // There is always one: a tensor that is whole on both sides is cut over all ranks of both meshes
+  // A plan always exists: a tensor that is whole on both sides is cut over all ranks of both meshes
   // and exchanged; a scalar goes from one rank to the root of a sum. with_mesh_borders() casts i1
   // scalars, which cannot be summed.
   return std::move(*best);

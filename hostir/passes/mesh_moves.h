@@ -3,10 +3,10 @@
 //   1. On one mesh, the plan is that mesh's Redistributor's.
 //   2. Between two meshes, a plan is: steps on the first mesh, one step between the meshes
 //      (mesh_step.h), steps on the second mesh. The value crosses as it is, reduced, cut like the
-//      target or cut over all ranks; on the other side it has the sharding whose boxes are most
-//      alike, the target's own, or one cut over all ranks. The cheapest combination wins, the one
+//      target or cut over all ranks; on the other side it has the sharding with the most similar
+//      boxes, the target's own, or one cut over all ranks. The cheapest combination wins, the one
 //      with fewest steps among equals.
-//   3. Cut over all ranks on both sides, every element is held once, so a plan always exists. A
+//   3. If both sides are cut over all ranks, every element is held once, so a plan always exists. A
 //      value without dimensions crosses as a partial one: one rank gets it and the mesh adds up.
 #pragma once
 
@@ -30,7 +30,7 @@ class MeshMoves {
   const Mesh& mesh(const std::string& name) const;
   /// Plans within one mesh.
   Redistributor& on(const std::string& mesh);
-  /// How ops on one mesh were cut.
+  /// The choices made so far for the ops on one mesh.
   KnownChoices& choices_on(const std::string& mesh);
 
   /// The steps from `from` to `to`. The reference is valid until the next call.

@@ -118,7 +118,7 @@ class Crossing {
     });
   }
 
-  // True if the position needs a box from somebody.
+  // True if the position needs a box from another rank.
   static bool needs(const Sample& s, size_t r, bool becomes_partial) {
     if (!inside(s.after, r) || s.after.boxes[r].empty()) return false;
     return !becomes_partial || s.after.roots[r];

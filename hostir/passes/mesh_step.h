@@ -1,4 +1,5 @@
-// One step of a redistribution between two meshes: which ranks hold and need which boxes decides.
+// One step of a redistribution between two meshes, determined by which ranks hold and need which
+// boxes.
 //
 //   1. relabel: every rank of the target has exactly its box already; nothing moves.
 //   2. local: every rank of the target has its box within the one it holds.

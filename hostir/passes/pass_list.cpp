@@ -102,7 +102,7 @@ Expected<void> bind(LowerState& s) {
   return {};
 }
 
-// The fusion of the program, which keeps only its name and its place.
+// Moves the fusion out of the program, where only its name and place remain.
 Function taken(LowerState& s) {
   Function& in_program = s.function();
   Function out = std::move(in_program);

@@ -27,8 +27,8 @@ struct LowerState {
   Program before_kernels;
   Segments segments;
 
-  /// True if somebody looks at the program after this phase. Otherwise a pass need not copy what it
-  /// hands on into it.
+  /// True if the caller inspects the program after this phase. Otherwise a pass need not copy its
+  /// results into the program.
   bool is_shown(LowerPhase phase) const { return options.dump || options.until == phase; }
   Function& function() { return *out.program.find_function(fusion); }
   Function& host() { return *out.program.find_function(out.function); }
@@ -39,7 +39,7 @@ struct Pass {
   std::string_view name;
   std::string_view summary;
   Expected<void> (*run)(LowerState& state);
-  bool optional = false;  // the program is right without it
+  bool optional = false;  // the program is correct without it
 };
 
 /// All passes, in execution order.

@@ -15,11 +15,11 @@ namespace {
 
 constexpr double kEqualNs = 1;             // costs that differ by less count as equal
 constexpr double kWorthRepeating = 1.05;   // how many times cheaper a cut into fewer parts must be
-constexpr double kWorthCollectives = 1.1;  // the same of a cut that needs more collectives
+constexpr double kWorthCollectives = 1.1;  // the same for more collectives
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr int kLookahead = 8;  // maximum number of ops by which a reduce may be delayed
 constexpr size_t kMaxOrderedTensors = 4;
-constexpr size_t kMaxAxesTried = 2;  // of a contraction: in every place; more would take long
+constexpr size_t kMaxAxesTried = 2;  // in every place of a contraction; more is slow
 
 Sharding fully_reduced(Sharding s) {
   s.unreduced.clear();
@@ -201,7 +201,7 @@ std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction&
   }
   if (!any) return std::nullopt;
   if (rule != PartialUse::kAllAlike) return p;
-  // The other such operands are whole; they become partial without communication.
+  // The other operands with this mark are whole; they become partial without communication.
   for (size_t o = 0; o < i.operands.size(); ++o) {
     if (partial_use(bound.call, o, p.kind) == PartialUse::kAllAlike) p.operands[o] = true;
   }

@@ -31,8 +31,8 @@ struct OpChoice {
   size_t collectives = 0;
 };
 
-/// The choices on one mesh, for one program or for several that differ in shardings and in the
-/// number of their ops only.
+/// The choices on one mesh, for one program, or for several that differ only in shardings and in
+/// the number of ops.
 struct KnownChoices {
   KeyNumbers numbers;
   std::unordered_map<std::string, OpChoice> by_key;
@@ -46,7 +46,7 @@ class OpChooser {
 
   /// Call once before the first choice, and whenever instructions have been added to `source`.
   void note_users() { users_.note(source_); }
-  /// The choice is remembered: an op with the same key (placement_key.h) gets it too. The reference
+  /// Choices are cached: an op with the same key (placement_key.h) gets the same one. The reference
   /// is valid as long as `known`. Errors: those of the sharding rule.
   Expected<const OpChoice*> choose(const Instruction& instruction);
 

@@ -47,7 +47,7 @@ std::string PlacementKeys::key(const Instruction& i, int lookahead) {
     any_partial = any_partial || (versions.empty() ? wishes_[value.index].sharding.is_partial()
                                                    : versions.front().sharding.is_partial());
   }
-  // A pointwise op keeps partial what its operands are; it makes nothing partial.
+  // A pointwise op passes partial values on but creates none.
   const bool may_be_partial = any_partial || record(i.kind).shape != OpShape::kPointwise;
   for (const ValueId r : i.results) {
     add_wish(r);

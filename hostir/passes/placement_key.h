@@ -1,9 +1,9 @@
 // What the choice of an op's sharding depends on, as a key: ops with equal keys are cut alike.
 //
-// A model repeats its layers, so most ops of a long fusion ask a question that was answered before.
-// The key has everything that OpChooser reads: the op with its types, the versions of its operands,
-// the wishes for its results, and for a result that may stay partial the ops to which the reduce
-// could be delayed, as far as OpChooser looks ahead.
+// A model repeats its layers, so most ops of a long fusion repeat an earlier question. The key has
+// everything that OpChooser reads: the op with its types, the versions of its operands, the wishes
+// for its results, and for a result that may stay partial the ops to which the reduce could be
+// delayed, as far as OpChooser looks ahead.
 #pragma once
 
 #include <string>

@@ -38,7 +38,7 @@ constexpr int kRounds = 5;
 // wait for round 3 if the tensor that they go to is more than this many times as large.
 constexpr double kMuchSmaller = 64;
 
-// The ways in which an edge may pass axes on. Between operands, both must be allowed.
+// The ways in which an edge may pass axes on. From one operand to another, both must be allowed.
 struct Directions {
   bool forwards = true;
   bool backwards = true;
@@ -248,7 +248,7 @@ class Propagation {
     return order;
   }
 
-  // Where no tensor has axes, none can pass any on.
+  // If no tensor has axes, none can be passed on.
   bool has_axes(const PropagationEdge& e) const {
     return std::any_of(e.tensors.begin(), e.tensors.end(), [&](size_t t) {
       const std::vector<DimSharding>& dims = tensors_[t].dims;

@@ -1,8 +1,8 @@
-// What propagation edges did before: a model repeats its layers, so most of its edges ask a
-// question that was answered.
+// What propagation edges did before: a model repeats its layers, so most of its edges repeat an
+// earlier question.
 //
 // What an edge does depends on its rule and kind of op, the sizes and shardings of its tensors, and
-// on the way in which the round treats it. Where all of this is equal, edges do the same.
+// on how the round treats it. Edges that agree in all of this do the same.
 #pragma once
 
 #include <span>

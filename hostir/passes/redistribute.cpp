@@ -30,7 +30,8 @@ class Search {
     visited_.push_back({from, 0, 0, 0, {}, false});
   }
 
-  // `known`: a plan; then only a cheaper one is sought, which may pass through `placings` too.
+  // `known`: a plan to beat: searches only for a cheaper one, which may also pass through
+  // `placings`.
   std::optional<Redistribution> run(const Redistribution* known = nullptr,
                                     const std::vector<Sharding>& placings = {}) {
     for (;;) {
@@ -134,7 +135,7 @@ bool may_improve(const Redistribution& plan) {
   return plan.steps.size() > 1 || (first.axes.size() > 1 && first.kind != StepKind::kPermute);
 }
 
-// Each collective that the other plan has more must pay for itself.
+// Each additional collective of the other plan must pay for itself.
 bool is_worth_it(const Redistribution& other, const Redistribution& known) {
   const auto more =
       static_cast<double>(other.collectives()) - static_cast<double>(known.collectives());
@@ -194,7 +195,7 @@ void append_sharding(const Mesh& mesh, const Sharding& sharding, std::string& ke
     key += ';';
   }
   const size_t cuts = key.size();
-  for (const MeshAxis& axis : mesh.axes) {  // their order means nothing
+  for (const MeshAxis& axis : mesh.axes) {  // in mesh order: their own order does not matter
     const AxisRef same{axis.name, 1, 0};
     if (std::find(sharding.unreduced.begin(), sharding.unreduced.end(), same) !=
         sharding.unreduced.end()) {

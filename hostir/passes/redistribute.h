@@ -5,9 +5,9 @@
 //      partial over more axes. Each is reached from the previous one in a single step
 //      (redistribute_step.h), which has a cost on the machine.
 //   2. The cheapest path wins; among equally cheap paths, the one with fewest steps.
-//   3. If that plan has several steps, or one collective over several axes, and both shardings
-//      use two axes in all, a second search passes through every placing of the two. It stops at
-//      the cost of the first.
+//   3. If that plan has several steps, or one collective over several axes, and both shardings use
+//      two axes in all, a second search also tries every placement of the two. It stops at the cost
+//      of the first plan.
 //   4. Reducing, gathering everything and slicing is always possible, so a plan exists for every
 //      pair of shardings, even if sub-axes do not nest.
 // Plans are cached because a fusion needs the same few many times. placement_choice.h decides

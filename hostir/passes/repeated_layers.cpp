@@ -68,13 +68,13 @@ class LayerFinder {
 
   std::set<size_t> lengths() const {
     std::set<size_t> out;
-    std::map<size_t, size_t> last;  // by number: where such an op stood
+    std::map<size_t, size_t> last;  // by number: index of the last such op
     for (size_t i = 0; i < ops_; ++i) {
       const auto [at, is_new] = last.try_emplace(numbers_[i], i);
       if (!is_new) out.insert(i - at->second);
       at->second = i;
     }
-    // A layer that has an op twice repeats at sums of distances too.
+    // If an op occurs twice per layer, the layer's length is the sum of two distances.
     std::set<size_t> sums = out;
     for (const size_t a : out) {
       for (const size_t b : out) sums.insert(a + b);
@@ -82,7 +82,7 @@ class LayerFinder {
     return sums.size() <= kMostLengths ? sums : out;
   }
 
-  // Stretches of ops that equal those `length` later, as [first op, after the last layer).
+  // Runs of ops that equal those `length` later, as [first op, end of the last layer).
   std::vector<std::pair<size_t, size_t>> runs(size_t length) const {
     std::vector<std::pair<size_t, size_t>> out;
     for (size_t i = 0; i + length < ops_;) {

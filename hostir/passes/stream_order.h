@@ -1,10 +1,10 @@
 // Tracks which tasks each stream knows to be complete.
 //
 // Uses vector clocks over streams: a task knows that all earlier tasks on its stream are complete,
-// and all tasks that were known to the tasks it waited for. This suffices to omit every redundant
-// wait. Ranks that do not execute a task learn nothing from a wait for it, so there is a clock for
-// every class of ranks that execute the same tasks (members.h). Handles straight-line host
-// functions, in program order.
+// and so are all tasks that were known to the tasks it waited for. This suffices to omit every
+// redundant wait. Ranks that do not execute a task learn nothing from a wait for it, so there is a
+// clock for every class of ranks that execute the same tasks (members.h). Handles straight-line
+// host functions, in program order.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,7 @@
 // The shardings through which a plan from one sharding to another may pass.
 //
-// They only propose. Which of them one kernel or collective reaches, and at what cost, is for
-// redistribute_step.h and redistribute_cost.h to say; redistribute.h searches for the cheapest
-// path.
+// These functions only propose. redistribute_step.h says which shardings one kernel or collective
+// can reach, redistribute_cost.h at what cost, and redistribute.h searches for the cheapest path.
 #pragma once
 
 #include <vector>
@@ -15,8 +14,8 @@ namespace hostir {
 /// reduced, scattered, gathered, exchanged between dimensions, or partial over more axes.
 std::vector<Sharding> waypoints(const Mesh& mesh, const Sharding& at, const Sharding& target);
 
-/// All shardings over the axes of both, if those are two and dimensions are few; else none. Partial
-/// ones only if one of the two is partial, and with the reduction of `target`.
+/// All shardings over the axes of both, if these are two axes and few dimensions; else none.
+/// Partial ones only if one of the two is partial, and with the reduction of `target`.
 std::vector<Sharding> every_placing(const Mesh& mesh, const Sharding& source,
                                     const Sharding& target);
 

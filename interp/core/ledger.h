@@ -35,8 +35,8 @@ struct Arrival {
   Reduction reduction = Reduction::kSum;
   bool arrived = false;
   bool finished = false;
-  uint32_t agreeing = 0;  // once the meeting is a mismatch: members that agree with this one
-  std::vector<int64_t> sends;     // all_to_all, permute: elements to each member
+  uint32_t agreeing = 0;       // once the meeting is a mismatch: members that agree with this one
+  std::vector<int64_t> sends;  // all_to_all, permute: elements to each member
   std::vector<int64_t> receives;  // all_to_all, permute: elements from each member
 };
 

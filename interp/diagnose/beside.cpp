@@ -27,7 +27,7 @@ Beside lay(const model::Run& run, model::Rank mine, model::Rank theirs,
   out.theirs = line_of(run, theirs, communicator, first);
   out.laid = lay_beside(run, out.mine, out.theirs);
   if (first == 0) return out;
-  // One rank's calls have smaller numbers than the other's: its matching calls are earlier ones.
+  // One rank's matching calls have smaller sequence numbers than the other's.
   const size_t fewer = gaps_in_front(out.laid, LaidCall::Kind::kLeftOut);
   const size_t more = gaps_in_front(out.laid, LaidCall::Kind::kExtra);
   if (fewer + more == 0 || fewer + more > first) return out;
@@ -58,7 +58,7 @@ size_t partner(const Beside& beside, size_t at) {
       is_left_out ? *beside.theirs.calls[step.theirs].member : *beside.mine.calls[step.mine].member;
   for (size_t k = 0; k < beside.laid.size(); ++k) {
     const LaidCall& other = beside.laid[k];
-    // Where the records end, the moved call may be laid beside the others' next one.
+    // At the end of the records, the moved call may be aligned with the other ranks' next one.
     if (other.kind != (is_left_out ? Kind::kExtra : Kind::kLeftOut) && other.kind != Kind::kOther) {
       continue;
     }

@@ -15,12 +15,12 @@ struct Beside {
   CallLine mine;
   CallLine theirs;
   std::vector<LaidCall> laid;
-  /// If the begin of both records is lost: how many calls fewer `mine` made before it.
+  /// If the beginning of both records is lost: how many fewer calls `mine` made before it.
   int64_t fewer_before = 0;
 };
 
-/// Starts at the first call that both records contain. A gap there, where earlier calls are lost,
-/// is no omission: `fewer_before` has it instead.
+/// Starts at the first call that both records contain. A gap there is not an omission if earlier
+/// calls were lost; `fewer_before` counts it instead.
 Beside lay(const model::Run& run, model::Rank mine, model::Rank theirs,
            model::CommunicatorId communicator);
 

@@ -41,7 +41,7 @@ struct LaidCall {
 std::vector<LaidCall> lay_beside(const model::Run& run, const CallLine& mine,
                                  const CallLine& theirs);
 
-/// True if a rank that waits in `a` has not come to `b` yet.
+/// True if a rank that waits in `a` has not reached `b` yet.
 bool comes_before(const MemberRef& a, const MemberRef& b);
 
 /// True if both were called from the same lines, as far as is recorded.

@@ -19,7 +19,7 @@ using model::Run;
 
 namespace {
 
-/// Rank `from` cannot complete `call` before `to` does its part.
+/// Rank `from` cannot complete `call` before rank `to` does its part.
 struct Hold {
   Rank to = model::kNoRank;
   MemberRef call;
@@ -151,7 +151,8 @@ class CircleFinder {
     return model::list_of(ranks);
   }
 
-  // For two collectives: which ranks made the first one first? The minority is odd.
+  // For a cycle of two collectives: finds the minority of ranks, by which of the two they made
+  // first.
   void find_odd(Circle& circle, size_t& fix) {
     if (circle.ranks.size() != 2) return;
     const MemberRef& x = hold_between(circle.ranks[0], circle.ranks[1]).call;
@@ -177,8 +178,9 @@ class CircleFinder {
     fix = x_first.size() < y_first.size() ? 0 : 1;
   }
 
-  // Ranks outside one of the two groups vote with the lines that they called: a rank in `last` that
-  // came by the line of `other` since it last was here makes that one first.
+  // Ranks outside one of the two groups vote with the source lines that they called: a rank in
+  // `last` that has called the line of `other` since its previous call of this line makes that call
+  // first.
   void vote(const MemberRef& last, const MemberRef& other, std::vector<Rank>& other_first) const {
     const auto known = [&](const MemberRef& ref) {
       const model::Instruction* at = run_.find(ref.member->instruction);
@@ -210,8 +212,8 @@ class CircleFinder {
     return ref.pair->recv.rank == rank ? &ref.pair->recv : nullptr;
   }
 
-  // Repaired ranks first make the call that the rank before them waits for. A rank that was kept
-  // from a call of the circle makes it at the end.
+  // Repaired ranks first make the call that the previous rank waits for. A rank that never reached
+  // a call of the cycle makes it at the end.
   void repair(Circle& circle, Rank rank) {
     std::vector<Rank> fixed = circle.odd.empty() ? std::vector<Rank>{rank} : circle.odd;
     for (const Rank each : fixed) {

@@ -1,8 +1,8 @@
-// Ranks that wait for each other because each executes its calls in order.
+// Finds cycles of ranks that wait for each other because each executes its calls in order.
 //
 // Every call has been made by all members, or is still ahead of a rank, so no rank is absent for
-// good. Either a rank made two calls in another order than the rest, or all send before they
-// receive.
+// good. Either a rank made two calls in a different order from the rest, or all ranks send before
+// they receive.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct Circle {
   std::string repair_text;
 };
 
-/// The shortest circle; `calls` is calls_by_rank(run).
+/// The shortest cycle; `calls` is calls_by_rank(run).
 std::optional<Circle> find_circle(const model::Run& run,
                                   const std::vector<std::vector<MemberRef>>& calls);
 

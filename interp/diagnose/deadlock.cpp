@@ -51,8 +51,8 @@ std::vector<Target> targets_of(const Run& run, const WaitGraph& graph,
 }
 
 // The words of a note after its ranks: ` stream main: @f#4 all_reduce waits for rank 1 (..)`.
-// `several`: in the plural, and its own streams are not named by rank, so that ranks that say the
-// same share a note.
+// `several`: uses the plural and does not name the rank of its own streams, so that ranks with the
+// same text share a note.
 std::string note_words(const Run& run, const WaitGraph& graph, uint32_t n,
                        const std::vector<uint32_t>& edges, bool several) {
   const WaitNode& node = graph.nodes[n];

@@ -83,8 +83,7 @@ std::optional<Disagreement> of_calls(const Meeting& meeting, const Members& memb
   return found;
 }
 
-// What one member sends, the other must expect. A member that is in all mismatched pairs is the odd
-// one.
+// What one member sends, the other must expect. A member of every mismatched pair is the odd one.
 std::optional<Disagreement> of_blocks(const Meeting& meeting, const Members& members) {
   std::vector<std::pair<const Member*, const Member*>> wrong;
   for (size_t p = 0; p < meeting.members.size(); ++p) {

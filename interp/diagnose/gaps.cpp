@@ -9,7 +9,7 @@ namespace hostir::diagnose {
 
 std::vector<std::string> gap_sentences(const model::Run& run) {
   std::vector<std::pair<std::string, std::vector<model::Rank>>>
-      told;  // without `rank 3: `, and the ranks
+      told;  // text without `rank 3: `, and its ranks
   std::map<std::string, size_t> known;
   for (const model::Gap& gap : run.gaps) {
     const std::string prefix = fmt::format("rank {}: ", gap.rank.value_or(model::kNoRank));

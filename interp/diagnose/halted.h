@@ -1,4 +1,4 @@
-// Ranks whose process cannot go on, inside a call to which all its members came.
+// Finds ranks whose process cannot continue, inside a call that all its members have reached.
 #pragma once
 
 #include <optional>

@@ -35,7 +35,7 @@ std::vector<const Member*> arrived_by_rank(const Meeting& meeting) {
   return out;
 }
 
-// What a note says of the members in it after their ranks.
+// The text of a note after its ranks.
 std::string note_words(const Run& run, const Member& member, bool several) {
   std::string note;
   const std::string at = instruction_name(run, member.instruction);
@@ -44,7 +44,7 @@ std::string note_words(const Run& run, const Member& member, bool several) {
   return note + ": " + model::call_text(member.call);
 }
 
-// Members at one instruction that say the same share a note.
+// Members with the same text at one instruction share a note.
 void add_notes(const Run& run, const std::vector<const Member*>& members, Verdict& verdict) {
   std::map<std::pair<uint32_t, std::string>, size_t> known;
   std::vector<std::vector<const Member*>> all;
@@ -157,12 +157,12 @@ Verdict disagreement(const Run& run, const Meeting& meeting,
                                             note.ranks.front()) != expected->ranks.end();
   };
   while (verdict.culprit < verdict.notes.size() && is_expected(verdict.notes[verdict.culprit]))
-    ++verdict.culprit;  // the first that is not of the majority
+    ++verdict.culprit;  // the first one outside the majority
   name_places(run, verdict);
   return verdict;
 }
 
-// Blocks that one member sends and the other does not expect so: (sender, receiver), by position.
+// The (sender, receiver) pairs, by position, whose sent and expected block sizes differ.
 std::vector<std::pair<size_t, size_t>> unequal_blocks(const Meeting& meeting) {
   std::vector<std::pair<size_t, size_t>> out;
   const auto& members = meeting.members;
@@ -176,7 +176,8 @@ std::vector<std::pair<size_t, size_t>> unequal_blocks(const Meeting& meeting) {
   return out;
 }
 
-// The member that is in every pair that does not fit, where there are several and it alone is.
+// The one member that is in every mismatched pair, if there are several pairs and exactly one such
+// member.
 std::optional<size_t> in_every_pair(const std::vector<std::pair<size_t, size_t>>& wrong) {
   if (wrong.size() < 2) return std::nullopt;
   std::optional<size_t> found;
@@ -191,7 +192,7 @@ std::optional<size_t> in_every_pair(const std::vector<std::pair<size_t, size_t>>
   return found;
 }
 
-// `shift 2` of a permute all of whose elements go one way on.
+// The shift of a permute whose member sends to a single position; nullopt otherwise.
 std::optional<size_t> shift_of(const Meeting& meeting, size_t position) {
   const Call& call = meeting.members[position].call;
   if (call.kind != OpKind::permute) return std::nullopt;
@@ -205,7 +206,8 @@ std::optional<size_t> shift_of(const Meeting& meeting, size_t position) {
   return (*target + call.sends.size() - position) % call.sends.size();
 }
 
-// What the member in every pair states, and what the others' counts ask of it.
+// The counts that the member of every mismatched pair states, and those that the others expect of
+// it.
 std::string odd_text(const Meeting& meeting, size_t odd,
                      const std::vector<std::pair<size_t, size_t>>& wrong) {
   const Member& member = meeting.members[odd];
@@ -227,7 +229,7 @@ std::string odd_text(const Meeting& meeting, size_t odd,
   for (size_t q = 0; q < meeting.members.size(); ++q) {
     const Call& other = meeting.members[q].call;
     if (odd >= other.receives.size() || odd >= other.sends.size()) return text;
-    // What it sends itself is its own affair.
+    // What it sends to itself need not match.
     wanted.push_back(q == odd ? other.sends[odd] : other.receives[odd]);
     given.push_back(q == odd ? other.receives[odd] : other.sends[odd]);
   }
@@ -243,7 +245,7 @@ std::string odd_text(const Meeting& meeting, size_t odd,
   return text;
 }
 
-// Where no one member is in every pair: who has which shift.
+// If no single member is in every pair: which ranks have which shift.
 std::string shifts_text(const Meeting& meeting) {
   std::map<size_t, std::vector<model::Rank>> ranks;
   for (size_t p = 0; p < meeting.members.size(); ++p) {

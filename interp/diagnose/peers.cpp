@@ -48,14 +48,14 @@ std::optional<WrongPeer> Peers::wrong_peer(const MemberRef& mine) const {
 std::optional<WrongPeer> Peers::wrong_peer() const {
   for (const Unanswered& call : unanswered()) {
     const auto found = wrong_peer(call.mine);
-    // The rank that the wrong call names has gone on.
+    // `mine` is the wrong call itself: the rank that it names has passed on.
     if (found && found->wrong.member == call.mine.member) return found;
   }
   return std::nullopt;
 }
 
-// In a pipeline that stops, sends and recvs of both neighbours are left without a counterpart, and
-// none of them is wrong: the same lines met these ranks before.
+// In a stalled pipeline, sends and recvs of both neighbours lack a counterpart although none of
+// them is wrong: the same lines have met these ranks before.
 bool Peers::plausible(const WrongPeer& found) const {
   const Rank rank = found.wrong.member->rank;
   const Rank named = peer_of(found.wrong);
@@ -131,8 +131,8 @@ std::optional<PassedBy> Peers::passed_by() const {
   return std::nullopt;
 }
 
-// Both ranks exchanged before they last came to the collective in which the peer waits now, and
-// only this rank did so again. One round before would prove little.
+// Both ranks exchanged data before their previous call of the collective in which the peer now
+// waits, and only this rank has done so again. One round before would prove little.
 bool Peers::left_out_this_round(const Unanswered& call, const MemberRef& earlier) const {
   const Member* mine = call.next.member;
   const MemberRef* before = nullptr;

@@ -1,5 +1,4 @@
-// Sends and recvs without a counterpart: does one name the wrong rank, or did its peer leave out a
-// call?
+// Sends and recvs without a counterpart: does one name the wrong rank, or did its peer omit a call?
 //
 // A send that nothing receives looks alike in three cases: the peer stopped, the peer omitted its
 // recv, or the send names the wrong rank. What the same call sites did before tells them apart.
@@ -15,14 +14,14 @@ namespace hostir::diagnose {
 
 struct WrongPeer {
   MemberRef wrong;
-  MemberRef other;  // what it should have met
+  MemberRef other;  // the counterpart that it should have met
 };
-/// A send or recv that the rank on the other side did not answer before it went on.
+/// A send or recv that the peer did not answer before it passed on.
 struct PassedBy {
   MemberRef waits;    // the call without a counterpart
-  model::Rank rank;   // left the counterpart out
-  MemberRef earlier;  // the counterpart, the last time that it was called
-  size_t times = 0;   // it was called so often
+  model::Rank rank;   // the peer, which omitted the counterpart
+  MemberRef earlier;  // the counterpart's previous call
+  size_t times = 0;   // number of its previous calls
   MemberRef next;     // in which the rank waits now
 };
 
@@ -31,10 +30,10 @@ class Peers {
   Peers(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls)
       : run_(run), calls_(calls) {}
 
-  /// `mine` has no counterpart: is there another such call that fits, so that one of the two names
-  /// the wrong rank? The one whose peer matches is the correct one.
+  /// Looks for another call without a counterpart that fits `mine`, so that one of the two names
+  /// the wrong rank. The one whose peer matches is the correct one.
   std::optional<WrongPeer> wrong_peer(const MemberRef& mine) const;
-  /// Such a call whose peer is known to have gone on, since it waits in a later collective.
+  /// Such a call whose peer is known to have passed on, because it waits in a later collective.
   std::optional<WrongPeer> wrong_peer() const;
   std::optional<PassedBy> passed_by() const;
 

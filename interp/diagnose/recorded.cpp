@@ -158,7 +158,7 @@ class Judge {
     out_.repair_text = fmt::format("with this call on rank {}", beside.mine.rank);
   }
 
-  // Before the next call that both ranks have, or at the end if there is none.
+  // The position before the next call that both ranks have; the end if there is none.
   size_t place_for(const Beside& beside, size_t at) const {
     for (size_t k = at + 1; k < beside.laid.size(); ++k) {
       if (beside.laid[k].mine != SIZE_MAX) return place_of(beside.mine.calls[beside.laid[k].mine]);
@@ -189,7 +189,7 @@ class Judge {
     out_.charge = Charge::kSwapped;
     const MemberRef& late = beside.mine.calls[beside.laid[extra].mine];
     const MemberRef& early = beside.theirs.calls[beside.laid[left].theirs];
-    // The call that comes too early on the odd rank is its call where the gap begins.
+    // The call that comes too early is the odd rank's call at the start of the gap.
     out_.at = extra < left ? late : beside.mine.calls[next_mine(beside, left)];
     out_.missing = extra < left ? beside.theirs.calls[next_theirs(beside, extra)] : early;
     out_.sequence = std::min(out_.at.sequence(), out_.missing.sequence());
@@ -255,7 +255,8 @@ class Judge {
     if (!left_out_by_some(waited)) never_came(waited);
   }
 
-  // All absent ranks that lack the same call. The others may have been kept from it.
+  // Finds all absent ranks that lack the same call. Other ranks may have been prevented from making
+  // it.
   bool left_out_by_some(const Waited& waited) {
     std::vector<Rank> ranks;
     std::vector<CallEdit> edits;
@@ -421,7 +422,7 @@ class Judge {
     shifted();
   }
 
-  // A send or recv without a counterpart, on which the named rank has gone past.
+  // A send or recv without a counterpart, past which the named rank has continued.
   bool unanswered() {
     if (const auto found = peers_.wrong_peer()) {
       name_wrong_peer(calls_, found->wrong, found->other, out_);

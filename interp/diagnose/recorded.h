@@ -26,9 +26,9 @@ enum class Charge : uint8_t {
   kWrongPeer,      // a send or recv that names the wrong rank
   kNeverCame,      // it stopped before a call in which others wait
   kDied,           // its process has ended
-  kStopped,        // its process is stopped, by a signal or a debugger, in a call of all
+  kStopped,        // its process was stopped in a call by a signal or a debugger
   kNoRecord,       // others wait for a rank without a record
-  kOrder,          // ranks wait for each other in a circle
+  kOrder,          // ranks wait for each other in a cycle
 };
 /// `left_out_call`, `extra_call`, ...; `none`.
 std::string_view name(Charge charge);

@@ -94,7 +94,7 @@ class Teller {
     return v_.culprits.empty() ? model::list_of(v_.suspects) : model::list_of(v_.culprits);
   }
 
-  // Those that made the call, not another one under its number.
+  // The ranks that made this call, and not another one with the same number.
   std::vector<Rank> makers(const std::vector<Rank>& but) const {
     std::vector<Rank> ranks = others_at(v_.missing, but);
     if (v_.missing.meeting == nullptr) return ranks;
@@ -133,7 +133,7 @@ class Teller {
     return text;
   }
 
-  // What the others wait for, if that is another call than the one reported.
+  // What the others wait for, if it is not the reported call.
   std::string who_waits() const {
     std::string text;
     std::vector<const model::Meeting*> told;
@@ -214,7 +214,7 @@ class Teller {
     return text + fmt::format("; {} elements are sent and {} expected", sent, received);
   }
 
-  // All came: what they wait for is the progress of the culprits' processes.
+  // All members have arrived: the others wait only for the culprits' processes to continue.
   std::string halted() const {
     return fmt::format(
         "{} {} in {}{}, in which {} {}", who(),

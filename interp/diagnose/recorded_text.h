@@ -21,7 +21,8 @@ std::string sentence_of(const model::Run& run, const std::vector<std::vector<Mem
                         const RecordedVerdict& verdict);
 struct PassedBy;
 std::string passed_by_sentence(const model::Run& run, const PassedBy& found);
-/// The culprits make `at` before `missing`; if `swapped`, they are known to make that one next.
+/// For culprits that make `at` before `missing`; `swapped`: it is known that they make `missing`
+/// next.
 std::string order_sentence(const model::Run& run, const RecordedVerdict& verdict, bool swapped);
 /// The culprit does not repeat its rounds before; `before` is its call in them.
 std::string own_rounds_sentence(const model::Run& run, const RecordedVerdict& verdict,

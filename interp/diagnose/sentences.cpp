@@ -73,7 +73,7 @@ std::string meeting_place(const Run& run, const WaitGraph& graph, const WaitEdge
          at_place(run, graph.nodes[edge.from].instruction);
 }
 
-// Who of the blocked waits for whom: `; groups [0, 4], [1, 5]`. Empty where there is one group.
+// Which blocked ranks wait for which: `; groups [0, 4], [1, 5]`. Empty if there is only one group.
 std::string groups_text(const Run& run, const Cause& cause) {
   constexpr size_t kMostGroups = 8;
   if (cause.groups.size() < 2) return {};
@@ -87,8 +87,8 @@ std::string groups_text(const Run& run, const Cause& cause) {
   return text;
 }
 
-// The host of a rank may have returned while a stream of it is stuck: then another clause of the
-// sentence says in what it is blocked, and "finished" would contradict it.
+// The host of a rank may have returned while one of its streams is stuck. Another clause then says
+// where it is blocked, and "finished" would contradict that.
 std::string reason_of(const WaitGraph& graph, const Cause& cause, const std::vector<Cause>& all) {
   const WaitNode& culprit = graph.nodes[cause.first_missing->to];
   const bool is_blocked = std::any_of(all.begin(), all.end(), [&](const Cause& other) {

@@ -71,9 +71,9 @@ class WaitedFinder {
     }
   }
 
-  // Several groups may wait for one rank. Its next call is the one before which a rank that waits
-  // there made the same call as the absent rank last did (3), else the one that followed the same
-  // line before on the absent rank (2), else on a waiting rank after as many calls (1).
+  // Several groups may wait for one rank. Rates how likely a call is its next one: a waiting rank's
+  // previous call equals the absent rank's last call (3); the call followed the same line earlier
+  // on the absent rank (2); a waiting rank made it after as many calls (1).
   int nearness(const Waited& waited) const {
     if (waited.absent.empty()) return 0;
     const auto& line = calls_[static_cast<size_t>(waited.absent.front())];

@@ -200,7 +200,7 @@ class Assembler {
     uint64_t order = 0;
     const DumpCall* before = nullptr;
     for (const DumpCall& call : dump.calls) {
-      // Calls issued together share a place in the order.
+      // Calls that were issued together have the same place in the order.
       const bool together = before != nullptr && call.together && before->group == call.group &&
                             before->together == call.together;
       if (!together) ++order;

@@ -97,7 +97,7 @@ class ClogReader {
   bool event(const std::vector<std::string_view>& parts) {
     if (parts[0] == "new_comm") return new_comm(fields_of(parts));
     if (parts[0] == "split") return new_split(fields_of(parts));
-    if (parts[0] == "WARN") return true;         // redundant: the missing E line implies it
+    if (parts[0] == "WARN") return true;         // redundant: implied by the missing E line
     if (parts[0].starts_with("G")) return true;  // captured graphs: their run time is unknown
     if (parts.size() < 3 || !parts[0].starts_with("C")) return false;
     if (parts[1] == "sig") return signature(parts);

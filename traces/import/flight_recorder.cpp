@@ -167,7 +167,7 @@ class FlightRecorderReader {
  private:
   /// An entry and its call, for passes that need several entries.
   struct Row {
-    size_t call = SIZE_MAX;  // SIZE_MAX: a terminator, no call
+    size_t call = SIZE_MAX;  // SIZE_MAX: a terminator, not a call
     size_t group = 0;
     int64_t collective = 0;
     int64_t p2p = 0;
@@ -257,8 +257,8 @@ class FlightRecorderReader {
 
   // NCCL also ends the kernels of a rank whose peer is gone, and the recorder then calls them
   // completed. Such a call ended long after it was issued, and so late that only the dump noticed:
-  // the watchdog looks ten times a second and retires what has ended. Taking a
-  // slow call for unfinished is safe: nobody is accused if all its members came.
+  // the watchdog checks ten times a second and retires completed calls. Treating a slow call as
+  // unfinished is safe: no rank is accused if all members have arrived.
   void doubt_late_ends() {
     constexpr int64_t kLateNs = 1'000'000'000;
     const bool watched = std::any_of(rows_.begin(), rows_.end(),

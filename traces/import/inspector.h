@@ -1,8 +1,8 @@
 // Reads NCCL Inspector's logs: one JSON object per finished operation, with its time and bandwidth.
 //
-// Only finished operations are logged, numbered per kind: a rank with fewer of a kind is behind,
-// and a rank that hangs has logged nothing for it. Each kind of a communicator becomes a
-// communicator of its own here.
+// Only finished operations are logged, numbered per kind: a rank with fewer calls of a kind is
+// behind, and the call that a rank hangs in is not logged. Each kind of a communicator becomes a
+// separate communicator here.
 #pragma once
 
 #include <string_view>

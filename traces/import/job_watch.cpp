@@ -45,8 +45,8 @@ bool is_over(const model::Run& run) {
 
 }  // namespace
 
-// The first look takes the times on record, so that a job that has long been stuck is known at
-// once. Later ones trust only what they see change: clocks of other computers may be wrong.
+// The first look uses the recorded times, so that a job that has been stuck for long is recognised
+// at once. Later looks rely only on changes, because clocks of other computers may be wrong.
 void JobWatch::note(model::Rank rank, const Progress& progress, int64_t now_ns) {
   const auto [at, first] = seen_.try_emplace(rank);
   if (first) {

@@ -1,4 +1,4 @@
-// Tells a job that has stalled from one that is slow: looks at its files again and again.
+// Distinguishes a stalled job from a slow one by reading its files repeatedly.
 //
 // In one look, a rank that others wait for may merely be late. A job has stalled if the verdict
 // names a culprit, and neither that rank nor those that wait for it have issued, started or
@@ -28,7 +28,7 @@ struct JobLook {
 
 class JobWatch {
  public:
-  /// `stall_ns`: how long nobody may move before it is a stall.
+  /// `stall_ns`: a job in which nothing has moved for this long has stalled.
   explicit JobWatch(int64_t stall_ns) : stall_ns_(stall_ns) {}
 
   /// `now_ns`: wall clock. Looks must be in order of time.

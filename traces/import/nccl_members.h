@@ -1,4 +1,4 @@
-// The members of NCCL's communicators: a process knows only its own position in each.
+// Finds the members of NCCL's communicators; a process knows only its own position in each.
 #pragma once
 
 #include <vector>

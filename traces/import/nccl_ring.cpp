@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view kRingMagic = HOSTIR_RING_MAGIC;
 
-// Texts may fill their array.
+// A text that fills its array has no terminator.
 template <size_t N>
 std::string text_of(const char (&array)[N]) {
   return std::string(array, strnlen(array, N));
@@ -44,7 +44,7 @@ std::string line_of(const std::string& path) {
 
 enum class ProcessState : uint8_t { kElsewhere, kAlive, kStopped, kGone };
 
-// Of a process that wrote its file on this machine, in this PID namespace.
+// For a process on this machine and in this PID namespace.
 ProcessState process_state(const hostir_ring_header& header) {
   std::array<char, 64> space = {};
   if (readlink("/proc/self/ns/pid", space.data(), space.size() - 1) < 0)
@@ -124,8 +124,8 @@ class RingReader {
   }
 
   // A process with two ranks of one communicator drives several devices. Its ranks are then those
-  // of the largest communicator; else the launcher tells, or the first communicator, which in all
-  // known launchers is the job's.
+  // of the largest communicator; else those given by the launcher or by the first communicator,
+  // which in all known launchers is the job's.
   void make_dumps() {
     const bool several = std::any_of(ranks_of_.begin(), ranks_of_.end(),
                                      [](const auto& item) { return item.second.size() > 1; });
@@ -180,7 +180,7 @@ class RingReader {
          ++number) {
       const auto record = value_at<hostir_ring_record>(
           bytes_, records_at_ + number % header_.capacity * sizeof(hostir_ring_record));
-      // Stamp 0 is being written; others are newer than the header that was read.
+      // Stamp 0: being written. Any other stamp: newer than the header that was read.
       if (record.stamp != number + 1 || record.communicator >= entries_.size()) continue;
       Entry& entry = entries_[record.communicator];
       if (entry.dump == nullptr) {

@@ -1,7 +1,7 @@
 // Reads the file of libhostir_nccl.so (traces/nccl_plugin/ring.h), also while a job writes it.
 //
-// A file of this machine says more than its bytes: whether its process is alive, and whether it is
-// stopped. That is looked up in /proc under the process number that the file names.
+// For a file written on this machine, also finds out whether its process is alive or stopped, by
+// the process id in the file and /proc.
 #pragma once
 
 #include <string>
@@ -15,9 +15,8 @@ namespace hostir::traces::import {
 /// `head`: the first bytes of a file.
 bool looks_like_nccl_ring(std::string_view head);
 
-/// One dump per rank: a process may drive several. Facts about the process that are no calls go to
-/// `notes`, one sentence each.
-/// Errors: `nccl_ring` (another version, or cut).
+/// One dump per rank: a process may drive several. Facts about the process other than calls go to
+/// `notes`, one sentence each. Errors: `nccl_ring` (another version, or cut).
 Expected<std::vector<ProcessDump>> read_nccl_ring(std::string_view bytes,
                                                   std::vector<std::string>& notes);
 

@@ -47,7 +47,7 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
     return fail(ErrorKind::kInvalid, "import_files",
                 read.notes.empty() ? std::string("the files hold no process") : read.notes.front());
   }
-  // A verdict that names a rank from its record tells more than that a record is missing.
+  // A verdict based on a rank's record is more informative than that a record is missing.
   const auto weight = [](const OpenedDumps& o) {
     if (!o.verdict.is_fault()) return 0;
     const bool named = !o.verdict.culprits.empty();

@@ -1,9 +1,9 @@
 // Reads NCCL's RAS report as JSON: how many calls of each kind every rank of a communicator has
 // made.
 //
-// Counters give neither order nor sizes. Each kind of a communicator becomes a communicator of its
-// own here, whose calls are the counted ones: a rank whose counter is behind has not made the
-// newest.
+// Counters give neither order nor sizes. Each kind of a communicator becomes a separate
+// communicator here, whose calls are the counted ones: a rank whose counter is behind has not made
+// the newest.
 #pragma once
 
 #include <vector>

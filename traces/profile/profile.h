@@ -74,7 +74,7 @@ struct ProcessProfile {
   std::string version;
   std::string file;
   std::optional<model::Rank> rank;
-  std::string rank_found_by;  // empty: the file says it
+  std::string rank_found_by;  // empty: stated in the file
   std::optional<int64_t> world_size;
   std::optional<int64_t> process;
   std::vector<Group> groups;

@@ -12,7 +12,8 @@ namespace hostir::pipeline {
 
 namespace {
 
-// By instruction: it depends on no parameter, so it is cheaper to do again than to keep.
+// By instruction: true if it depends on no parameter, so that it is cheaper to recompute than to
+// keep.
 std::vector<bool> find_constants(const Function& fusion) {
   std::vector<bool> out(fusion.instructions.size(), false);
   for (const InstrId id : body_of(fusion)) {
@@ -61,7 +62,7 @@ class Cutter {
  private:
   const Function& fusion_;
   std::vector<bool> constant_;  // by instruction
-  std::vector<bool> taken_;     // by instruction: an earlier part has it
+  std::vector<bool> taken_;     // by instruction: true if an earlier part has it
 };
 
 }  // namespace

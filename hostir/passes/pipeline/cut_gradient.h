@@ -14,7 +14,7 @@ struct Part {
   std::vector<ValueId> results;       // the wanted ones, then those that later parts use
 };
 
-/// Part n makes the n-th list of values, from parameters and values of the parts before. Every
+/// Part n computes the n-th list of values from parameters and values of earlier parts. Every
 /// instruction is in the first part that needs it; those that depend on no parameter are in all
 /// parts that do.
 std::vector<Part> cut_by_results(const Function& fusion,

@@ -79,7 +79,7 @@ class RankEmitter {
     append(host_instruction(OpKind::wait, {{"event", event}, {"stream", stream}}));
   }
 
-  // Compute goes on only when the exchange that the buffer was in is over.
+  // Makes the compute stream wait for the exchange that uses the buffer.
   void await(BufferIndex b) {
     const InstrId group = exchanged_[b];
     if (!group.valid() || !awaited_.insert(group).second) return;
@@ -139,7 +139,8 @@ class RankEmitter {
         std::move(kernel)));
   }
 
-  // An exchange is the last use of what is only sent: "p2p" knows that all is done.
+  // If the last use of a buffer is an exchange, frees it on "p2p", which knows that all uses are
+  // complete.
   void free_after(const RankOp& op, size_t n) {
     std::vector<BufferIndex> used = op.reads;
     used.insert(used.end(), op.makes.begin(), op.makes.end());

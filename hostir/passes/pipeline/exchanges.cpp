@@ -9,7 +9,7 @@ namespace hostir::pipeline {
 
 namespace {
 
-// Where the result of an action goes: to the rank of the next or previous stage.
+// The transfer of an action's result to the rank of the next or previous stage, if there is one.
 std::optional<Transfer> transfer_of(const Schedule& s, const Action& a) {
   if (a.work == Work::kBackwardWeight) return std::nullopt;
   const int64_t to = a.work == Work::kForward ? a.stage + 1 : a.stage - 1;
@@ -65,7 +65,8 @@ class Ranks {
     bool send;
   };
 
-  // A send is over when it is received or fits between the two; a receive when it was sent.
+  // A send is complete when it was received or fits into the connection; a receive when its data
+  // was sent.
   bool is_over(const Pending& p) const {
     if (p.send) {
       return p.connection->received.size() + static_cast<size_t>(room_) > p.number;
@@ -118,14 +119,14 @@ class Ranks {
 }  // namespace
 
 std::string to_string(const Transfer& t, int64_t rank) {
-  constexpr std::string_view kLetters = "FBBW";  // the input's gradient is what goes back
+  constexpr std::string_view kLetters = "FBBW";  // by Work: an input gradient is also sent as B
   return fmt::format("{}{}_{}{}", t.producer.stage, rank == t.from ? "SEND" : "RECV",
                      kLetters[static_cast<size_t>(t.producer.work)], t.producer.micro_batch);
 }
 
 Expected<std::vector<RankSteps>> plan_exchanges(const Schedule& schedule) {
   HOSTIR_ASSIGN_OR_RETURN(const Timetable times, make_timetable(schedule));
-  // By rank and time. An action stands before the transfers at its end.
+  // Ordered by rank and time. An action comes before the transfers at its end.
   std::vector<std::map<std::pair<int64_t, bool>, RankStep>> by_time(times.ranks.size());
   for (size_t rank = 0; rank < times.ranks.size(); ++rank) {
     for (const Slot& slot : times.ranks[rank]) {

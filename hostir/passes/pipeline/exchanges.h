@@ -4,9 +4,10 @@
 //   2. What a forward pass (or an input gradient) makes goes to the rank of the next (previous)
 //      stage at that time.
 //   3. All transfers of one rank at one time are one step, issued as a group.
-// The transfers of all ranks thus have one common order in time. Hence no rank ever waits in a
-// circle, even if every send is a rendezvous and a rank does one step after another; more room
-// between sender and receiver only makes sends wait less. find_stall() checks this on the result.
+// The transfers of all ranks thus have one common order in time. Hence ranks never wait for each
+// other in a cycle, even if every send is a rendezvous and a rank does one step after another; more
+// room between sender and receiver only makes sends wait less. find_stall() checks this on the
+// result.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,7 @@
 namespace hostir::pipeline {
 
 /// What `producer` made for the next or previous stage. `from` and `to` are ranks, or the same rank
-/// twice, where nothing is sent.
+/// twice if nothing is sent.
 struct Transfer {
   Action producer;
   int64_t from = 0;
@@ -40,7 +41,8 @@ Expected<std::vector<RankSteps>> plan_exchanges(const Schedule& schedule);
 
 /// Runs the steps with connections that hold `room` transfers between a send and its receive (0: a
 /// send is a rendezvous). Every rank does one step after another; a group's transfers progress
-/// together. A sentence if ranks wait forever or a receive meets another transfer than its own.
+/// together. Returns a sentence if ranks wait forever or a receive is matched with the wrong
+/// transfer.
 std::optional<std::string> find_stall(const std::vector<RankSteps>& steps, int64_t room);
 
 }  // namespace hostir::pipeline

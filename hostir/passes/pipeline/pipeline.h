@@ -22,7 +22,7 @@ enum class Batch : uint8_t { kMean, kSum };
 
 struct PipelineRequest {
   std::string name = "pipeline";    // of the host function
-  std::vector<std::string> stages;  // fusions, in order; a fusion may stand several times
+  std::vector<std::string> stages;  // fusions, in order; a fusion may occur several times
   std::vector<std::string> data;    // parameters of any stage that are given per micro-batch
   ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
   int64_t ranks = 0;  // 0: one per stage
@@ -32,7 +32,7 @@ struct PipelineRequest {
 };
 
 struct Pipeline {
-  Program program;  // the given one and what was added
+  Program program;  // the given one, extended
   Schedule schedule;
   std::string function;
 };

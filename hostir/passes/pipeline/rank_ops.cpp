@@ -119,7 +119,7 @@ class RankPlanner {
     if (a.work != Work::kBackwardWeight && a.stage > 0) hand_over(a, back);
   }
 
-  // What the receiving stage calls the values that `producer` hands over.
+  // The receiving stage, and its own ids of the values that `producer` hands over.
   std::pair<int64_t, std::vector<ValueId>> received(const Action& producer) const {
     std::vector<ValueId> out;
     if (producer.work == Work::kForward) {

@@ -1,4 +1,5 @@
-// What one rank of a pipeline does, with every buffer named, before it becomes host instructions.
+// The operations of one pipeline rank, with every buffer named, before they become host
+// instructions.
 #pragma once
 
 #include "hostir/passes/pipeline/exchanges.h"
@@ -31,7 +32,7 @@ struct RankOp {
   std::vector<Message> sends;      // kExchange
   std::vector<Message> receives;
   size_t result = 0;   // kAdd: index of the host function's result
-  bool first = false;  // kAdd: nothing is there yet
+  bool first = false;  // kAdd: the sum is still empty
 };
 
 struct RankOps {

@@ -45,7 +45,7 @@ int64_t first_group(const Schedule& s) {
   return (s.micro_batches + groups - 1) / groups;
 }
 
-// The passes before the first backward pass that are followed by another forward pass.
+// The number of warm-up passes: forward passes that directly precede another forward pass.
 int64_t warm_up(const Schedule& s, int64_t rank, int64_t passes) {
   const int64_t behind = s.ranks - 1 - rank;  // ranks after this one
   switch (s.kind) {

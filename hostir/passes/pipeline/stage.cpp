@@ -88,7 +88,8 @@ class StageMaker {
     return lowered;
   }
 
-  // Activations lie as the stage before made them. A fusion without shardings is on the mesh too.
+  // Activations keep the layout in which the previous stage made them. A fusion that is on no mesh
+  // gets the stage's through its first parameter.
   Expected<void> place_inputs(Function& fusion) {
     size_t next = 0;
     for (size_t p = 0; p < fusion.params.size(); ++p) {
@@ -129,7 +130,7 @@ class StageMaker {
                    value.span);
   }
 
-  // Sizes that are not numbers yet are compared when the program runs.
+  // Symbolic sizes may be equal; they are compared when the program runs.
   static bool may_equal(const Shape& a, const Shape& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](const IndexExpr& x, const IndexExpr& y) {

@@ -40,7 +40,7 @@ struct Stage {
   Phase backward;                // all of it, or the activations' gradients only
   std::optional<Phase> weights;  // the weights' gradients, if they are separate
 
-  /// The layout in which phases hand the value over: closed and reduced.
+  /// The layout in which phases pass the value on: closed and reduced.
   ShardType layout(ValueId value) const;
   std::vector<std::pair<ValueId, Sharding>> declared;  // layouts that the fusion writes
 };
@@ -56,9 +56,8 @@ struct StageRequest {
 };
 
 /// Appends the phases' fusions, kernels and host functions to `program`, which has the fusion and
-/// the sub-mesh.
-/// Errors: `pipeline_c3` inputs and activations do not fit; `pipeline_c4` there is nothing to
-/// differentiate for; those of differentiate() and lower().
+/// the sub-mesh. Errors: `pipeline_c3` inputs and activations do not match; `pipeline_c4` there is
+/// nothing to differentiate for; those of differentiate() and lower().
 Expected<Stage> make_stage(Program& program, const StageRequest& request);
 
 }  // namespace hostir::pipeline
