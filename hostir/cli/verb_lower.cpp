@@ -106,6 +106,9 @@ class LowerVerb : public Verb {
       };
     }
     HOSTIR_ASSIGN_OR_RETURN(const Lowered lowered, lower(program, chosen.name, options));
+    Explanation overlapped = lowered.explanation;
+    std::erase_if(overlapped, [](const ExplainRecord& r) { return r.pass != "overlap"; });
+    if (!overlapped.empty()) terminal.note(to_string(overlapped));
     if (!explain_.empty()) return print_explanation(terminal, lowered);
     if (time_) return print_times(terminal, lowered);
     if (kernels_) {
