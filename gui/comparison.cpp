@@ -158,7 +158,7 @@ void Comparison::cancel() {
   State& s = *state_;
   if (s.reading_a) s.error = "reading the other run was cancelled";
   s.measured = true;
-  if (s.measuring) s.measure_error = "measuring was called off";
+  if (s.measuring) s.measure_error = "measuring was cancelled";
   if (s.asking_contents && s.selected) s.failed_contents = *s.selected;
   s.reading_a = s.comparing = s.making_view = s.measuring = s.asking_contents = s.asking_sources =
       false;

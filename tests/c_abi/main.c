@@ -228,8 +228,8 @@ static void check_refusals(hostir_session* session) {
 
   const char* const bad[][2] = {
       {"{\"meshes\": {}}", "there is no option \\\"meshes\\\""},
-      {"{\"mesh\": {\"tp\": \"two\"}}", "the option \\\"mesh\\\" is"},
-      {"{\"backend\": \"tpu\"}", "the option \\\"backend\\\" is \\\"tpu\\\""},
+      {"{\"mesh\": {\"tp\": \"two\"}}", "option \\\"mesh\\\" is"},
+      {"{\"backend\": \"tpu\"}", "option \\\"backend\\\" is \\\"tpu\\\""},
       {"[1]", "must be a JSON object"},
       {"{", "not valid JSON"},
       {"{\"mesh\": {\"tp\": 2}, \"text\": \"fusion @f(\"}", "syntax"},

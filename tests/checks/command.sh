@@ -180,7 +180,7 @@ expect 0 "standard input" sh -c "'$hostir' fmt - < tests/programs/simple_add.hir
 for asked in "--expect y=4xf32=0" "--output y=@$work/n.npy" --check-unsharded "--schedules 3" "--reference sim"; do
   # shellcheck disable=SC2086
   expect 64 "null with $asked" "$hostir" run "${add[@]}" --backend null $asked
-  says "the null backend computes no values" "null with $asked says why"
+  says "the null backend computes none" "null with $asked says why"
 done
 expect 64 "a mesh of 100 G ranks" "$hostir" run tests/programs/tp_mlp.hir --mesh tp=99999999999 --example-inputs
 says "more than 65536 positions" "the mesh that is too large is named"
@@ -216,7 +216,7 @@ host @differs on @m () -> (%o: tensor<4xf32>) {
 END
 expect 2 "a layout that claims too much" "$hostir" run "$work/carets.hir" @claims
 says "carets.hir:13:24: error[partial_claim]" "its caret is at the claim"
-says "leaves %z what it was" "its sentence"
+says "does not reduce %z" "its sentence"
 expect 4 "one rank calls something else" "$hostir" run "$work/carets.hir" @differs
 says "carets.hir:22:5: error[collective_mismatch]" "the caret is at that rank's"
 expect 0 "null alone" "$hostir" run "${add[@]}" --backend null
@@ -367,7 +367,7 @@ expect 0 "replay of a prediction" bash -c 'ulimit -v 2000000; timeout 20 "$@"' s
 for option in --check-unsharded "--expect y=full(1)" "--schedules 2" "--nan error"; do
   # shellcheck disable=SC2086
   expect 64 "--shapes-only with $option" "$hostir" run tests/programs/tp_mlp.hir --example-inputs --shapes-only $option
-  says "--shapes-only computes no values" "--shapes-only says why not $option"
+  says "--shapes-only computes none" "--shapes-only says why not $option"
 done
 printf 'continue\nprint %%y\n' >"$work/print.txt"
 expect 0 "debug without values" "$hostir" debug tests/programs/simple_add.hir --backend shapes -x "$work/print.txt"
@@ -424,7 +424,7 @@ says "takes a whole number from 1, not -1" "a negative count is refused in a sho
 expect 64 "a size without a number" "$hostir" run tests/programs/tp_mlp.hir --size B
 says "--size B=8" "the hint of --size is one of --size"
 expect 64 "ranks without a mesh" "$hostir" run "${add[@]}" --ranks 3
-says "is on no mesh" "a program without a mesh says so"
+says "has no mesh" "a program without a mesh says so"
 expect 64 "a value of no form" "$hostir" run "${add[@]}" --input zz=1
 says "--input zz=1" "the wrong input is named"
 expect 64 "no test matches" "$hostir" test tests/programs/simple_add.hir --filter no_such_title

@@ -230,7 +230,7 @@ def check_host(hostir, folder):
     check("log points write", "rank 1: pass 2 of 1\n" in logged, logged)
     completions = editor.call("completions", text="pri", column=4)["targets"]
     check("commands complete", [t["label"] for t in completions] == ["print"], completions)
-    editor.refused("moved since", "variables", variablesReference=999)
+    editor.refused("the run has moved", "variables", variablesReference=999)
     editor.refused("error[dap_request]: there is no thread 7", "stackTrace", threadId=7)
     editor.refused("unknown command", "evaluate", expression="frobnicate", context="repl")
     editor.close()
@@ -283,7 +283,7 @@ def check_refusals(hostir, folder):
     editor = Editor(hostir)
     editor.refused("send launch first", "threads")
     editor.refused("does not know", "fly")
-    editor.refused("needs \"program\"", "launch")
+    editor.refused("has no \"program\"", "launch")
     editor.refused("No such file", "launch", program="no/such.hir")
     editor.refused("there is no option", "launch", program="x.hir", options={"mash": 1})
     bad = folder / "bad.hir"

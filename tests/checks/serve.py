@@ -107,7 +107,7 @@ def check_interrupt(client):
     check("nothing runs", client.result("interrupt", session=session) == {"interrupted": 0})
     check("it goes on", client.result("command", session=session, command="step")["stop"]["kind"] == "step")
     client.refused(-32602, "session", "interrupt")
-    client.refused(-32602, "open are", "interrupt", session=99)
+    client.refused(-32602, "open: ", "interrupt", session=99)
 
 
 def check_refusals(client, session):
@@ -115,7 +115,7 @@ def check_refusals(client, session):
     check("an error's data", error.get("data", {}).get("status") == 64 and error["data"]["diagnostics"], error)
     client.refused(3, "nowhere.hir", "open", path="nowhere.hir")
     client.refused(64, "there is no option \"meshes\"", "open", path="x.hir", options={"meshes": {}})
-    client.refused(-32602, "open are: 1", "command", session=7, command="step")
+    client.refused(-32602, "open: 1", "command", session=7, command="step")
     client.refused(-32602, "\"command\" must be a string", "command", session=session)
     client.refused(-32601, "there is no method \"run\"", "run")
     text = "mesh @m = <x=2>\nhost @f on @m () {\n  launch @nothing\n}\n"
@@ -147,7 +147,7 @@ def main():
         check("lowered", lowered["function"] == "mlp.host" and lowered["phases"][-1]["text"] == lowered["text"])
         client.refused(64, "import", "import", path="tests/programs/tp_mlp.hir")
         client.result("close", session=session)
-        client.refused(-32602, "open are", "command", session=session, command="step")
+        client.refused(-32602, "open: ", "command", session=session, command="step")
         reopened = client.result("open", path=log)
         check("a log opens", reopened["ranks"] == 2 and reopened["can_run"], reopened)
         check("sessions have numbers of their own", reopened["session"] != session, reopened)

@@ -129,7 +129,7 @@ TEST(Comparison, CancelLeavesThePicturesAndErrorsCanBeRepeated) {
   comparison.open(path);
   comparison.cancel();
   w->settle(30);
-  EXPECT_NE(w.text("diff/error").find("called off"), std::string::npos);
+  EXPECT_NE(w.text("diff/error").find("cancelled"), std::string::npos);
   ASSERT_TRUE(w.click("diff/again"));
   EXPECT_FALSE(w.has("diff/error"));
   EXPECT_NE(w.text("diff/result").find("%g on rank 0"), std::string::npos) << w.text("diff/result");

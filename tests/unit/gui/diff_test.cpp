@@ -165,7 +165,7 @@ TEST(Diff, ItCanBeCalledOffAndBegunAgain) {
   w.model().comparison().open(path);
   w.model().comparison().cancel();
   w->settle(30);
-  EXPECT_NE(w.text("diff/error").find("called off"), std::string::npos);
+  EXPECT_NE(w.text("diff/error").find("cancelled"), std::string::npos);
   compare_with(w, path);
   EXPECT_NE(w.text("diff/result"), "");
   ASSERT_TRUE(w.click("diff/recent"));

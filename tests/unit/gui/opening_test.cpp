@@ -152,7 +152,7 @@ TEST(LookOnly, ALogThatCannotBeRunAgainIsShownAndSaysWhy) {
   w.perform("rank 2");
   EXPECT_EQ(w.shot().focus, 2);
   w.perform("goto 3");
-  EXPECT_NE(w.model().command_error().find("not run"), std::string::npos)
+  EXPECT_NE(w.model().command_error().find("read-only"), std::string::npos)
       << w.model().command_error();
 }
 
