@@ -5,6 +5,7 @@
 #include "hostir/ops/record.h"
 #include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/lower.h"
+#include "hostir/passes/redistribute_step.h"
 #include "interp/core/compile_first_rank.h"
 #include "interp/sim/sim_backend.h"
 
@@ -21,8 +22,18 @@ std::string meshes_text(const Program& program) {
   return out;
 }
 
-// True if every rank executes the same instructions and none of them refers to a particular rank.
+bool cuts_in_blocks(const Type& type) {
+  const auto* shard = std::get_if<ShardType>(&type);
+  return shard != nullptr &&
+         (has_blocks(shard->sharding) || (shard->blocks && has_blocks(*shard->blocks)));
+}
+
+// True if every rank executes the same instructions, without sends and receives, and none holds
+// more than the first: parts are equal, or only the last ones are smaller.
 bool ranks_are_alike(const Function& host) {
+  for (const Value& value : host.values) {
+    if (cuts_in_blocks(value.type)) return false;
+  }
   for (const Instruction& i : host.instructions) {
     const OpRecord& op = record(i.kind);
     if (op.role == HostRole::kBranch || op.role == HostRole::kCall) return false;
@@ -116,7 +127,8 @@ Expected<Prediction> Predictor::predict(const Program& program, const std::strin
   sim::SimOptions simulated;
   simulated.machine = request_.machine;
   simulated.values = sim::SimOptions::Values::kNone;
-  if (ranks_ == Ranks::kOneForAll && ranks_are_alike(*prepared.code->functions.front())) {
+  if (ranks_ == Ranks::kOneForAll && overlap_ == Overlap::kNone &&
+      ranks_are_alike(*prepared.code->functions.front())) {
     simulated.members = sim::SimOptions::Members::kAlike;
     options.first_for_all = true;
   }

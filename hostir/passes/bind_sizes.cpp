@@ -64,6 +64,7 @@ Expected<void> check_extents(const Value& written, const Value& bound, const Siz
   const Shape* after = shape_if_any(bound.type);
   if (after == nullptr) return {};
   Extents extents;
+  bool all_known = true;
   for (size_t d = 0; d < after->size(); ++d) {
     const IndexExpr& e = (*after)[d];
     const bool has_no_value = is_number_without_value(e);
@@ -76,9 +77,12 @@ Expected<void> check_extents(const Value& written, const Value& bound, const Siz
                       (*before)[d].to_string(), what, bindings_of((*before)[d], sizes)),
           written.span);
     }
-    if (!e.is_const()) return {};
-    extents.push_back(e.value());
+    if (e.is_const())
+      extents.push_back(e.value());
+    else
+      all_known = false;
   }
+  if (!all_known) return {};
   const auto count = element_count(extents);
   if (count && *count <= INT64_MAX / 16) return {};
   return fail_at(ErrorKind::kRuntime, "size_c5",
@@ -213,9 +217,9 @@ Expected<Program> bind_sizes(const Program& program, std::string_view function,
   Program out = program;
   std::set<std::string> done;
   bind_reachable(out, function, sizes, done);
-  for (const std::string& name : done) {
-    const Function& before = *program.find_function(name);
-    const Function& after = *out.find_function(name);
+  for (const Function& before : program.functions) {
+    if (!done.contains(before.name)) continue;
+    const Function& after = *out.find_function(before.name);
     for (size_t v = 0; v < after.values.size(); ++v)
       HOSTIR_TRY(check_extents(before.values[v], after.values[v], sizes));
   }

@@ -98,7 +98,8 @@ class RowFinder {
     const Sharding* sharding = sharding_of(type);
     const Sharding* wanted = sharding_of(first);
     if (shape_of(type)[d] != shape_of(first)[dim_] || sharding == nullptr || wanted == nullptr ||
-        sharding->dims[d].axes != wanted->dims[dim_].axes) {
+        sharding->dims[d].axes != wanted->dims[dim_].axes ||
+        !sharding->dims[d].cuts_alike(wanted->dims[dim_])) {
       return refuse(fmt::format("%{} has them cut in another way", name(v)));
     }
     known = d;

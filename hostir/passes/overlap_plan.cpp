@@ -4,6 +4,7 @@
 
 #include "hostir/passes/fusion_info.h"
 #include "hostir/passes/host_builder.h"
+#include "hostir/passes/stream_order.h"
 
 namespace hostir {
 
@@ -13,14 +14,19 @@ class OverlapPlanner {
  public:
   OverlapPlanner(const Function& host, const std::vector<OverlapSite>& sites,
                  const std::vector<OverlapChoice>& choices)
-      : in_(host), body_(host.region(host.body).instructions), sites_(sites), choices_(choices) {}
+      : in_(host),
+        body_(host.region(host.body).instructions),
+        sites_(sites),
+        choices_(choices),
+        memory_(buffers_behind(in_)) {}
 
   OverlapPlan run() {
     for (size_t index = 0; index < body_.size(); ++index) {
       for (const Operand& o : in_.instr(body_[index]).operands) {
         const bool writes = o.access == Access::kWrite || o.access == Access::kReadWrite;
-        if (o.value.valid() && writes) writes_[o.value.index].push_back(index);
+        if (o.value.valid() && writes) writes_[memory_[o.value.index].index].push_back(index);
       }
+      for (const ValueId r : in_.instr(body_[index]).results) made_[r.index] = index;
       if (in_.instr(body_[index]).kind == OpKind::alloc)
         plan_.alloc[in_.instr(body_[index]).results.front().index] = index;
     }
@@ -65,7 +71,9 @@ class OverlapPlanner {
   // True if everything that the launch reads is written before `to`, and it writes fresh buffers.
   bool can_move(const OverlapSite& site, size_t launch, size_t to) const {
     for (const ValueId r : read_by(in_, launch)) {
-      const auto writes = writes_.find(r.index);
+      const auto made = made_.find(r.index);  // a view
+      if (made != made_.end() && made->second >= to) return false;
+      const auto writes = writes_.find(memory_[r.index].index);
       if (r == site.whole || writes == writes_.end()) continue;
       for (const size_t w : writes->second) {
         if (w >= to && w < launch) return false;
@@ -73,7 +81,8 @@ class OverlapPlanner {
     }
     const std::vector<ValueId> written = written_by(in_, launch);
     return std::all_of(written.begin(), written.end(), [&](ValueId w) {
-      return plan_.alloc.count(w.index) != 0 && writes_.at(w.index).front() == launch;
+      return plan_.alloc.count(w.index) != 0 &&
+             writes_.at(memory_[w.index].index).front() == launch;
     });
   }
 
@@ -81,7 +90,9 @@ class OverlapPlanner {
   const std::vector<InstrId>& body_;
   const std::vector<OverlapSite>& sites_;
   const std::vector<OverlapChoice>& choices_;
-  std::map<uint32_t, std::vector<size_t>> writes_;  // by value: indices in the body
+  const std::vector<ValueId> memory_;               // by value: the buffer behind it
+  std::map<uint32_t, size_t> made_;                 // by value: where the body defines it
+  std::map<uint32_t, std::vector<size_t>> writes_;  // by buffer: indices in the body
   OverlapPlan plan_;
 };
 

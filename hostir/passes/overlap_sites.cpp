@@ -9,6 +9,7 @@
 
 #include "hostir/passes/fusion_info.h"
 #include "hostir/passes/host_builder.h"
+#include "hostir/passes/redistribute_step.h"
 
 namespace hostir {
 
@@ -19,6 +20,8 @@ bool OverlapSite::is_even() const {
 int64_t OverlapSite::largest() const { return *std::max_element(sizes.begin(), sizes.end()); }
 
 namespace {
+
+constexpr const char* kUnequalParts = "its rows are not cut into equal parts";
 
 using AxisList = std::vector<AxisRef>;
 
@@ -218,6 +221,7 @@ class SiteFinder {
     const auto extents = constant_extents(type.shape);
     const Mesh* mesh = program_.find_mesh(type.sharding.mesh);
     if (!extents || mesh == nullptr) return none(index, "its sizes are unknown");
+    if (has_blocks(type.sharding)) return none(index, kUnequalParts);
     const std::vector<Box> boxes = shard_boxes(*mesh, type.sharding, *extents);
     while (site.dim < extents->size() && extent(boxes.front(), site.dim) <= 1) ++site.dim;
     if (site.dim == extents->size()) return none(index, "it has one row");
@@ -285,6 +289,7 @@ class SiteFinder {
     const ShardType& part = *shard(site.part);
     const ShardType& whole = *shard(site.whole);
     if (part.blocks || whole.blocks) return "its blocks are packed on both sides";
+    if (has_blocks(part.sharding) || has_blocks(whole.sharding)) return kUnequalParts;
     const Instruction& comm = host_.instr(host_.value(slot_value(collective, "comm")).defined_by);
     const auto* axes = comm.attributes.get<AxisList>("axes");
     const Mesh* mesh = program_.find_mesh(whole.sharding.mesh);

@@ -59,6 +59,16 @@ bool parse_priority(Cursor& cursor, DimSharding& dim) {
   return true;
 }
 
+// A position times a block must fit in 64 bits.
+bool is_block_number(Cursor& cursor, int64_t number, uint32_t begin) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  if (number >= -kMost && number <= kMost) return true;
+  cursor.error("sharding_c12",
+               std::to_string(number) + " is beyond 2^40, the largest block and origin",
+               cursor.span_from(begin));
+  return false;
+}
+
 // The `by 8 from -3` after a dimension.
 bool parse_blocks(Cursor& cursor, DimSharding& dim) {
   if (!cursor.accept("by")) return true;
@@ -73,10 +83,11 @@ bool parse_blocks(Cursor& cursor, DimSharding& dim) {
     return false;
   }
   dim.block = *block;
-  if (!cursor.accept("from")) return true;
+  if (!cursor.accept("from")) return is_block_number(cursor, *block, begin);
   const auto origin = parse_int(cursor, "where the first block begins");
-  if (origin) dim.origin = *origin;
-  return origin.has_value();
+  if (!origin) return false;
+  dim.origin = *origin;
+  return is_block_number(cursor, *block, begin) && is_block_number(cursor, *origin, begin);
 }
 
 std::optional<Type> parse_shard(Cursor& cursor, const SourceManager& sources) {

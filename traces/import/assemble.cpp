@@ -131,12 +131,16 @@ class Assembler {
     return {};
   }
 
-  // If a rank's settings omit a group, takes the members from another rank's.
+  // If a rank's settings omit a group, takes the members from another rank's. Keeps each list once:
+  // all ranks list the world.
   void share_members() {
     std::map<std::pair<std::string, std::string>, std::vector<const DumpGroup*>> named;
     for (const ProcessDump& dump : dumps_) {
       for (const DumpGroup& group : dump.groups) {
-        if (group.members) named[{group.name, group.description}].push_back(&group);
+        if (!group.members) continue;
+        std::vector<const DumpGroup*>& lists = named[{group.name, group.description}];
+        const auto is_same = [&](const DumpGroup* g) { return g->members == group.members; };
+        if (std::none_of(lists.begin(), lists.end(), is_same)) lists.push_back(&group);
       }
     }
     for (ProcessDump& dump : dumps_) {
