@@ -145,7 +145,7 @@ class Emitter {
 
  private:
   static constexpr int kMaxCalls = 64;
-  static constexpr int64_t kMaxOperations = 5'000'000;  // with those that only count passes
+  static constexpr int64_t kMaxOperations = 1'000'000;  // with those that only count passes
   static constexpr size_t kMaxInstructions =
       200'000;  // ten times the size of a model with 80 layers and its backward pass
 

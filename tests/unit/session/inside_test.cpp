@@ -217,7 +217,10 @@ Covered look_at_all(const std::string& folder) {
       });
       if (unknown) continue;  // it cannot be computed
       SCOPED_TRACE(path + " @" + function.name);
+      // Whole models take long with the reference kernels, and small functions have the same ops.
+      const bool is_large = function.instructions.size() > 100;
       for (const bool reference : {false, true}) {
+        if (reference && is_large) continue;
         const Walked walked = look_along(**ready, reference);
         out.compared += walked.compared;
         out.ops.insert(walked.ops.begin(), walked.ops.end());
