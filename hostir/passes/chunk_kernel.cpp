@@ -61,6 +61,7 @@ class RowFinder {
     if (record(i.kind).shape == OpShape::kSource && i.kind != OpKind::constant) {
       return refuse(fmt::format("{} numbers them", op));
     }
+    if (!record(i.kind).rule) return refuse(fmt::format("{} moves them", op));
     const auto rule = rule_of(program_, kernel_, i);
     if (!rule) return refuse(fmt::format("{} has no sharding rule here", op));
     int factor = -1;

@@ -290,6 +290,7 @@ class SiteFinder {
     const ShardType& whole = *shard(site.whole);
     if (part.blocks || whole.blocks) return "its blocks are packed on both sides";
     if (has_blocks(part.sharding) || has_blocks(whole.sharding)) return kUnequalParts;
+    if (!part.sharding.unreduced.empty()) return "its result is a partial sum over other axes";
     const Instruction& comm = host_.instr(host_.value(slot_value(collective, "comm")).defined_by);
     const auto* axes = comm.attributes.get<AxisList>("axes");
     const Mesh* mesh = program_.find_mesh(whole.sharding.mesh);
