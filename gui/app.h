@@ -126,7 +126,6 @@ class App {
   void draw_status_bar(float height);
   std::optional<Banner> opening_banner();
   std::optional<Banner> travel_banner();
-  std::optional<Banner> outcome_banner() const;
   void draw_opening_page();
   void draw_start_page();
   void draw_error_page();

@@ -55,21 +55,17 @@ std::optional<Banner> read_only_banner(const Model& model) {
                  {"SQL", "panel.sql", ""}}};
 }
 
-}  // namespace
-
-// A long recorded run is not replayed to its end on opening, but its outcome is known.
-std::optional<Banner> App::outcome_banner() const {
-  const interp::SnapshotPtr& shot = model_.snapshot();
-  if (!shot || model_.running() || shot->stop.kind != interp::StopKind::kStart ||
-      model_.recorded_outcome().empty())
-    return std::nullopt;
-  Banner banner{StateKind::kMismatch, "The recorded run ended: " + model_.recorded_outcome(), {}};
-  if (shot->no_stepping.empty())
-    banner.buttons.push_back(
-        {"Go to its end", "", shot->last_decision > 0 ? "goto end" : "continue"});
-  banner.buttons.push_back({"Events", "panel.events", ""});
-  return banner;
+std::optional<Banner> from_log_banner(const Model& model) {
+  const interp::SnapshotPtr& shot = model.snapshot();
+  if (!shot || !shot->from_log || model.running()) return std::nullopt;
+  return Banner{StateKind::kWaiting,
+                fmt::format("The end of a long run, as its log has it. Contents are known once the "
+                            "program has run here again: {} decisions.",
+                            shot->last_decision),
+                {{"Run to here", "", "goto end"}, {"Events", "panel.events", ""}}};
 }
+
+}  // namespace
 
 std::optional<Banner> App::stop_banner() const {
   const interp::SnapshotPtr& shot = model_.snapshot();
@@ -150,8 +146,8 @@ void App::show_fault() {
 
 std::optional<Banner> App::next_banner() {
   std::vector<std::optional<Banner>> all = {
-      opening_banner(), travel_banner(),  newer_file_banner(), unsaved_banner(),
-      file_banner(),    outcome_banner(), stop_banner(),       read_only_banner(model_)};
+      opening_banner(), travel_banner(), newer_file_banner(),     unsaved_banner(),
+      file_banner(),    stop_banner(),   from_log_banner(model_), read_only_banner(model_)};
   if (model_.snapshot() && !model_.open_warning().empty())
     all.push_back(Banner{StateKind::kWaiting, model_.open_warning(), {}});
   // Forget dismissals of banners that are gone, so that they show again if they recur.

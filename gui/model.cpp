@@ -10,6 +10,7 @@ Model::Model(interp::SessionFactory& factory, const std::function<void()>& wake)
     : factory_(factory), worker_(factory, wake), comparison_(factory, wake) {}
 
 void Model::open(interp::OpenRequest request, std::vector<std::string> then) {
+  request.at_outcome = then.empty();
   last_request_ = request;
   open_marks_.clear();  // they belong to another text
   after_open_ = std::move(then);
@@ -96,27 +97,16 @@ void Model::take(Opened& result) {
   open_warning_ = result.warning;
   if (!open_warning_.empty()) add_message(Message::Kind::kWarning, open_warning_);
   if (!result.notice.empty()) add_message(Message::Kind::kInfo, result.notice);
-  recorded_outcome_.clear();
   const bool comes_back = !after_open_.empty();
   for (const std::string& command : std::exchange(after_open_, {})) worker_.execute(command);
   if (!comes_back) go_to_outcome();
 }
 
+// A long log already shows its end (OpenRequest::at_outcome).
 void Model::go_to_outcome() {
-  constexpr uint64_t kShort = 200'000;  // positions that take about a second
   const interp::SnapshotPtr shot = worker_.snapshot();
-  if (!shot || shot->stop.kind != interp::StopKind::kStart) return;
-  if (shot->last_decision > 0 && shot->last_decision <= kShort) return worker_.execute("goto end");
-  worker_.ask_log("outcome", [this, opened = opened_](const interp::LogView& log, std::stop_token) {
-    std::string text;
-    const bool well = log.run().outcome.empty() || log.run().outcome == "ok";
-    if (const auto faults = log.faults(); faults && !well) {
-      for (const interp::LogFault& fault : *faults) text = fault.kind + ": " + fault.sentence;
-    }
-    return std::function<void()>([this, opened, text] {
-      if (opened == opened_) recorded_outcome_ = text;
-    });
-  });
+  if (shot && shot->stop.kind == interp::StopKind::kStart && shot->last_decision > 0)
+    worker_.execute("goto end");
 }
 
 void Model::take(Executed& result) {

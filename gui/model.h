@@ -108,9 +108,6 @@ class Model {
   const std::string& open_warning() const { return open_warning_; }
   /// Where in the text of `last_request` the diagnostics point; empty if they name no place.
   const std::vector<TextMark>& open_marks() const { return open_marks_; }
-  /// How the open recorded run ended, according to its log and before anything has run here. Empty
-  /// if it ended well, or if no recorded run is open.
-  const std::string& recorded_outcome() const { return recorded_outcome_; }
   /// Opens in the background, then runs the commands (to return to the same place after an edit).
   void open(interp::OpenRequest request, std::vector<std::string> then = {});
   const interp::OpenRequest& last_request() const { return last_request_; }
@@ -194,7 +191,6 @@ class Model {
   std::string path_;
   std::string open_error_;
   std::string open_warning_;
-  std::string recorded_outcome_;
   std::vector<TextMark> open_marks_;
   interp::OpenRequest last_request_;
   interp::OpenRequest opened_request_;  // for what is open now

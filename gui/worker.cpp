@@ -6,6 +6,8 @@
 #include <limits>
 #include <set>
 
+#include "interp/session/commands/command_table.h"
+
 namespace hostir::gui {
 
 namespace {
@@ -299,12 +301,19 @@ Expected<interp::Outcome> SessionWorker::execute_in_parts(const interp::Command&
                                                           const std::stop_token& stop) {
   constexpr auto kPart = std::chrono::milliseconds(100);
   const interp::SnapshotPtr shot = session_->snapshot();
-  if (command.kind != interp::CommandKind::kGoto || !shot->no_stepping.empty())
+  const bool goes = command.kind == interp::CommandKind::kGoto;
+  if (shot->from_log && !goes && interp::needs_run(command.kind) &&
+      command.kind != interp::CommandKind::kRun) {
+    HOSTIR_ASSIGN_OR_RETURN(const interp::Command to_end, interp::parse_command("goto end"));
+    HOSTIR_ASSIGN_OR_RETURN(interp::Outcome there, execute_in_parts(to_end, stop));
+    if (stop.stop_requested()) return there;
     return session_->execute(command, stop);
+  }
+  if (!goes || !shot->no_stepping.empty()) return session_->execute(command, stop);
   const auto wanted = static_cast<uint64_t>(command.numbers.front());
   const bool end = command.numbers.front() == std::numeric_limits<int64_t>::max();
-  Travel travel{shot->position.decision, shot->position.decision,
-                end ? shot->last_decision : wanted};
+  const uint64_t at = shot->from_log ? 0 : shot->position.decision;
+  Travel travel{at, at, end ? shot->last_decision : wanted};
   interp::Command part = command;
   for (uint64_t length = 2048; travel.to > travel.at + length;) {
     const auto begin = std::chrono::steady_clock::now();

@@ -181,10 +181,10 @@ void add_verdict(std::vector<interp::FaultSnapshot>& faults, const model::Verdic
 }
 
 interp::StopReason stop_of(const LogReader& log, const std::vector<interp::FaultSnapshot>& faults,
-                           const model::Run& run, const model::Verdict& verdict) {
+                           const model::Run& run, const model::Verdict& verdict, bool read_only) {
   interp::StopReason stop;
   stop.kind = interp::StopKind::kFinished;
-  stop.sentence = "A read-only recording.";
+  stop.sentence = read_only ? "A read-only recording." : "The end of a recorded run.";
   if (!faults.empty()) {
     stop.kind = faults.back().kind == "deadlock" || faults.back().kind == "timeout"
                     ? interp::StopKind::kDeadlock
@@ -194,6 +194,8 @@ interp::StopReason stop_of(const LogReader& log, const std::vector<interp::Fault
     stop.kind = interp::StopKind::kInterrupted;
     stop.sentence += " Its log was cut: what came after is not known.";
   }
+  // Of a complete run that ended well, only calls were left out that the log has.
+  if (!read_only && faults.empty() && log.run().complete) return stop;
   constexpr size_t kMostGaps = 4;
   for (size_t i = 0; i < std::min(verdict.not_known.size(), kMostGaps); ++i)
     stop.sentence += fmt::format("{}{}", i == 0 ? " Not known: " : "; ", verdict.not_known[i]);
@@ -218,7 +220,7 @@ Expected<Snapshot> end_of(const LogReader& log, std::string why) {
   interp::WaitsSnapshot waits = interp::make_waits_snapshot(*run);
   if (!faults.empty()) waits.sentence = faults.back().sentence;
   shot.waits = std::make_shared<const interp::WaitsSnapshot>(std::move(waits));
-  shot.stop = stop_of(log, faults, *run, verdict);
+  shot.stop = stop_of(log, faults, *run, verdict, !shot.no_stepping.empty());
   shot.faults = std::make_shared<const std::vector<interp::FaultSnapshot>>(std::move(faults));
   shot.breakpoints = std::make_shared<const std::vector<interp::BreakpointSnapshot>>();
   shot.run = run;

@@ -12,7 +12,7 @@
 
 namespace hostir::traces {
 
-/// `why`: the reason why it cannot be stepped. Errors: those of reading the log.
+/// `why`: the reason why it cannot be stepped; empty if it can. Errors: those of reading the log.
 Expected<interp::Snapshot> end_of(const LogReader& log, std::string why);
 
 }  // namespace hostir::traces

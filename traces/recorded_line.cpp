@@ -102,11 +102,23 @@ Expected<std::vector<ManualDecision>> manual_decisions(Database& database,
   }
 }
 
-Expected<interp::RecordedLine> recorded_line(const LogReader& log, interp::Rank rank_count,
-                                             int64_t max_decisions) {
+Expected<RecordedLength> recorded_length(const LogReader& log, interp::Rank rank_count) {
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, log.connect({}));
   HOSTIR_ASSIGN_OR_RETURN(const int64_t last, last_event_id(*connection));
-  if (last >= max_decisions) return interp::RecordedLine{};
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<ManualDecision> by_hand,
+                          manual_decisions(*connection, rank_count));
+  RecordedLength length;
+  length.by_hand = !by_hand.empty();
+  if (last < 0) return length;
+  HOSTIR_ASSIGN_OR_RETURN(EventFinder finder,
+                          EventFinder::create(*connection, log.tables().limits()));
+  HOSTIR_ASSIGN_OR_RETURN(const interp::LogEvent* event, finder.find(last));
+  length.decisions = event->decision + 1;
+  return length;
+}
+
+Expected<interp::RecordedLine> recorded_line(const LogReader& log, interp::Rank rank_count) {
+  HOSTIR_ASSIGN_OR_RETURN(const auto connection, log.connect({}));
   HOSTIR_ASSIGN_OR_RETURN(std::vector<ManualDecision> by_hand,
                           manual_decisions(*connection, rank_count));
   HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner,

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "interp/core/history.h"
@@ -27,10 +26,15 @@ struct ManualDecision {
 /// All except branches, in order. Errors: `log_damaged`.
 Expected<std::vector<ManualDecision>> manual_decisions(Database& database, interp::Rank rank_count);
 
-/// Up to the first gap of a cut log. Empty if the line would have more than `max_decisions`.
-/// Errors: `log_damaged`.
-Expected<interp::RecordedLine> recorded_line(
-    const LogReader& log, interp::Rank rank_count,
-    int64_t max_decisions = std::numeric_limits<int64_t>::max());
+/// Up to the first gap of a cut log. Errors: `log_damaged`.
+Expected<interp::RecordedLine> recorded_line(const LogReader& log, interp::Rank rank_count);
+
+/// How many decisions that line has, and whether the user took any of them. Reads the last event
+/// only. Errors: `log_damaged`.
+struct RecordedLength {
+  uint64_t decisions = 0;
+  bool by_hand = false;
+};
+Expected<RecordedLength> recorded_length(const LogReader& log, interp::Rank rank_count);
 
 }  // namespace hostir::traces

@@ -13,6 +13,7 @@
 
 #include "hostir/api/backends.h"
 #include "hostir/api/check_claims.h"
+#include "hostir/api/logged_session.h"
 #include "hostir/api/run_log.h"
 #include "hostir/io/files.h"
 #include "interp/session/live/live_session.h"
@@ -26,28 +27,9 @@ namespace hostir::api {
 
 namespace {
 
-// A longer run is assumed to have used only the scheduler, which makes the same decisions again.
-// Reading its decisions would delay opening a log that was not stepped by hand.
-constexpr int64_t kMaxRecordedDecisions = 1'000'000;
-
-/// A file that is deleted with this object if temporary, together with SQLite's side files.
-class TemporaryFile {
- public:
-  TemporaryFile(std::string path, bool temporary) : path_(std::move(path)), temporary_(temporary) {}
-  ~TemporaryFile() {
-    if (!temporary_) return;
-    std::error_code ignored;
-    for (const char* suffix : {"", "-wal", "-shm"})
-      std::filesystem::remove(path_ + suffix, ignored);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  bool temporary_;
-};
+// The scheduler makes the same decisions again, so those of a longer run are read only if the user
+// took some of them: reading delays opening.
+constexpr uint64_t kMaxReadDecisions = 1'000'000;
 
 // Creates the file, so that the name is unique. If that fails, opening the log reports it.
 std::string temporary_log_path() {
@@ -57,111 +39,6 @@ std::string temporary_log_path() {
   if (const int file = mkstemps(path.data(), kSuffixLength); file >= 0) close(file);
   return path;
 }
-
-/// A live session and the log that it writes. A session opened from a log shows the whole recorded
-/// log, which is read in the background, until an edit, a freeze or a different rank order makes it
-/// a different run. Destruction is in reverse member order: reading the recorded log ends, the
-/// session ends, the reader closes, the writer closes the file, and a temporary file is deleted.
-class LoggedSession final : public interp::Session {
- public:
-  LoggedSession(std::unique_ptr<TemporaryFile> file, std::unique_ptr<traces::TraceWriter> writer,
-                std::unique_ptr<traces::LogReader> reader)
-      : file_(std::move(file)), writer_(std::move(writer)), reader_(std::move(reader)) {}
-
-  void show_recorded(std::unique_ptr<traces::LogReader> recorded, std::string path) {
-    recorded_ = std::move(recorded);
-    recorded_path_ = std::move(path);
-    shows_recorded_ = true;
-    // A damaged log is shown up to the damage; `trace info --check` reports the error.
-    loading_ = std::jthread(
-        [log = recorded_.get()](const std::stop_token& stop) { traces::follow(*log, stop); });
-  }
-
-  Expected<void> start(std::shared_ptr<const interp::Prepared> prepared,
-                       interp::LiveOptions options) {
-    watch_ =
-        std::make_unique<interp::ValueWatch>(writer_.get(), interp::ValueWatch::Forward::kValues);
-    options.trace = watch_.get();
-    options.log = reader_.get();
-    auto live = interp::LiveSession::create(prepared, make_backend_factory(), std::move(options));
-    if (!live) return tl::unexpected(interp::in_given_text(live.error(), *prepared->view));
-    live_ = std::move(*live);
-    watch_->attach(live_->interpreter());
-    return publish();
-  }
-
-  Expected<interp::Outcome> execute(const interp::Command& command, std::stop_token stop) override {
-    auto outcome = live_->execute(command, stop);
-    if (live_->departed()) shows_recorded_ = false;
-    if (outcome && outcome->ran) {
-      tell_births(*outcome);
-      HOSTIR_TRY(publish());
-    }
-    return outcome;
-  }
-  interp::SnapshotPtr snapshot() const override { return live_->snapshot(); }
-  Expected<interp::ValueReading> read(const interp::ValueQuery& query) override {
-    return live_->read(query);
-  }
-  Expected<interp::Inside> inside(const interp::InsideQuery& query) override {
-    return live_->inside(query);
-  }
-  Expected<std::vector<interp::PastValue>> past_values(const interp::PastQuery& query,
-                                                       std::stop_token stop) const override {
-    return traces::replay_element(shows_recorded_ ? recorded_path_ : file_->path(),
-                                  make_backend_factory(), query, std::move(stop));
-  }
-  Expected<void> past_contents(const std::vector<interp::PastWrite>& writes,
-                               const interp::TakeContents& take,
-                               std::stop_token stop) const override {
-    return traces::replay_contents(shows_recorded_ ? recorded_path_ : file_->path(),
-                                   make_backend_factory(), writes, take, std::move(stop));
-  }
-  Expected<interp::WhatIf> what_if(const interp::Snapshot& shot,
-                                   const interp::WhatIfOptions& options) const override {
-    return live_->what_if(shot, options);
-  }
-  const interp::LogView* log() const override {
-    return shows_recorded_ ? recorded_.get() : reader_.get();
-  }
-
- private:
-  // Adds a line for the first NaN and the first infinity once the run has passed their origin. Does
-  // nothing after the user has changed the history, because the watch has then seen events of both
-  // lines.
-  void tell_births(interp::Outcome& outcome) {
-    if (live_->departed()) return;
-    const uint64_t position = live_->snapshot()->position.decision;
-    std::erase_if(told_births_, [&](const interp::LogLine& line) {
-      return line.position > outcome.log_from || line.position > position;
-    });
-    for (const interp::LogLine& line : watch_->births()) {
-      const bool told =
-          std::find(told_births_.begin(), told_births_.end(), line) != told_births_.end();
-      if (told || line.position > position) continue;
-      told_births_.push_back(line);
-      outcome.logged.push_back(line);
-    }
-  }
-
-  // Makes executed instructions visible in the log before it is queried.
-  Expected<void> publish() {
-    HOSTIR_TRY(writer_->flush());
-    HOSTIR_TRY(reader_->refresh());
-    return {};
-  }
-
-  std::unique_ptr<TemporaryFile> file_;
-  std::unique_ptr<traces::TraceWriter> writer_;
-  std::unique_ptr<traces::LogReader> reader_;
-  std::unique_ptr<interp::ValueWatch> watch_;  // forwards everything to the writer
-  std::unique_ptr<interp::LiveSession> live_;
-  std::vector<interp::LogLine> told_births_;
-  std::string recorded_path_;
-  std::unique_ptr<traces::LogReader> recorded_;  // kept when no longer shown
-  std::atomic<bool> shows_recorded_ = false;
-  std::jthread loading_;
-};
 
 // True if the first word after comments may start a program. Not used for `.hir` files, where a
 // wrong word is a syntax error.
@@ -265,7 +142,12 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::start(
   auto session =
       std::make_unique<LoggedSession>(std::move(file), std::move(writer), std::move(reader));
   HOSTIR_TRY(session->start(std::move(prepared), std::move(live)));
-  if (recorded) session->show_recorded(std::move(*recorded), request.path);
+  if (recorded) {
+    session->show_recorded(std::move(*recorded), request.path);
+    if (request.at_outcome &&
+        session->snapshot()->last_decision > options_.max_decisions_to_outcome)
+      HOSTIR_TRY(session->show_end());
+  }
   return session;
 }
 
@@ -287,16 +169,15 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::start_recorded(
   live.backend = run.backend;
   name_backend(live.backend, run.backend.name);
   live.ranks = run.started_ranks;
-  auto line = traces::recorded_line(*log, prepared->code->rank_count, kMaxRecordedDecisions);
-  if (line && line->decisions.empty() &&
-      !log->decisions().value_or(std::vector<interp::LogDecision>{}).empty())
-    notice_ +=
-        "The run was steered by hand and is too long to repeat that: the scheduler chooses the "
-        "ranks instead. ";
-  if (line)
-    live.recorded = std::move(*line);
-  else
-    notice_ += line.error().message() + "; the scheduler chooses the ranks instead. ";
+  const auto length = traces::recorded_length(*log, prepared->code->rank_count);
+  if (length) live.recorded_length = length->decisions;
+  if (!length || length->by_hand || length->decisions <= kMaxReadDecisions) {
+    auto line = traces::recorded_line(*log, prepared->code->rank_count);
+    if (line)
+      live.recorded = std::move(*line);
+    else
+      notice_ += line.error().message() + "; the scheduler chooses the ranks instead. ";
+  }
   return start(std::move(prepared), std::move(live), request, watch, &log);
 }
 

@@ -24,6 +24,9 @@ struct SessionOptions {
   BackendOptions backend;
   std::string log_path;  // empty: temporary
   std::string values = "digest";
+  // The end of a longer recorded run is shown from its log (OpenRequest::at_outcome); running this
+  // many decisions again takes about a second.
+  uint64_t max_decisions_to_outcome = 200'000;
   enum class MissingInputs : uint8_t { kError, kMakeUp } missing_inputs = MissingInputs::kError;
 };
 

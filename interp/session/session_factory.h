@@ -23,6 +23,7 @@ struct OpenRequest {
   // name, and `@x.npy`, `4xf32=[..]` or a generator
   std::vector<std::pair<std::string, std::string>> inputs;
   std::vector<std::string> breakpoints;  // commands to execute once it is open
+  bool at_outcome = false;  // a long log: show its end, and run the program when something moves
 };
 
 class SessionFactory {

@@ -290,6 +290,30 @@ const CommandSpec& spec(CommandKind kind) {
   return kTable[0];
 }
 
+bool needs_run(CommandKind kind) {
+  switch (kind) {
+    case K::kStep:
+    case K::kNext:
+    case K::kFinish:
+    case K::kUntil:
+    case K::kContinue:
+    case K::kReverseStep:
+    case K::kReverseNext:
+    case K::kReverseFinish:
+    case K::kReverseUntil:
+    case K::kReverseContinue:
+    case K::kGoto:
+    case K::kRun:
+    case K::kFreeze:
+    case K::kThaw:
+    case K::kSet:
+    case K::kWhatIf:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Expected<CommandKind> find_command(std::string_view word) {
   std::vector<const CommandSpec*> begins;
   for (const CommandSpec& c : kTable) {

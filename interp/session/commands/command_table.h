@@ -32,6 +32,9 @@ std::span<const CommandSpec> command_table();
 std::span<const KeyBinding> key_bindings();
 const CommandSpec& spec(CommandKind kind);
 
+/// True for commands that need the run itself: they move it, edit values, or try edits.
+bool needs_run(CommandKind kind);
+
 /// The command for a word: a name, an alias, or an unambiguous prefix of a name, as in gdb.
 /// Errors: unknown (with the nearest name) or ambiguous (with the candidates).
 Expected<CommandKind> find_command(std::string_view word);

@@ -66,6 +66,7 @@ Expected<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<const
   out->make_backend_ = make_backend;
   out->backend_request_ = options.backend;
   out->check_claims_ = options.check_claims;
+  out->recorded_length_ = options.recorded_length;
   HOSTIR_ASSIGN_OR_RETURN(out->backend_, make_backend(options.backend));
   out->backend_->set_value_mode(options.value_mode);
   HOSTIR_ASSIGN_OR_RETURN(
@@ -93,7 +94,7 @@ Expected<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<const
 void LiveSession::refresh(StopReason stop) {
   Snapshot s = builder_->build(history_->branch());
   s.position = {history_->position(), history_->branch()};
-  s.last_decision = history_->size();
+  s.last_decision = last_known();
   s.stop = std::move(stop);
   s.focus = focus_;
   s.step_scope = scope_;
@@ -111,6 +112,10 @@ Expected<Inside> LiveSession::inside(const InsideQuery& query) {
 
 Expected<std::vector<PastValue>> LiveSession::past_values(const PastQuery&, std::stop_token) const {
   return fail(ErrorKind::kRuntime, "no_log", "this session keeps no log to run again from");
+}
+
+uint64_t LiveSession::last_known() const {
+  return departed() ? history_->size() : std::max(history_->size(), recorded_length_);
 }
 
 std::vector<Rank> LiveSession::scope() const { return scope_; }
@@ -318,7 +323,7 @@ Expected<Outcome> LiveSession::go_to(const Command& command, std::stop_token sto
   const auto wanted = static_cast<uint64_t>(command.numbers.front());
   const bool end = command.numbers.front() == std::numeric_limits<int64_t>::max();
   const uint64_t known = history_->size();
-  const uint64_t target = end ? known : wanted;
+  const uint64_t target = end ? last_known() : wanted;
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<Moved> moved, history_->go_to(std::min(target, known)));
   stepper_->moved();
   builder_->forget();

@@ -29,6 +29,7 @@ struct LiveOptions {
   Backend::ValueMode value_mode = Backend::ValueMode::kNone;
   HistoryOptions history;
   RecordedLine recorded;                 // decisions of the recorded run being reopened
+  uint64_t recorded_length = 0;          // how many there are where the scheduler repeats them
   std::vector<std::string> breakpoints;  // commands; those that do not fit this program are dropped
   CheckClaims check_claims;              // for `whatif`; may be empty
 };
@@ -78,6 +79,8 @@ class LiveSession final : public Session {
   Outcome outcome_of(const StopReport& report) const;
   std::vector<Rank> scope() const;
   std::vector<Rank> some_ranks() const;
+  /// The last position of the known history, or of the recorded run that the scheduler repeats.
+  uint64_t last_known() const;
   void refresh(StopReason stop);
 
   std::shared_ptr<const Prepared> prepared_;
@@ -96,6 +99,7 @@ class LiveSession final : public Session {
   uint32_t unnamed_ = 0;        // breakpoint created by the running command; 0: none
   RankSelector scope_follows_;  // kGroup: the scope is this group of the focus
   bool decided_by_hand_ = false;
+  uint64_t recorded_length_ = 0;
   SnapshotPtr snapshot_;
 };
 

@@ -73,6 +73,7 @@ struct Snapshot {
   int64_t now_ns = 0;            // device time so far (virtual, or since the run's origin)
   std::string no_stepping;       // why nothing can run here (a log whose program cannot be prepared
                                  // again); empty: it can
+  bool from_log = false;         // made from the log alone: the first move runs the program to here
 
   std::shared_ptr<const ProgramView> program;
   std::vector<std::shared_ptr<const RankSnapshot>> ranks;     // by rank

@@ -95,17 +95,19 @@ TEST(Export, TheLogOfALiveRun) {
   std::filesystem::remove(path);
 }
 
-TEST(Recorded, ALogOpensAtItsOutcome) {
-  const std::string path = testing::TempDir() + "outcome.db";
+std::string log_of_deadlock(const char* name) {
+  const std::string path = testing::TempDir() + name;
   std::filesystem::remove(path);
-  {
-    api::SessionOptions options;
-    options.log_path = path;
-    api::SessionOpener factory{options};
-    auto session = factory.open({.path = "tests/programs/deadlock.hir"});
-    ASSERT_TRUE(session);
-    ASSERT_TRUE((*session)->execute(*interp::parse_command("continue"), {}));
-  }
+  api::SessionOptions options;
+  options.log_path = path;
+  api::SessionOpener factory{options};
+  auto session = factory.open({.path = "tests/programs/deadlock.hir"});
+  EXPECT_TRUE(session && (*session)->execute(*interp::parse_command("continue"), {}));
+  return path;
+}
+
+TEST(Recorded, ALogOpensAtItsOutcome) {
+  const std::string path = log_of_deadlock("outcome.db");
   Workbench w(path);
   ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
   EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kDeadlock) << w.shot().stop.sentence;
@@ -113,6 +115,47 @@ TEST(Recorded, ALogOpensAtItsOutcome) {
   EXPECT_TRUE(says(w.text("banner"), "deadlock")) << w.text("banner");
   EXPECT_TRUE(w.has("banner/panel.waits"));
   EXPECT_TRUE(w.has("banner/whatif"));
+  std::filesystem::remove(path);
+}
+
+// A long log shows its end without running; the first move runs the program to it.
+TEST(Recorded, ALongLogShowsItsEndFromTheLog) {
+  const std::string path = log_of_deadlock("long_outcome.db");
+  std::string sentence;
+  interp::RankStatus status{};
+  uint64_t end = 0;
+  {
+    Workbench short_log(path);
+    sentence = short_log.shot().stop.sentence;
+    status = short_log.shot().rank(0).status;
+    end = short_log.decision();
+  }
+  api::SessionOptions options = Workbench::session_options();
+  options.max_decisions_to_outcome = 0;
+  Workbench w(path, 1600, 1000, "", "", options);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  EXPECT_TRUE(w.shot().from_log);
+  EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kDeadlock);
+  EXPECT_TRUE(says(w.shot().stop.sentence, "rank 0 blocked in all_reduce seq 0"))
+      << w.shot().stop.sentence;
+  EXPECT_EQ(w.decision(), end);
+  EXPECT_EQ(w.shot().rank(0).status, status);
+  EXPECT_TRUE(w.has("banner/panel.waits"));
+
+  ASSERT_TRUE(w.perform("focus 1"));
+  ASSERT_TRUE(w.perform("break all_reduce"));
+  EXPECT_TRUE(w.shot().from_log) << "neither needs the run";
+  EXPECT_EQ(w.shot().focus, 1);
+  EXPECT_EQ(w.shot().breakpoints->size(), 1u);
+
+  ASSERT_TRUE(w.perform("reverse-step"));
+  EXPECT_FALSE(w.shot().from_log);
+  EXPECT_LT(w.decision(), end);
+  EXPECT_GT(w.decision(), 0u);
+  EXPECT_EQ(w.shot().focus, 1);
+  ASSERT_TRUE(w.perform("goto end"));
+  EXPECT_EQ(w.decision(), end);
+  EXPECT_EQ(w.shot().stop.sentence, sentence);
   std::filesystem::remove(path);
 }
 

@@ -26,10 +26,18 @@ inline constexpr double kSettleSeconds = 120;
 class Workbench {
  public:
   explicit Workbench(const std::string& path, int width = 1600, int height = 1000,
-                     const std::string& settings_file = "", const std::string& function = "")
-      : factory_(session_options()),
+                     const std::string& settings_file = "", const std::string& function = "",
+                     const api::SessionOptions& options = session_options())
+      : factory_(options),
         window_(factory_, app_options(path, settings_file, function), width, height) {
     window_.settle(kSettleSeconds);
+  }
+
+  static api::SessionOptions session_options() {
+    api::SessionOptions options;
+    options.values = "stats";
+    options.missing_inputs = api::SessionOptions::MissingInputs::kMakeUp;
+    return options;
   }
 
   Headless* operator->() { return &window_; }
@@ -66,12 +74,6 @@ class Workbench {
   }
 
  private:
-  static api::SessionOptions session_options() {
-    api::SessionOptions options;
-    options.values = "stats";
-    options.missing_inputs = api::SessionOptions::MissingInputs::kMakeUp;
-    return options;
-  }
   static AppOptions app_options(const std::string& path, const std::string& settings_file,
                                 const std::string& function) {
     AppOptions options;

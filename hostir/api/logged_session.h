@@ -1,0 +1,83 @@
+// A live session and the log that it writes.
+//
+// A session opened from a log shows the whole recorded log, which is read in the background, until
+// an edit, a freeze or a different rank order makes it a different run.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "interp/session/live/live_session.h"
+#include "interp/session/values/value_watch.h"
+#include "traces/log_reader.h"
+#include "traces/trace_writer.h"
+
+namespace hostir::api {
+
+/// A file that is deleted with this object if temporary, together with SQLite's side files.
+class TemporaryFile {
+ public:
+  TemporaryFile(std::string path, bool temporary) : path_(std::move(path)), temporary_(temporary) {}
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool temporary_;
+};
+
+/// Destruction is in reverse member order: reading the recorded log ends, the session ends, the
+/// reader closes, the writer closes the file, and a temporary file is deleted.
+class LoggedSession final : public interp::Session {
+ public:
+  LoggedSession(std::unique_ptr<TemporaryFile> file, std::unique_ptr<traces::TraceWriter> writer,
+                std::unique_ptr<traces::LogReader> reader);
+
+  Expected<void> start(std::shared_ptr<const interp::Prepared> prepared,
+                       interp::LiveOptions options);
+  void show_recorded(std::unique_ptr<traces::LogReader> recorded, std::string path);
+  /// Shows the end of the recorded run, made from its log, until a command needs the run itself.
+  /// Errors: those of reading the log.
+  Expected<void> show_end();
+
+  Expected<interp::Outcome> execute(const interp::Command& command, std::stop_token stop) override;
+  interp::SnapshotPtr snapshot() const override { return end_ ? end_ : live_->snapshot(); }
+  /// Error `not_run_yet`: the end is shown from the log, which does not hold contents.
+  Expected<interp::ValueReading> read(const interp::ValueQuery& query) override;
+  Expected<interp::Inside> inside(const interp::InsideQuery& query) override;
+  Expected<std::vector<interp::PastValue>> past_values(const interp::PastQuery& query,
+                                                       std::stop_token stop) const override;
+  Expected<void> past_contents(const std::vector<interp::PastWrite>& writes,
+                               const interp::TakeContents& take,
+                               std::stop_token stop) const override;
+  Expected<interp::WhatIf> what_if(const interp::Snapshot& shot,
+                                   const interp::WhatIfOptions& options) const override;
+  const interp::LogView* log() const override {
+    return shows_recorded_ ? recorded_.get() : reader_.get();
+  }
+
+ private:
+  Expected<interp::Outcome> execute_at_end(const interp::Command& command,
+                                           const std::stop_token& stop);
+  void tell_births(interp::Outcome& outcome);
+  Expected<void> publish();
+
+  std::unique_ptr<TemporaryFile> file_;
+  std::unique_ptr<traces::TraceWriter> writer_;
+  std::unique_ptr<traces::LogReader> reader_;
+  std::unique_ptr<interp::ValueWatch> watch_;  // forwards everything to the writer
+  std::unique_ptr<interp::LiveSession> live_;
+  std::vector<interp::LogLine> told_births_;
+  std::string recorded_path_;
+  std::unique_ptr<traces::LogReader> recorded_;  // kept when no longer shown
+  std::atomic<bool> shows_recorded_ = false;
+  interp::SnapshotPtr end_;  // see show_end; null once something moved
+  std::jthread loading_;
+};
+
+}  // namespace hostir::api
