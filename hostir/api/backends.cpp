@@ -55,6 +55,8 @@ MadeBackend make_cuda(const BackendRequest& request) {
   options.seed = request.seed;
   options.schedule = request.schedule;
   options.timed_products = std::getenv("HOSTIR_CUDA_TIMED_PRODUCTS") != nullptr;
+  const char* times = std::getenv("HOSTIR_CUDA_TIMES");
+  options.sampled_times = times == nullptr || std::string_view(times) != "exact";
   return cuda::make_cuda_backend(options);
 }
 

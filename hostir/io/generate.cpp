@@ -2,10 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "hostir/io/tensor_file.h"
 #include "hostir/ir/fits.h"
@@ -172,6 +175,52 @@ double generated_element(const ValueSpec& spec, int64_t global_index) {
   return 0;
 }
 
+namespace {
+
+// Integers are not rounded to doubles on the way.
+bool counts_exactly(const ValueSpec& spec, DType dtype) {
+  return spec.kind == ValueSpec::Kind::kIota && !is_float(dtype);
+}
+
+// Writes elements [begin, end). Returns the first that the dtype cannot hold, or -1.
+int64_t fill_range(const ValueSpec& spec, Tensor& out, int64_t begin, int64_t end) {
+  const bool counts = counts_exactly(spec, out.dtype);
+  for (int64_t i = begin; i < end; ++i) {
+    if (counts) {
+      if (!fits(i, out.dtype)) return i;
+      out.set_int(i, i);
+      continue;
+    }
+    const double value = generated_element(spec, i);
+    if (!fits(value, out.dtype)) return i;
+    out.set_double(i, value);
+  }
+  return -1;
+}
+
+// The same for the whole tensor. Large ones are filled by several threads; each element depends only
+// on its index.
+int64_t fill(const ValueSpec& spec, Tensor& out) {
+  constexpr int64_t kLeastPerThread = int64_t{1} << 18;
+  const int64_t n = out.element_count();
+  const auto cores = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
+  const int64_t parts = std::clamp<int64_t>(n / kLeastPerThread, 1, cores);
+  std::vector<int64_t> bad(static_cast<size_t>(parts), -1);
+  const auto fill_part = [&](int64_t part) {
+    bad[static_cast<size_t>(part)] =
+        fill_range(spec, out, n / parts * part, part + 1 == parts ? n : n / parts * (part + 1));
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int64_t part = 1; part < parts; ++part) threads.emplace_back(fill_part, part);
+    fill_part(0);
+  }
+  const auto first = std::find_if(bad.begin(), bad.end(), [](int64_t i) { return i >= 0; });
+  return first == bad.end() ? -1 : *first;
+}
+
+}  // namespace
+
 Expected<Tensor> generate(const ValueSpec& spec, DType dtype, const Extents& extents) {
   const auto count = element_count(extents);
   int64_t bytes = 0;
@@ -182,24 +231,15 @@ Expected<Tensor> generate(const ValueSpec& spec, DType dtype, const Extents& ext
                     " is more than the memory of this computer");
   }
   Tensor out = Tensor::zeros(dtype, extents);
-  const int64_t n = out.element_count();
-  const bool counts = spec.kind == ValueSpec::Kind::kIota && !is_float(dtype);
-  for (int64_t i = 0; i < n; ++i) {
-    const double value = counts ? 0 : generated_element(spec, i);
-    if (counts ? !fits(i, dtype) : !fits(value, dtype)) {
-      return fail(ErrorKind::kRuntime, "value_range",
-                  counts ? fmt::format("{}: element {} is {}, which {} cannot hold",
-                                       format_value_spec(spec), i, i, name(dtype))
-                         : fmt::format("{}: element {} is {}, which {} cannot hold",
-                                       format_value_spec(spec), i, value, name(dtype)));
-    }
-    if (counts) {
-      out.set_int(i, i);
-    } else {
-      out.set_double(i, value);
-    }
-  }
-  return out;
+  const int64_t i = fill(spec, out);
+  if (i < 0) return out;
+  const bool counts = counts_exactly(spec, dtype);
+  return fail(ErrorKind::kRuntime, "value_range",
+              counts ? fmt::format("{}: element {} is {}, which {} cannot hold",
+                                   format_value_spec(spec), i, i, name(dtype))
+                     : fmt::format("{}: element {} is {}, which {} cannot hold",
+                                   format_value_spec(spec), i, generated_element(spec, i),
+                                   name(dtype)));
 }
 
 Expected<Tensor> materialise(const ValueSpec& spec, const std::string& directory,

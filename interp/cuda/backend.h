@@ -31,6 +31,9 @@ struct BackendOptions {
   bool graphs = false;
   bool exact_kernels = false;  // round where the CPU's kernels round
   bool coarse_times = false;   // as Backend::set_times
+  /// Measures some of the tasks, and divides the time between two measurements among the tasks in
+  /// between (times.cpp). Otherwise each task records events of its own.
+  bool sampled_times = true;
   /// Chooses the algorithm of each matrix product by timing. Processes may then choose differently,
   /// so that the last bits of replicas may differ.
   bool timed_products = false;

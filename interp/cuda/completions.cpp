@@ -30,6 +30,12 @@ interp::Completion DeviceBackend::complete(Queue& queue, InFlight& task) const {
   const auto time_of = [&](const EventRef& event, int64_t unknown) {
     return event == nullptr || task.on_host_clock ? unknown : event->time_ns();
   };
+  if (task.estimate && !task.span) {
+    out.queued_ns = std::max(task.issued_ns, time_of(task.queued, task.estimate->begin_ns));
+    out.started_ns = std::max({floor_ns, out.queued_ns, task.estimate->begin_ns});
+    out.finished_ns = std::max(out.started_ns, task.estimate->end_ns);
+    return out;
+  }
   if (task.span) {
     out.queued_ns = std::max(task.issued_ns, time_of(task.queued, task.issued_ns));
     out.started_ns = std::max(out.queued_ns, clock_->from_steady_ns(task.span->started_ns));
@@ -64,6 +70,7 @@ bool DeviceBackend::collect_queue(Queue& queue,
     if (!shared && !is_over(head)) break;
     if (shared && (waits(head) || !has_times(head))) break;
     happened = head.on_host_clock ? nullptr : head.ended.get();
+    if (samples()) estimate(queue, head);
     interp::Completion completion = complete(queue, head);
     for (const auto& [earlier, flight] : out) {
       if (head.waits.empty()) break;
@@ -107,8 +114,9 @@ void DeviceBackend::collect(std::vector<std::pair<interp::Completion, InFlight>>
 // While some host can issue instructions, completions are polled only now and then: polling after
 // every instruction would take longer than issuing it.
 bool DeviceBackend::may_look_later(std::span<const interp::HostState> hosts) {
-  // Only a log needs times soon after the event.
-  const int64_t every_ns = options_.coarse_times ? 200'000 : 50'000;
+  // Only a log needs times soon after the event. Each of these polls may record an event, which
+  // costs the device up to 4 us.
+  const int64_t every_ns = !keeps_times() ? 1'000'000 : samples() ? kWindowNs : 50'000;
   if (is_one_by_one() || !failures_.empty()) return false;
   const int64_t now = now_ns();
   const bool busy = std::any_of(hosts.begin(), hosts.end(), [](const interp::HostState& h) {
@@ -157,7 +165,7 @@ interp::Progress DeviceBackend::poll(const interp::Hosts& hosts, interp::Complet
 }
 
 Activities* DeviceBackend::activities() {
-  if (options_.coarse_times || activities_ != nullptr || !no_activities_.empty()) {
+  if (!keeps_times() || activities_ != nullptr || !no_activities_.empty()) {
     return activities_.get();
   }
   bool on_gpu = !devices_.empty();
@@ -221,12 +229,6 @@ bool DeviceBackend::has_times(InFlight& task) {
     activities_ = nullptr;
   }
   return true;
-}
-
-std::string DeviceBackend::times_text() const {
-  if (activities_ == nullptr) return "CUDA events: " + no_activities_;
-  return fmt::format("CUPTI for {} tasks; CUDA events for {}, whose records came too late ({})",
-                     measured_, not_measured_, activities_->description());
 }
 
 bool DeviceBackend::is_pending() const {

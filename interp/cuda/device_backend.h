@@ -1,6 +1,6 @@
 // Internals of the backend, for the files that implement it: setup.cpp, memory.cpp, launches.cpp,
 // queues.cpp (which tasks can be submitted), meetings.cpp (communication), graphs.cpp (repeated
-// loop bodies), completions.cpp (what has finished).
+// loop bodies), times.cpp (which tasks are measured), completions.cpp (what has finished).
 #pragma once
 
 #include <deque>
@@ -44,6 +44,8 @@ class Event {
     if (time_ns_ == kUnknown) time_ns_ = device_.time_ns(handle_);
     return time_ns_;
   }
+  /// Estimated duration of all tasks that end with this event (times.cpp).
+  int64_t share_ns = 0;
 
  private:
   static constexpr int64_t kUnknown = INT64_MIN;
@@ -52,6 +54,9 @@ class Event {
   int64_t time_ns_ = kUnknown;
 };
 using EventRef = std::shared_ptr<Event>;
+/// Without measuring all tasks (sampled_times), a stream records an event after tasks that take
+/// about this long. An event costs the device up to 4 us.
+inline constexpr int64_t kWindowNs = 400'000;
 /// A number of Activities, forgotten when the last task that shares it is done.
 using ActivityRef = std::shared_ptr<const uint64_t>;
 
@@ -120,9 +125,14 @@ class DeviceBackend final : public interp::Backend {
     EventRef started;
 
     void keep();
+    bool measured = false;  // has its own events
     std::vector<TaskId> kept_waits;
     std::vector<BufferRef> kept_buffers;
     std::vector<interp::CommunicationItem> kept_items;
+  };
+  struct Span {
+    int64_t begin_ns = 0;
+    int64_t end_ns = 0;
   };
   /// A task submitted to the device.
   struct InFlight {
@@ -136,7 +146,25 @@ class DeviceBackend final : public interp::Backend {
     int64_t wire_call = -1;
     ActivityRef activity;
     std::optional<ActivitySpan> span;
+    std::optional<Span> estimate;  // of its times
+    size_t timer = 0;              // index into durations_
+    int64_t share_ns = 0;          // estimated duration; 0: none, or that of the task before it
+    bool measured = false;         // the time between its events is its own
+    bool joins = false;            // runs in one graph with the task before it
     bool on_host_clock = false;  // nothing ran on the device: complete at issue
+  };
+  /// The tasks between two events of a stream. Those delivered so far are `done_ns` of `total_ns`.
+  struct Window {
+    Span span;
+    int64_t total_ns = 0;
+    int64_t done_ns = 0;
+    Span last;  // the last task's estimate
+  };
+  /// What an instruction on a rank, or a graph, took when it was measured.
+  struct Duration {
+    uint64_t runs = 0;
+    uint64_t measured = 0;
+    int64_t ns = 0;
   };
   struct Queue {
     Device* device = nullptr;
@@ -147,6 +175,8 @@ class DeviceBackend final : public interp::Backend {
     int64_t scratch_bytes = 0;
     std::map<int64_t, std::vector<std::byte*>> spare;  // freed blocks by size (graphs.cpp)
     int64_t finished_ns = 0;                           // of the last delivered completion
+    int64_t unmarked_ns = 0;                           // estimated duration since the last event
+    Window window;                                     // being delivered
     bool awake = false;
   };
   struct Memory {
@@ -245,7 +275,7 @@ class DeviceBackend final : public interp::Backend {
   void delay(Queue& queue, const Held& task);
   static EventRef mark(Queue& queue);
   static void mark_tail(Queue& queue);
-  static void share_event(std::deque<InFlight>& flying, const EventRef& event);
+  static void share_event(Queue& queue, const EventRef& event);
   bool happens_at_once(const Queue& queue, const Held& task) const;
   bool has_named_event(const Held& task) const;
   void fail_task(TaskId task, std::string id, std::string what);
@@ -281,9 +311,21 @@ class DeviceBackend final : public interp::Backend {
   void capture(Unit& unit, KnownUnit& known);
   bool capture_task(Unit& unit, Held& task, std::unordered_map<TaskId, EventRef>& ends);
   void forget_capture(Unit& unit);
-  void launch_graph(Unit& unit, const DeviceGraph& graph);
+  void launch_graph(Unit& unit, const DeviceGraph& graph, size_t timer);
   void release_spare(Rank rank);
   std::string graphs_text() const;
+
+  // times.cpp
+  bool keeps_times() const { return !options_.coarse_times; }
+  bool measures_all() const;
+  bool samples() const;
+  size_t timer_of(const Held& task) const;
+  size_t timer_of_graph(size_t graph);
+  bool is_due(size_t timer);
+  int64_t share_of(size_t timer) const;
+  void add_share(Queue& queue, InFlight& task);
+  void estimate(Queue& queue, InFlight& task);
+  std::string times_text() const;
 
   // completions.cpp
   void collect(std::vector<std::pair<interp::Completion, InFlight>>& out);
@@ -293,7 +335,6 @@ class DeviceBackend final : public interp::Backend {
   Activities* activities();
   ActivityRef begin_activity();
   void end_activity(const ActivityRef& activity);
-  std::string times_text() const;
   void summarise(const InFlight& task, interp::CompletionSink& sink);
   void look_for_failures();
   bool is_pending() const;
@@ -332,6 +373,9 @@ class DeviceBackend final : public interp::Backend {
   int64_t flushed_ns_ = 0;                    // of activities_
   uint64_t measured_ = 0;                     // tasks with CUPTI's times
   uint64_t not_measured_ = 0;                 // tasks whose records came too late
+  std::vector<Duration> durations_;           // by instruction * ranks + rank; then by graph
+  uint64_t timed_tasks_ = 0;                  // delivered with the times of their own events
+  uint64_t estimated_tasks_ = 0;              // delivered with estimated times
   std::vector<RankBodies> bodies_;            // by rank
   std::vector<KnownUnit> graphs_;
   uint64_t not_looked_up_ = 0;                          // units seen while graphs_ was full

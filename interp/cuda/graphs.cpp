@@ -162,7 +162,8 @@ void DeviceBackend::submit(Unit& unit) {
   const bool may_deadlock = unit.crosses_devices && !unit.outside.empty();
   if (at->graph == nullptr || may_deadlock) return submit_tasks(unit);
   ++at->launches;
-  launch_graph(unit, *at->graph);
+  const auto number = static_cast<size_t>(at - graphs_.begin());
+  launch_graph(unit, *at->graph, timer_of_graph(number));
 }
 
 // The rank has left its loops: releases their blocks, after everything on the streams.
@@ -388,17 +389,21 @@ void DeviceBackend::forget_capture(Unit& unit) {
 }
 
 // The tasks of a graph have the graph's times.
-void DeviceBackend::launch_graph(Unit& unit, const DeviceGraph& graph) {
+void DeviceBackend::launch_graph(Unit& unit, const DeviceGraph& graph, size_t timer) {
   Queue& leader = *unit.queues.front();
   Device& device = *leader.device;
+  const bool is_apart = unit.queues.size() > 1 || !unit.outside.empty();
+  const bool is_measured = measures_all() || (samples() && (is_due(timer) || is_apart));
+  // What is in flight ends before the graph and what it waits for.
   for (Queue* q : unit.queues) {
+    if (is_measured) mark_tail(*q);
     if (q != &leader) device.wait(leader.stream, mark(*q)->handle());
   }
   for (const TaskId id : unit.outside) {
     const auto found = enqueued_.find(id);
     if (found != enqueued_.end()) device.wait(leader.stream, found->second->handle());
   }
-  bool is_awaited = unit.queues.size() > 1 || !options_.coarse_times;
+  bool is_awaited = unit.queues.size() > 1 || is_measured;
   for (const Body& body : unit.bodies) {
     for (const Held& task : body.tasks) is_awaited = is_awaited || has_named_event(task);
   }
@@ -406,15 +411,16 @@ void DeviceBackend::launch_graph(Unit& unit, const DeviceGraph& graph) {
   const bool follows = unit.queues.size() == 1 && unit.outside.empty() &&
                        !leader.in_flight.empty() && leader.in_flight.back().ended != nullptr;
   EventRef begun;
-  if (!options_.coarse_times) begun = follows ? leader.in_flight.back().ended : mark(leader);
+  if (is_measured) begun = follows ? leader.in_flight.back().ended : mark(leader);
   const ActivityRef activity = begin_activity();
   graph.launch(leader.stream);
   end_activity(activity);
   const EventRef ended = is_awaited ? mark(leader) : nullptr;
   for (Queue* q : unit.queues) {
     if (q != &leader) device.wait(q->stream, ended->handle());
-    if (ended != nullptr) share_event(q->in_flight, ended);
+    if (ended != nullptr) share_event(*q, ended);
   }
+  std::unordered_set<const Queue*> begun_queues;
   for (Body& body : unit.bodies) {
     for (Held& task : body.tasks) {
       InFlight flight;
@@ -426,7 +432,13 @@ void DeviceBackend::launch_graph(Unit& unit, const DeviceGraph& graph) {
       flight.activity = activity;
       flight.waits.assign(task.waits.begin(), task.waits.end());
       if (has_named_event(task)) enqueued_[task.id] = ended;
-      queue(task.rank, task.stream).in_flight.push_back(std::move(flight));
+      Queue& q = queue(task.rank, task.stream);
+      flight.timer = timer;
+      flight.joins = !begun_queues.insert(&q).second;
+      flight.measured = is_measured && !is_apart && !flight.joins;
+      if (samples() && !flight.joins) flight.share_ns = share_of(timer);
+      add_share(q, flight);
+      q.in_flight.push_back(std::move(flight));
       held_.erase(task.id);
       if (task.work == Work::kFree) {
         memory_[static_cast<size_t>(task.rank)].erase(task.buffers.front().allocation.index);
@@ -434,6 +446,7 @@ void DeviceBackend::launch_graph(Unit& unit, const DeviceGraph& graph) {
       --kept_tasks_;
     }
   }
+  if (leader.unmarked_ns >= kWindowNs) mark_tail(leader);
 }
 
 // One line for the log and the command.

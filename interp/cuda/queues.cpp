@@ -13,10 +13,13 @@
 namespace hostir::cuda {
 
 // The preceding tasks without their own event are complete when this event has happened.
-void DeviceBackend::share_event(std::deque<InFlight>& flying, const EventRef& event) {
+void DeviceBackend::share_event(Queue& queue, const EventRef& event) {
+  auto& flying = queue.in_flight;
   for (auto task = flying.rbegin(); task != flying.rend() && task->ended == nullptr; ++task) {
     task->ended = event;
+    event->share_ns += task->share_ns;
   }
+  queue.unmarked_ns = 0;
 }
 
 void DeviceBackend::Held::keep() {
@@ -167,7 +170,7 @@ EventRef DeviceBackend::mark(Queue& queue) {
 void DeviceBackend::mark_tail(Queue& queue) {
   auto& flying = queue.in_flight;
   if (flying.empty() || flying.back().ended != nullptr) return;
-  share_event(flying, mark(queue));
+  share_event(queue, mark(queue));
 }
 
 // On a stream without work in flight, alloc and free take effect in the call itself. Memory
@@ -211,6 +214,8 @@ bool DeviceBackend::hand_over(Queue& queue, Held& task) {
   }
   if (is_one_by_one() && !may_start(task.rank)) return false;
   if (!waits_are_enqueued(task)) return false;
+  // The tasks before it do not last as long as what it waits for.
+  if (!task.waits.empty() && samples()) mark_tail(queue);
   enqueue_waits(queue, task);
   delay(queue, task);
   // Directly after a task in flight: that task's end event is also the start of this one.
@@ -218,8 +223,8 @@ bool DeviceBackend::hand_over(Queue& queue, Held& task) {
   // The last member to arrive at a meeting on a device waits for the others' events.
   const bool meets = std::any_of(task.items.begin(), task.items.end(),
                                  [&](const auto& item) { return meets_here(task.rank, item); });
-  const bool is_timed =
-      !options_.coarse_times || meets || !task.waits.empty() || options_.schedule > 0;
+  task.measured = measures_all() || (samples() && is_due(timer_of(task)));
+  const bool is_timed = task.measured || meets || !task.waits.empty() || options_.schedule > 0;
   if (is_timed && !happens_at_once(queue, task)) {
     if (follows) mark_tail(queue);
     task.queued = follows ? queue.in_flight.back().ended : mark(queue);
@@ -274,9 +279,11 @@ void DeviceBackend::finish_enqueued(Queue& queue, Held& task) {
   flight.started = task.started;
   const bool has_event = has_named_event(task);
   flight.on_host_clock = happens_at_once(queue, task);
-  if (has_event || !(flight.on_host_clock || options_.coarse_times)) {
+  flight.measured = task.measured && !flight.on_host_clock;
+  flight.timer = timer_of(task);
+  if (has_event || flight.measured) {
     flight.ended = mark(queue);
-    share_event(queue.in_flight, flight.ended);
+    share_event(queue, flight.ended);
   }
   flight.waits.assign(task.waits.begin(), task.waits.end());
   flight.wire_call = task.wire_call;
@@ -291,7 +298,10 @@ void DeviceBackend::finish_enqueued(Queue& queue, Held& task) {
     }
   }
   if (has_event) enqueued_[task.id] = flight.ended;
+  if (samples() && !flight.on_host_clock) flight.share_ns = share_of(flight.timer);
+  add_share(queue, flight);
   queue.in_flight.push_back(std::move(flight));
+  if (queue.unmarked_ns >= kWindowNs) mark_tail(queue);
 }
 
 void DeviceBackend::fail_task(TaskId task, std::string id, std::string what) {

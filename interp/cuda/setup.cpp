@@ -167,6 +167,7 @@ Expected<void> DeviceBackend::prepare(const interp::Code& code) {
   HOSTIR_TRY(meet_processes());
   queues_.resize(static_cast<size_t>(code.rank_count) * streams_);
   memory_.resize(static_cast<size_t>(code.rank_count));
+  durations_.resize(code.instructions.size() * static_cast<size_t>(code.rank_count));
   for (Rank r = 0; r < code.rank_count; ++r) {
     for (StreamIndex s = 0; is_local(r) && s < streams_; ++s) {
       Queue& q = queue(r, s);
@@ -199,7 +200,7 @@ std::vector<std::pair<std::string, std::string>> DeviceBackend::properties() con
       out.emplace_back(fmt::format("device {} {}", device->index(), name), value);
     }
   }
-  if (!options_.coarse_times) out.emplace_back("times", times_text());
+  if (keeps_times()) out.emplace_back("times", times_text());
   if (options_.graphs) out.emplace_back("graphs", graphs_text());
   if (network_ != nullptr) {
     for (auto& property : network_->properties()) out.push_back(std::move(property));

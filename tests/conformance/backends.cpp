@@ -39,6 +39,11 @@ std::vector<std::unique_ptr<cuda::Device>> late_devices(const cuda::RunClock& cl
 std::unique_ptr<interp::Backend> make_cuda_late() {
   return cuda::make_device_backend({}, late_devices);
 }
+std::unique_ptr<interp::Backend> make_cuda_late_exact() {
+  cuda::BackendOptions options;
+  options.sampled_times = false;
+  return cuda::make_device_backend(options, late_devices);
+}
 std::unique_ptr<interp::Backend> make_cuda_late_coarse() {
   cuda::BackendOptions options;
   options.coarse_times = true;
@@ -49,6 +54,12 @@ std::unique_ptr<interp::Backend> make_cuda_late_coarse() {
 std::unique_ptr<interp::Backend> make_cuda_graphs() {
   cuda::BackendOptions options;
   options.coarse_times = true;
+  options.graphs = true;
+  return cuda::make_device_backend(options, late_devices);
+}
+
+std::unique_ptr<interp::Backend> make_cuda_graphs_logged() {
+  cuda::BackendOptions options;
   options.graphs = true;
   return cuda::make_device_backend(options, late_devices);
 }
@@ -77,8 +88,10 @@ constexpr BackendUnderTest kBackends[] = {
     {"null", make_null, kNullExceptions},
     {"cuda_on_host", make_cuda_on_host, {}},
     {"cuda_on_host_late", make_cuda_late, {}},
+    {"cuda_on_host_late_exact", make_cuda_late_exact, {}},
     {"cuda_on_host_late_coarse", make_cuda_late_coarse, {}},
     {"cuda_on_host_graphs", make_cuda_graphs, {}},
+    {"cuda_on_host_graphs_logged", make_cuda_graphs_logged, {}},
     {"cuda", make_cuda, {}},
     {"cuda_graphs", make_cuda_with_graphs, {}},
 };

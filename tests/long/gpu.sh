@@ -121,8 +121,11 @@ if wanted cupti; then
   tests/long/gpu_bench.py --program 1024 128 50 > "$loop"
   HOSTIR_CUDA_CUPTI=1 check "log of the MLP in a loop" "$hostir" run "$loop" --backend cuda --example-inputs -q --trace "$logs/cupti.db"
   row "times in that log" "$([[ $(property "$logs/cupti.db" times) == CUPTI* ]] && echo ok || echo FAIL)" "$(property "$logs/cupti.db" times)"
-  check "log of the MLP in a loop, with CUDA events" "$hostir" run "$loop" --backend cuda --example-inputs -q --trace "$logs/events.db"
+  HOSTIR_CUDA_TIMES=exact check "log of the MLP in a loop, with CUDA events" "$hostir" run "$loop" --backend cuda --example-inputs -q --trace "$logs/events.db"
   check "CUPTI's times and those of events, per kernel" python3 tests/long/gpu_times.py "$logs/cupti.db" "$logs/events.db"
+  tests/long/gpu_bench.py --program 1024 128 2000 > "$loop"
+  check "log of a longer loop, with sampled times" "$hostir" run "$loop" --backend cuda --example-inputs -q --trace "$logs/sampled.db"
+  check "CUPTI's times and sampled ones, per kernel" python3 tests/long/gpu_times.py "$logs/cupti.db" "$logs/sampled.db"
 fi
 if wanted dtypes; then
   check "narrow and unsigned dtypes" "$hostir" test tests/scripts/ops/narrow_dtypes.hir --backend cuda
