@@ -8,6 +8,7 @@
 // Threads: as for interp::Backend.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,8 +47,8 @@ Expected<std::unique_ptr<interp::Backend>> make_cuda_backend(const BackendOption
 
 /// The same on given devices, for tests without a GPU: `make` is called with the clock that the
 /// devices use.
-using MakeDevices = std::vector<std::unique_ptr<Device>> (*)(const RunClock& clock);
+using MakeDevices = std::function<std::vector<std::unique_ptr<Device>>(const RunClock& clock)>;
 std::unique_ptr<interp::Backend> make_device_backend(const BackendOptions& options,
-                                                     MakeDevices make);
+                                                     const MakeDevices& make);
 
 }  // namespace hostir::cuda

@@ -44,8 +44,6 @@ class Event {
     if (time_ns_ == kUnknown) time_ns_ = device_.time_ns(handle_);
     return time_ns_;
   }
-  /// Estimated duration of all tasks that end with this event (times.cpp).
-  int64_t share_ns = 0;
 
  private:
   static constexpr int64_t kUnknown = INT64_MIN;
@@ -148,16 +146,16 @@ class DeviceBackend final : public interp::Backend {
     std::optional<ActivitySpan> span;
     std::optional<Span> estimate;  // of its times
     size_t timer = 0;              // index into durations_
-    int64_t share_ns = 0;          // estimated duration; 0: none, or that of the task before it
     bool measured = false;         // the time between its events is its own
     bool joins = false;            // runs in one graph with the task before it
     bool on_host_clock = false;  // nothing ran on the device: complete at issue
   };
-  /// The tasks between two events of a stream. Those delivered so far are `done_ns` of `total_ns`.
+  /// The tasks between two events of a stream.
   struct Window {
     Span span;
-    int64_t total_ns = 0;
-    int64_t done_ns = 0;
+    size_t tasks_left = 0;  // not delivered yet
+    int64_t total_ns = 0;   // estimated
+    int64_t done_ns = 0;    // of `total_ns`, delivered
     Span last;  // the last task's estimate
   };
   /// What an instruction on a rank, or a graph, took when it was measured.
@@ -322,8 +320,9 @@ class DeviceBackend final : public interp::Backend {
   size_t timer_of(const Held& task) const;
   size_t timer_of_graph(size_t graph);
   bool is_due(size_t timer);
-  int64_t share_of(size_t timer) const;
-  void add_share(Queue& queue, InFlight& task);
+  int64_t share_of(const InFlight& task) const;
+  void add_unmarked(Queue& queue, const InFlight& task) const;
+  void open_window(Queue& queue) const;
   void estimate(Queue& queue, InFlight& task);
   std::string times_text() const;
 

@@ -436,9 +436,8 @@ void DeviceBackend::launch_graph(Unit& unit, const DeviceGraph& graph, size_t ti
       flight.timer = timer;
       flight.joins = !begun_queues.insert(&q).second;
       flight.measured = is_measured && !is_apart && !flight.joins;
-      if (samples() && !flight.joins) flight.share_ns = share_of(timer);
-      add_share(q, flight);
       q.in_flight.push_back(std::move(flight));
+      if (samples()) add_unmarked(q, q.in_flight.back());
       held_.erase(task.id);
       if (task.work == Work::kFree) {
         memory_[static_cast<size_t>(task.rank)].erase(task.buffers.front().allocation.index);

@@ -17,7 +17,6 @@ void DeviceBackend::share_event(Queue& queue, const EventRef& event) {
   auto& flying = queue.in_flight;
   for (auto task = flying.rbegin(); task != flying.rend() && task->ended == nullptr; ++task) {
     task->ended = event;
-    event->share_ns += task->share_ns;
   }
   queue.unmarked_ns = 0;
 }
@@ -298,9 +297,8 @@ void DeviceBackend::finish_enqueued(Queue& queue, Held& task) {
     }
   }
   if (has_event) enqueued_[task.id] = flight.ended;
-  if (samples() && !flight.on_host_clock) flight.share_ns = share_of(flight.timer);
-  add_share(queue, flight);
   queue.in_flight.push_back(std::move(flight));
+  if (samples()) add_unmarked(queue, queue.in_flight.back());
   if (queue.unmarked_ns >= kWindowNs) mark_tail(queue);
 }
 

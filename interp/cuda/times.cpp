@@ -39,50 +39,60 @@ size_t DeviceBackend::timer_of_graph(size_t graph) {
   return timer;
 }
 
-// Counts an execution. True if it is to be measured.
+// Counts an execution. True if it is to be measured: all are until the first result is known, since
+// the host may be far ahead of the device.
 bool DeviceBackend::is_due(size_t timer) {
-  const uint64_t run = durations_[timer].runs++;
-  return run < kMeasuredFirst || run % kMeasuredEvery == 0;
+  Duration& known = durations_[timer];
+  const uint64_t run = known.runs++;
+  if (known.measured == 0 && run >= kMeasuredFirst) look_now_ = true;
+  return known.measured == 0 || run < kMeasuredFirst || run % kMeasuredEvery == 0;
 }
 
-int64_t DeviceBackend::share_of(size_t timer) const {
-  return std::max<int64_t>(1, durations_[timer].ns);
+// The estimated duration. 0: nothing runs on the device, or a graph of which another task stands for
+// the whole.
+int64_t DeviceBackend::share_of(const InFlight& task) const {
+  if (task.joins || task.on_host_clock) return 0;
+  return std::max<int64_t>(1, durations_[task.timer].ns);
 }
 
-// Called before the task enters the queue.
-void DeviceBackend::add_share(Queue& queue, InFlight& task) {
-  if (task.ended != nullptr) {
-    task.ended->share_ns += task.share_ns;
-  } else {
-    queue.unmarked_ns += task.share_ns;
+void DeviceBackend::add_unmarked(Queue& queue, const InFlight& task) const {
+  if (task.ended == nullptr) queue.unmarked_ns += share_of(task);
+}
+
+// The window of the queue's first task, which ends with its event.
+void DeviceBackend::open_window(Queue& queue) const {
+  const InFlight& first = queue.in_flight.front();
+  const int64_t end_ns = first.ended->time_ns();
+  const int64_t begin_ns = first.started != nullptr
+                               ? first.started->time_ns()
+                               : std::max(queue.window.span.end_ns, first.issued_ns);
+  queue.window = {{std::min(begin_ns, end_ns), end_ns}, 0, 0, 0, {}};
+  for (const InFlight& task : queue.in_flight) {
+    if (task.ended != first.ended) break;
+    ++queue.window.tasks_left;
+    queue.window.total_ns += share_of(task);
   }
 }
 
-// Called in the order of the stream, when the task's last event has happened.
+// Called for the queue's first task when its last event has happened.
 void DeviceBackend::estimate(Queue& queue, InFlight& task) {
+  if (task.on_host_clock || task.ended == nullptr) return;
   Window& window = queue.window;
-  if (task.joins) {
-    task.estimate = window.last;
-    ++estimated_tasks_;
-    return;
+  if (window.tasks_left == 0) open_window(queue);
+  --window.tasks_left;
+  const int64_t share_ns = share_of(task);
+  const bool alone = window.done_ns == 0 && window.total_ns <= share_ns;
+  if (share_ns > 0) {
+    const auto at = [&](int64_t done_ns) {
+      if (done_ns >= window.total_ns) return window.span.end_ns;
+      const double part = static_cast<double>(done_ns) / static_cast<double>(window.total_ns);
+      const auto length = static_cast<double>(window.span.end_ns - window.span.begin_ns);
+      return window.span.begin_ns + static_cast<int64_t>(part * length);
+    };
+    window.last.begin_ns = at(window.done_ns);
+    window.done_ns += share_ns;
+    window.last.end_ns = at(window.done_ns);
   }
-  if (task.on_host_clock || task.share_ns == 0) return;
-  if (window.done_ns >= window.total_ns) {
-    const int64_t end_ns = task.ended->time_ns();
-    const int64_t begin_ns = task.started != nullptr
-                                 ? task.started->time_ns()
-                                 : std::max(window.span.end_ns, task.issued_ns);
-    window = {{std::min(begin_ns, end_ns), end_ns}, task.ended->share_ns, 0, {}};
-  }
-  const auto at = [&](int64_t done_ns) {
-    const double part = static_cast<double>(done_ns) / static_cast<double>(window.total_ns);
-    const auto length = static_cast<double>(window.span.end_ns - window.span.begin_ns);
-    return window.span.begin_ns + static_cast<int64_t>(part * length);
-  };
-  window.last.begin_ns = at(window.done_ns);
-  const bool alone = window.done_ns == 0 && window.total_ns <= task.share_ns;
-  window.done_ns += task.share_ns;
-  window.last.end_ns = window.done_ns >= window.total_ns ? window.span.end_ns : at(window.done_ns);
   task.estimate = window.last;
   ++(alone ? timed_tasks_ : estimated_tasks_);
   if (!task.measured || !alone) return;

@@ -6,6 +6,7 @@ Ours is the wall time of many passes in a loop, with everything included. --seve
 all_reduce between them, of f32.
        gpu_bench.py HOSTIR --loop: beside a hand-written loop of the same library calls (tests/bench/cuda_loop.cu, built
 with nvcc), without and with a log; and what a launch costs the host beside a raw driver call.
+GPU_BENCH_SECONDS (65): no measurement starts later than this; the rest is named and left out.
        gpu_bench.py --program HIDDEN TOKENS ITERATIONS [RANKS] prints the program.
        torchrun --nproc-per-node N gpu_bench.py --torch: PyTorch on N devices, which the first form starts.
 """
@@ -26,8 +27,21 @@ except ImportError:
 SIZES = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048), (8192, 2048), (8192, 16384)]
 # (hidden, tokens, iterations) on several devices; PyTorch is measured for all but the last.
 SEVERAL_SIZES = [(4096, 1, 500), (4096, 128, 500), (4096, 2048, 100), (8192, 2048, 50), (16384, 16384, 5)]
+LOOP_SIZES = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048)]
 # (bytes, iterations) of an all_reduce
 REDUCED = [(1 << 10, 2000), (1 << 20, 2000), (1 << 24, 500), (1 << 30, 200)]
+
+
+STARTED = time.monotonic()
+SECONDS = float(os.environ.get("GPU_BENCH_SECONDS", "65"))
+
+
+def is_late(what):
+    """True, with a line that says so, if there is no time left to measure `what`."""
+    spent = time.monotonic() - STARTED
+    if spent > SECONDS:
+        print(f"{what}: left out, {spent:.0f} of {SECONDS:.0f} s are over", flush=True)
+    return spent > SECONDS
 
 
 def program(hidden, tokens, iterations, ranks=1):
@@ -87,7 +101,8 @@ def ours(hostir, text, iterations, options=(), timed_products=False):
         path.write_text(text)
         environment = dict(os.environ, **({"HOSTIR_CUDA_TIMED_PRODUCTS": "1"} if timed_products else {}))
         try:
-            out = subprocess.run([hostir, "bench", str(path), "--backend", "cuda", "--runs", "3", *options],
+            runs = "3" if iterations >= 500 else "2"
+            out = subprocess.run([hostir, "bench", str(path), "--backend", "cuda", "--runs", runs, *options],
                                  capture_output=True, text=True, timeout=60, env=environment)
         except subprocess.TimeoutExpired:
             return "more than 60 s"
@@ -175,10 +190,14 @@ def text_of(time_us):
 def on_several(hostir):
     devices = torch.cuda.device_count() if torch else 1
     for ranks in [n for n in (2, 4, 8) if n <= devices]:
+        if is_late(f"{ranks} devices"):
+            return
         subprocess.run(["torchrun", "--nproc-per-node", str(ranks), __file__, "--torch"], timeout=90)
         programs = [(f"H={h} T={t}", program(h, t, n, ranks), n) for h, t, n in SEVERAL_SIZES]
         programs += [(f"all_reduce {size} B", all_reduce_program(size, n, ranks), n) for size, n in REDUCED]
         for what, text, iterations in programs:
+            if is_late(f"way b, {ranks} devices, {what}"):
+                continue
             place = ("--devices", ",".join(map(str, range(ranks))))
             if "all_reduce" in what:
                 place += ("--input", f"x=full(1.0, {int(what.split()[1]) // 4}xf32)")
@@ -192,6 +211,8 @@ def on_several(hostir):
 def on_one(hostir):
     print(f"{'MLP bf16, us per forward':28} {'torch':>9} {'graph':>9} {'hostir':>9} {'graphs':>9} {'searched':>9} {'to best':>8}")
     for hidden, tokens in SIZES:
+        if is_late(f"H={hidden} T={tokens}"):
+            continue
         hand, graph = torchs(hidden, tokens) if torch else (float("inf"), float("inf"))
         iterations = 2000 if tokens <= 128 else 100 if hidden < 8192 else 20
         text = program(hidden, tokens, iterations)
@@ -204,6 +225,8 @@ def on_one(hostir):
         best = min(mine, searched, captured)
         print(f"H={hidden:<5} T={tokens:<18} {hand:9.1f} {graph:9.1f} {mine:9.1f} {captured:9.1f} {searched:9.1f} "
               f"{best / min(hand, graph):8.2f}", flush=True)
+    if is_late("way a, 4 ranks, H=4096 T=2048"):
+        return
     print(f"way a, 4 ranks, H=4096 T=2048: {text_of(ours(hostir, program(4096, 2048, 50, 4), 50))} per forward of all ranks")
 
 
@@ -227,7 +250,8 @@ host @f on @m (%x: tensor<256xf32>) -> (%y: tensor<256xf32>) {{
 
 
 def logged(hostir, text, iterations, options=()):
-    """Microseconds per iteration according to the log: from the start of the loop's first task to the end of its last."""
+    """Microseconds per iteration according to the log: from the end of the iteration a tenth in to that of the last one.
+    The first iterations load kernels, which the other measurements leave out too."""
     with tempfile.TemporaryDirectory() as folder:
         path, log = pathlib.Path(folder) / "mlp.hir", pathlib.Path(folder) / "log.db"
         path.write_text(text)
@@ -235,28 +259,38 @@ def logged(hostir, text, iterations, options=()):
                               *options], capture_output=True, text=True, timeout=60)
         if not log.exists():
             return out.stderr.strip()[-60:]
-        rows = sqlite3.connect(log).execute(
-            """SELECT MIN(e.start_ns), MAX(e.finish_ns) FROM event e WHERE e.instruction IN
-               (SELECT instruction FROM event GROUP BY instruction HAVING COUNT(*) >= ?)""", (iterations,))
-        begin, end = rows.fetchone()
-    return (end - begin) / iterations / 1e3
+        ends = sqlite3.connect(log).execute(
+            """SELECT finish_ns FROM event WHERE rank = 0 AND instruction =
+               (SELECT MAX(instruction) FROM (SELECT instruction FROM event WHERE rank = 0 AND finish_ns IS NOT NULL
+                GROUP BY instruction HAVING COUNT(*) >= ?)) ORDER BY finish_ns""", (iterations,)).fetchall()
+    first = iterations // 10
+    return (ends[-1][0] - ends[first][0]) / (len(ends) - 1 - first) / 1e3
 
 
 def beside_a_loop(hostir):
     with tempfile.TemporaryDirectory() as folder:
         loop = pathlib.Path(folder) / "cuda_loop"
         source = pathlib.Path(__file__).parent.parent / "bench/cuda_loop.cu"
-        subprocess.run(["nvcc", "-O2", "-std=c++20", "-arch=native", source, "-lcublasLt", "-lnccl", "-lcuda", "-o", loop],
-                       check=True)
+        compiles = subprocess.Popen(["nvcc", "-O2", "-std=c++20", "-arch=native", source, "-lcublasLt", "-lnccl", "-lcuda",
+                                     "-o", loop])
+        ours(hostir, program(256, 64, 10), 10)  # meanwhile: loads the libraries
+        if compiles.wait() != 0:
+            sys.exit(f"nvcc cannot compile {source}")
 
         def written(*arguments):
             out = subprocess.run([loop, *map(str, arguments)], capture_output=True, text=True, timeout=60)
             return [float(x) for x in re.findall(r"[0-9.]+", out.stdout)] or out.stdout + out.stderr
+        raw, mine = written("launch", 20000)[0], ours(hostir, launch_program(20000), 20000)
+        with_log = logged(hostir, launch_program(20000), 20000)
+        print(f"a launch costs the host {raw:.2f} us as a raw driver call, hostir {text_of(mine)}, with a log {text_of(with_log)}",
+              flush=True)
         devices = min(2, torch.cuda.device_count() if torch else 1)
         print(f"{'us per pass':30} {'loop':>8} {'hostir':>8} {'ratio':>6} {'logged':>8} {'ratio':>6} {'graph':>8} {'hostir':>8} {'ratio':>6}")
         for ranks in sorted({1, devices}):
             place = ("--devices", ",".join(map(str, range(ranks))))
-            for hidden, tokens in [(1024, 128), (4096, 1), (4096, 128), (4096, 2048)]:
+            for hidden, tokens in LOOP_SIZES:
+                if is_late(f"{ranks} devices, H={hidden} T={tokens}"):
+                    continue
                 passes = 3000 if tokens <= 128 else 300
                 plain, graph = written("mlp", hidden, tokens, passes, ranks)
                 text = program(hidden, tokens, passes, ranks)
@@ -268,8 +302,6 @@ def beside_a_loop(hostir):
                           flush=True)
                 except (TypeError, ValueError):
                     print(ranks, hidden, tokens, plain, mine, with_log, captured)
-        raw, mine = written("launch", 20000)[0], ours(hostir, launch_program(20000), 20000)
-        print(f"a launch costs the host {raw:.2f} us as a raw driver call, hostir {text_of(mine)}")
 
 
 def main():

@@ -1,0 +1,211 @@
+// The times in a log when few tasks record events, against when the device really ran them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hostir/ops/record.h"
+#include "hostir/text/parser.h"
+#include "interp/core/interpreter.h"
+#include "interp/cuda/backend.h"
+#include "tests/unit/device/timeline_device.h"
+
+namespace hostir::cuda {
+namespace {
+
+/// The launches' records in order of issue.
+class Launches final : public interp::TraceSink {
+ public:
+  explicit Launches(const interp::Code& code) : code_(code) {}
+  void issued(const interp::IssuedRecord& issue) override {
+    const auto kind = code_.instructions[issue.code].kind;
+    if (hostir::record(kind).role == HostRole::kLaunch) order.push_back(issue.task);
+  }
+  void finished(const interp::FinishedRecord& record) override { tasks[record.task] = record; }
+  void value(const interp::ValueSummary&) override {}
+  void decision(const interp::DecisionRecord&) override {}
+  void fault(const interp::FaultRecord& record) override { faults += record.sentence; }
+  void loop_path(interp::LoopPathId, interp::LoopPathId, interp::CodeIndex, int64_t) override {}
+
+  std::vector<interp::TaskId> order;
+  std::map<interp::TaskId, interp::FinishedRecord> tasks;
+  std::string faults;
+
+ private:
+  const interp::Code& code_;
+};
+
+std::string program_text(const std::string& body, int iterations) {
+  const std::string kernel = R"((%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %b = add %a, %a
+  return %b
+}
+)";
+  return "mesh @m = <r=1>\nkernel @short" + kernel + "kernel @long" + kernel + R"(
+host @f on @m (%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %s = stream "s"
+  %o = stream "o"
+  %t = alloc on %s : tensor<4xf32>
+  %y = alloc on %s : tensor<4xf32>
+  %a = alloc on %o : tensor<4xf32>
+  for %i in 0..)" +
+         std::to_string(iterations) + " {\n" + body + R"(
+  }
+  free %t on %s
+  free %a on %o
+  return %y
+}
+)";
+}
+constexpr const char* kTwo = R"(    launch @short ro(%x) wo(%t) on %s
+    launch @long ro(%t) wo(%y) on %s)";
+
+struct Logged {
+  Timeline line;
+  std::vector<interp::FinishedRecord> launches;  // in order of issue
+  std::string times;                             // the log's property
+};
+
+Logged run_on(Timeline line, const std::string& text, const BackendOptions& options) {
+  Logged out;
+  out.line = std::move(line);
+  auto program = text::parse_program(text);
+  EXPECT_TRUE(program) << program.error().message();
+  if (!program) return out;
+  auto code = interp::compile_code(std::make_shared<const Program>(std::move(*program)), {});
+  EXPECT_TRUE(code) << code.error().message();
+  if (!code) return out;
+  const auto backend = make_device_backend(options, [&](const RunClock& clock) {
+    std::vector<std::unique_ptr<Device>> devices;
+    devices.push_back(std::make_unique<TimelineDevice>(clock, out.line));
+    return devices;
+  });
+  Launches sink(**code);
+  auto interpreter = interp::Interpreter::create(*code, *backend, &sink, {});
+  EXPECT_TRUE(interpreter && (*interpreter)->bind(0, Tensor::zeros(DType::kF32, {4})));
+  if (!interpreter) return out;
+  EXPECT_EQ((*interpreter)->run(), interp::RunEnd::kFinished);
+  EXPECT_EQ(sink.faults, "");
+  for (const interp::TaskId task : sink.order) out.launches.push_back(sink.tasks[task]);
+  for (const auto& [name, value] : backend->properties()) {
+    if (name == "times") out.times = value;
+  }
+  return out;
+}
+
+int64_t median(std::vector<int64_t> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+/// The median duration of launches `first`, `first + step`, ...
+int64_t median_duration(const Logged& logged, size_t first, size_t step) {
+  std::vector<int64_t> durations;
+  for (size_t i = first; i < logged.launches.size(); i += step) {
+    durations.push_back(logged.launches[i].finished_ns - logged.launches[i].started_ns);
+  }
+  return median(std::move(durations));
+}
+
+/// The median distance of the logged end of a launch from its real end.
+int64_t median_error(const Logged& logged) {
+  std::vector<int64_t> errors;
+  for (size_t i = 0; i < logged.launches.size(); ++i) {
+    errors.push_back(std::abs(logged.launches[i].finished_ns - logged.line.runs[i].end_ns));
+  }
+  return median(std::move(errors));
+}
+
+void expect_ordered(const Logged& logged) {
+  ASSERT_EQ(logged.launches.size(), logged.line.runs.size());
+  int64_t end_ns = 0;
+  for (const interp::FinishedRecord& launch : logged.launches) {
+    EXPECT_LE(end_ns, launch.started_ns);
+    EXPECT_LE(launch.queued_ns, launch.started_ns);
+    EXPECT_LE(launch.started_ns, launch.finished_ns);
+    end_ns = launch.finished_ns;
+  }
+}
+
+Timeline two_kernels() {
+  Timeline line;
+  line.kernel_ns = {{"short", 50'000}, {"long", 150'000}};
+  return line;
+}
+
+TEST(SampledTimes, DivideTheTimeBetweenEvents) {
+  const Logged logged = run_on(two_kernels(), program_text(kTwo, 1000), {});
+  ASSERT_EQ(logged.launches.size(), 2000);
+  expect_ordered(logged);
+  EXPECT_NEAR(static_cast<double>(median_duration(logged, 0, 2)), 50'000, 10'000);
+  EXPECT_NEAR(static_cast<double>(median_duration(logged, 1, 2)), 150'000, 10'000);
+  EXPECT_LT(median_error(logged), 10'000);
+  // One event per two passes (400 us), instead of one per launch.
+  EXPECT_LT(logged.line.events, 700);
+  EXPECT_NE(logged.times.find("divide the time between two events"), std::string::npos)
+      << logged.times;
+}
+
+TEST(SampledTimes, AreExactForLongKernels) {
+  Timeline line;
+  line.kernel_ns = {{"short", 450'000}, {"long", 900'000}};
+  const Logged logged = run_on(line, program_text(kTwo, 100), {});
+  expect_ordered(logged);
+  for (size_t i = 40; i < logged.launches.size(); ++i) {
+    EXPECT_EQ(logged.launches[i].finished_ns, logged.line.runs[i].end_ns) << i;
+  }
+}
+
+TEST(SampledTimes, CountWhatTheHostWaitsFor) {
+  const Logged logged = run_on(two_kernels(), program_text(R"(    launch @short ro(%x) wo(%t) on %s
+    %e = launch @long ro(%t) wo(%y) on %s
+    wait %e on host)",
+                                                           200),
+                               {});
+  expect_ordered(logged);
+  for (size_t i = 1; i < logged.launches.size(); i += 2) {
+    EXPECT_EQ(logged.launches[i].finished_ns, logged.line.runs[i].end_ns) << i;
+  }
+}
+
+// The tasks before a wait for another stream do not last until the end of what it waits for.
+TEST(SampledTimes, LeaveOutWaitsForOtherStreams) {
+  Timeline line;
+  line.kernel_ns = {{"short", 20'000}, {"long", 600'000}};
+  const Logged logged = run_on(line, program_text(R"(    launch @short ro(%x) wo(%t) on %s
+    %e = launch @long ro(%x) wo(%a) on %o
+    wait %e on %s
+    launch @short ro(%t) wo(%y) on %s)",
+                                                  100),
+                               {});
+  ASSERT_EQ(logged.launches.size(), 300);
+  EXPECT_NEAR(static_cast<double>(median_duration(logged, 0, 3)), 20'000, 10'000);
+  EXPECT_NEAR(static_cast<double>(median_duration(logged, 2, 3)), 20'000, 10'000);
+}
+
+TEST(SampledTimes, AreSharedWithinAGraph) {
+  BackendOptions options;
+  options.graphs = true;
+  const Logged logged = run_on(two_kernels(), program_text(kTwo, 1000), options);
+  ASSERT_EQ(logged.launches.size(), 2000);
+  // The launches of a graph end with it.
+  EXPECT_EQ(logged.launches[1000].finished_ns, logged.launches[1001].finished_ns);
+  EXPECT_NEAR(static_cast<double>(median_duration(logged, 0, 2)), 200'000, 20'000);
+  EXPECT_LT(logged.line.events, 700);
+}
+
+TEST(SampledTimes, CanBeSwitchedOff) {
+  BackendOptions options;
+  options.sampled_times = false;
+  const Logged logged = run_on(two_kernels(), program_text(kTwo, 100), options);
+  expect_ordered(logged);
+  for (size_t i = 0; i < logged.launches.size(); ++i) {
+    EXPECT_EQ(logged.launches[i].finished_ns, logged.line.runs[i].end_ns) << i;
+  }
+}
+
+}  // namespace
+}  // namespace hostir::cuda
