@@ -49,8 +49,7 @@ interp::Completion DeviceBackend::complete(Queue& queue, InFlight& task) const {
   return out;
 }
 
-bool DeviceBackend::collect_queue(Queue& queue,
-                                  std::vector<std::pair<interp::Completion, InFlight>>& out) {
+bool DeviceBackend::collect_queue(Queue& queue, std::vector<Delivery>& out) {
   bool any = false;
   // Check this even if the task shares its event with the previous one: the tasks that it waits for
   // may be on other queues and not delivered yet.
@@ -72,7 +71,7 @@ bool DeviceBackend::collect_queue(Queue& queue,
     happened = head.on_host_clock ? nullptr : head.ended.get();
     if (samples()) estimate(queue, head);
     interp::Completion completion = complete(queue, head);
-    for (const auto& [earlier, flight] : out) {
+    for (const auto& [earlier, written] : out) {
       if (head.waits.empty()) break;
       const bool before =
           std::find(head.waits.begin(), head.waits.end(), earlier.id) != head.waits.end();
@@ -85,14 +84,14 @@ bool DeviceBackend::collect_queue(Queue& queue,
       enqueued_.erase(head.id);
     }
     if (head.wire_call >= 0) network_->finished(head.wire_call);
-    out.emplace_back(completion, std::move(head));
+    out.emplace_back(completion, std::move(head.written));
     queue.in_flight.pop_front();
     any = true;
   }
   return any;
 }
 
-void DeviceBackend::collect(std::vector<std::pair<interp::Completion, InFlight>>& out) {
+void DeviceBackend::collect(std::vector<Delivery>& out) {
   while (!delivered_early_.empty()) {
     const auto at = enqueued_.find(delivered_early_.front());
     if (!devices_.front()->has_happened(at->second->handle())) break;
@@ -105,10 +104,12 @@ void DeviceBackend::collect(std::vector<std::pair<interp::Completion, InFlight>>
       if (!q.in_flight.empty() && collect_queue(q, out)) again = true;
     }
   }
-  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+  const auto precedes = [](const Delivery& a, const Delivery& b) {
     return std::tuple(a.first.finished_ns, a.first.id) <
            std::tuple(b.first.finished_ns, b.first.id);  // the upper bits of ids are ranks
-  });
+  };
+  if (!std::is_sorted(out.begin(), out.end(), precedes))
+    std::sort(out.begin(), out.end(), precedes);
 }
 
 // While some host can issue instructions, completions are polled only now and then: polling after
@@ -118,10 +119,15 @@ bool DeviceBackend::may_look_later(std::span<const interp::HostState> hosts) {
   // costs the device up to 4 us.
   const int64_t every_ns = !keeps_times() ? 1'000'000 : samples() ? kWindowNs : 50'000;
   if (is_one_by_one() || !failures_.empty()) return false;
-  const int64_t now = now_ns();
-  const bool busy = std::any_of(hosts.begin(), hosts.end(), [](const interp::HostState& h) {
-    return h.kind == interp::HostState::Kind::kRunnable;
-  });
+  // A host that has just run has read the clock. A frozen one stays runnable.
+  bool busy = false;
+  int64_t latest_ns = 0;
+  for (const interp::HostState& h : hosts) {
+    busy = busy || h.kind == interp::HostState::Kind::kRunnable;
+    latest_ns = std::max(latest_ns, h.clock_ns);
+  }
+  const bool moved = latest_ns > std::exchange(hosts_ns_, latest_ns);
+  const int64_t now = moved ? latest_ns : now_ns();
   if (busy && now - polled_ns_ < every_ns && !look_now_) return true;
   look_now_ = false;
   polled_ns_ = now;
@@ -148,16 +154,19 @@ interp::Progress DeviceBackend::poll(const interp::Hosts& hosts, interp::Complet
   }
   if (is_one_by_one()) start_next();
   hosts_ = hosts.states;
-  std::vector<std::pair<interp::Completion, InFlight>> done;
+  std::vector<Delivery> done = std::exchange(deliveries_, {});  // keeps its memory
+  done.clear();
   collect(done);
-  for (const auto& [completion, task] : done) {
+  for (const auto& [completion, written] : done) {
     sink.completed(completion);
-    if (value_mode_ != ValueMode::kNone) summarise(task, sink);
+    if (value_mode_ != ValueMode::kNone) summarise(completion.id, written, sink);
   }
-  if (!done.empty() && failures_.empty()) return interp::Progress::kProgressed;
+  const bool any = !done.empty();
+  deliveries_ = std::move(done);
+  if (any && failures_.empty()) return interp::Progress::kProgressed;
   look_for_failures();
   for (const auto& [task, error] : failures_) sink.failed(task, error);
-  if (!failures_.empty() || !done.empty()) {
+  if (!failures_.empty() || any) {
     failures_.clear();
     return interp::Progress::kProgressed;
   }
@@ -280,12 +289,13 @@ void DeviceBackend::drain() {
   for (const auto& device : devices_) device->synchronize();
 }
 
-void DeviceBackend::summarise(const InFlight& task, interp::CompletionSink& sink) {
+void DeviceBackend::summarise(TaskId task, std::span<const BufferRef> written,
+                              interp::CompletionSink& sink) {
   uint16_t operand = 0;
-  const Rank rank = interp::task_rank(task.id);
-  for (const BufferRef& ref : task.written) {
+  const Rank rank = interp::task_rank(task);
+  for (const BufferRef& ref : written) {
     interp::ValueSummary out;
-    out.task = task.id;
+    out.task = task;
     out.rank = rank;
     out.allocation = ref.allocation;
     out.operand = operand++;

@@ -1,4 +1,4 @@
-// Converts errors of the CUDA runtime.
+// Errors of the CUDA runtime, and its current device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,6 +14,15 @@ inline tl::unexpected<Error> cuda_error(const char* what, cudaError_t status) {
   return fail(ErrorKind::kRuntime, "cuda",
               std::string(what) + ": " + cudaGetErrorString(status) + " (" +
                   cudaGetErrorName(status) + ")");
+}
+
+/// Equivalent to: cudaSetDevice. Cheaper if the device is already the thread's, as it is for nearly
+/// every launch.
+inline void use_device(int index) {
+  thread_local int last = -1;
+  int current = -1;
+  if (last == index && cudaGetDevice(&current) == cudaSuccess && current == index) return;
+  if (cudaSetDevice(index) == cudaSuccess) last = index;
 }
 
 }  // namespace hostir::cuda

@@ -285,7 +285,7 @@ class CudaDevice final : public Device {
     if (status == cudaSuccess || status == cudaErrorNotReady || failure_) return;
     failure_ = cuda_error(what, status).value();
   }
-  void use() const { static_cast<void>(cudaSetDevice(index_)); }
+  void use() const { use_device(index_); }
 
   /// Host memory for a kernel that runs on the host; reused once its stream has passed it.
   struct HostCall {

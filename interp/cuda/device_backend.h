@@ -148,15 +148,17 @@ class DeviceBackend final : public interp::Backend {
     size_t timer = 0;              // index into durations_
     bool measured = false;         // the time between its events is its own
     bool joins = false;            // runs in one graph with the task before it
-    bool on_host_clock = false;  // nothing ran on the device: complete at issue
+    bool on_host_clock = false;    // nothing ran on the device: complete at issue
   };
+  /// What poll() reports, with the buffers of which it reports values.
+  using Delivery = std::pair<interp::Completion, std::vector<BufferRef>>;
   /// The tasks between two events of a stream.
   struct Window {
     Span span;
     size_t tasks_left = 0;  // not delivered yet
     int64_t total_ns = 0;   // estimated
     int64_t done_ns = 0;    // of `total_ns`, delivered
-    Span last;  // the last task's estimate
+    Span last;              // the last task's estimate
   };
   /// What an instruction on a rank, or a graph, took when it was measured.
   struct Duration {
@@ -327,14 +329,14 @@ class DeviceBackend final : public interp::Backend {
   std::string times_text() const;
 
   // completions.cpp
-  void collect(std::vector<std::pair<interp::Completion, InFlight>>& out);
-  bool collect_queue(Queue& queue, std::vector<std::pair<interp::Completion, InFlight>>& out);
+  void collect(std::vector<Delivery>& out);
+  bool collect_queue(Queue& queue, std::vector<Delivery>& out);
   interp::Completion complete(Queue& queue, InFlight& task) const;
   bool has_times(InFlight& task);
   Activities* activities();
   ActivityRef begin_activity();
   void end_activity(const ActivityRef& activity);
-  void summarise(const InFlight& task, interp::CompletionSink& sink);
+  void summarise(TaskId task, std::span<const BufferRef> written, interp::CompletionSink& sink);
   void look_for_failures();
   bool is_pending() const;
   bool is_one_by_one() const;
@@ -385,9 +387,11 @@ class DeviceBackend final : public interp::Backend {
   bool capturing_ = false;
   std::string capture_problem_;
   std::vector<std::pair<TaskId, Error>> failures_;
-  int64_t looked_ns_ = 0;  // time of the last check for remote failures
-  int64_t polled_ns_ = 0;  // time of the last poll of the device's events
-  bool look_now_ = false;  // at the next poll, regardless of the time
+  int64_t looked_ns_ = 0;             // time of the last check for remote failures
+  std::vector<Delivery> deliveries_;  // of the last poll, for its memory
+  int64_t hosts_ns_ = 0;              // the latest clock of a host at the last poll
+  int64_t polled_ns_ = 0;             // time of the last poll of the device's events
+  bool look_now_ = false;             // at the next poll, regardless of the time
   bool failed_ = false;
   ValueMode value_mode_ = ValueMode::kNone;
   Error refusal_;

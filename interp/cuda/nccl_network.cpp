@@ -23,6 +23,7 @@
 #include <set>
 #include <thread>
 
+#include "interp/cuda/cuda_api.h"
 #include "interp/cuda/network.h"
 
 namespace hostir::cuda {
@@ -261,7 +262,7 @@ class Caller {
 
  public:
   static void make(const NcclApi& api, Call& call) {
-    static_cast<void>(cudaSetDevice(call.device->index()));
+    use_device(call.device->index());
     ncclResult_t status = api.ncclGroupStart();
     for (const NcclOp& op : call.ops) {
       const ncclResult_t one = hostir::cuda::call(api, op, static_cast<cudaStream_t>(call.stream));
@@ -437,7 +438,7 @@ class NcclNetwork final : public Network {
       const NcclApi& api, const ncclUniqueId& id, const interp::Code& code, interp::Rank rank,
       int device, ncclComm_t& world,
       std::map<std::pair<interp::CommIndex, interp::Rank>, ncclComm_t>& comms) {
-    static_cast<void>(cudaSetDevice(device));
+    use_device(device);
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 1;
     ncclResult_t status = api.ncclCommInitRankConfig(&world, code.rank_count, id, rank, &config);

@@ -274,8 +274,8 @@ void DeviceBackend::finish_enqueued(Queue& queue, Held& task) {
   InFlight flight;
   flight.id = task.id;
   flight.issued_ns = task.issued_ns;
-  flight.queued = task.queued;
-  flight.started = task.started;
+  flight.queued = std::move(task.queued);
+  flight.started = std::move(task.started);
   const bool has_event = has_named_event(task);
   flight.on_host_clock = happens_at_once(queue, task);
   flight.measured = task.measured && !flight.on_host_clock;
@@ -286,7 +286,7 @@ void DeviceBackend::finish_enqueued(Queue& queue, Held& task) {
   }
   flight.waits.assign(task.waits.begin(), task.waits.end());
   flight.wire_call = task.wire_call;
-  flight.activity = task.activity;
+  flight.activity = std::move(task.activity);
   if (value_mode_ != ValueMode::kNone) {
     for (const BufferRef& ref : task.buffers) {
       const bool writes = ref.access == Access::kWrite || ref.access == Access::kReadWrite;

@@ -22,7 +22,7 @@ class Pointers {
   void* operator[](int i) const { return data_[static_cast<size_t>(i)]; }
 
  private:
-  std::array<void*, 64> inside_ = {};
+  std::array<void*, 64> inside_;  // the used ones are set before they are read
   std::vector<void*> more_;
   void** data_;
 };
@@ -37,12 +37,18 @@ cudaError_t launch_generated(const GeneratedLaunch& launch, const Pointers& poin
     arguments[i] = pointers[launch.buffers[i]];
     bits |= reinterpret_cast<uintptr_t>(arguments[i]);
   }
+  void* packed = &arguments[size_t{0}];
+  const bool aligned = bits % 16 == 0;
+  // The driver's call costs the host less. It needs the thread's current context.
+  const cudaError_t status =
+      launch_function(aligned ? launch.aligned_function : launch.unaligned_function, launch.grid,
+                      launch.block, stream, &packed);
+  if (status != cudaErrorNotSupported && status != cudaErrorDeviceUninitialized) return status;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(launch.grid, 1, 1);
   config.blockDim = dim3(launch.block, 1, 1);
   config.stream = stream;
-  void* packed = &arguments[size_t{0}];
-  cudaKernel_t kernel = bits % 16 == 0 ? launch.aligned : launch.unaligned;
+  cudaKernel_t kernel = aligned ? launch.aligned : launch.unaligned;
   return cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), &packed);
 }
 

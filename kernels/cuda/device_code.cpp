@@ -33,6 +33,42 @@ Expected<cudaKernel_t> DeviceCode::kernel(const std::string& name) const {
   return kernel;
 }
 
+namespace {
+
+// The command does not link the driver; the runtime has loaded it.
+template <class Function>
+Function driver_function([[maybe_unused]] const char* name) {
+#if CUDART_VERSION >= 12050
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result = {};
+  constexpr unsigned kSince = 12000;
+  const cudaError_t status =
+      cudaGetDriverEntryPointByVersion(name, &found, kSince, cudaEnableDefault, &result);
+  if (status == cudaSuccess && result == cudaDriverEntryPointSuccess) {
+    return reinterpret_cast<Function>(found);
+  }
+  static_cast<void>(cudaGetLastError());
+#endif
+  return nullptr;
+}
+
+}  // namespace
+
+CUfunction DeviceCode::function(cudaKernel_t kernel) {
+  static const auto get = driver_function<decltype(&cuKernelGetFunction)>("cuKernelGetFunction");
+  CUfunction function = nullptr;
+  if (get == nullptr || get(&function, kernel) != CUDA_SUCCESS) return nullptr;
+  return function;
+}
+
+cudaError_t launch_function(CUfunction function, unsigned grid, unsigned block, cudaStream_t stream,
+                            void** arguments) {
+  static const auto launch = driver_function<decltype(&cuLaunchKernel)>("cuLaunchKernel");
+  if (launch == nullptr || function == nullptr) return cudaErrorNotSupported;
+  const CUresult status = launch(function, grid, 1, 1, block, 1, 1, 0, stream, arguments, nullptr);
+  return static_cast<cudaError_t>(status);  // the same numbers
+}
+
 Expected<DeviceMemory> DeviceMemory::allocate(size_t bytes) {
   DeviceMemory memory;
   HOSTIR_TRY(check_cuda(cudaMalloc(&memory.data_, bytes == 0 ? 1 : bytes),

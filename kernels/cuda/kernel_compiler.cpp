@@ -125,9 +125,11 @@ class Compiler final : public KernelCompiler {
   }
 
   Expected<GeneratedLaunch> resolve(const DeviceCode& code, const GeneratedStep& step) const {
-    GeneratedLaunch launch{nullptr, nullptr, step.grid, step.block, step.buffers};
+    GeneratedLaunch launch{nullptr, nullptr, step.grid, step.block, step.buffers, nullptr, nullptr};
     HOSTIR_ASSIGN_OR_RETURN(launch.aligned, code.kernel(step.name));
     HOSTIR_ASSIGN_OR_RETURN(launch.unaligned, code.kernel(step.name + "_u"));
+    launch.aligned_function = DeviceCode::function(launch.aligned);
+    launch.unaligned_function = DeviceCode::function(launch.unaligned);
     return launch;
   }
 

@@ -35,6 +35,9 @@ struct GeneratedLaunch {
   unsigned grid = 0;
   unsigned block = 0;
   std::vector<int> buffers;
+  // The same for the driver; nullptr if it does not give them.
+  CUfunction aligned_function = nullptr;
+  CUfunction unaligned_function = nullptr;
 };
 
 struct ProductLaunch {
