@@ -198,8 +198,8 @@ int64_t fill_range(const ValueSpec& spec, Tensor& out, int64_t begin, int64_t en
   return -1;
 }
 
-// The same for the whole tensor. Large ones are filled by several threads; each element depends only
-// on its index.
+// The same for the whole tensor. Large ones are filled by several threads; each element depends
+// only on its index.
 int64_t fill(const ValueSpec& spec, Tensor& out) {
   constexpr int64_t kLeastPerThread = int64_t{1} << 18;
   const int64_t n = out.element_count();
@@ -234,12 +234,12 @@ Expected<Tensor> generate(const ValueSpec& spec, DType dtype, const Extents& ext
   const int64_t i = fill(spec, out);
   if (i < 0) return out;
   const bool counts = counts_exactly(spec, dtype);
-  return fail(ErrorKind::kRuntime, "value_range",
-              counts ? fmt::format("{}: element {} is {}, which {} cannot hold",
-                                   format_value_spec(spec), i, i, name(dtype))
-                     : fmt::format("{}: element {} is {}, which {} cannot hold",
-                                   format_value_spec(spec), i, generated_element(spec, i),
-                                   name(dtype)));
+  return fail(
+      ErrorKind::kRuntime, "value_range",
+      counts ? fmt::format("{}: element {} is {}, which {} cannot hold", format_value_spec(spec), i,
+                           i, name(dtype))
+             : fmt::format("{}: element {} is {}, which {} cannot hold", format_value_spec(spec), i,
+                           generated_element(spec, i), name(dtype)));
 }
 
 Expected<Tensor> materialise(const ValueSpec& spec, const std::string& directory,

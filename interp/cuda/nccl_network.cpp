@@ -4,7 +4,6 @@
 // only enqueues. NCCL still connects some peers later (the first send or recv to a peer). Such
 // calls are made on a thread of the rank, which may block until the peer calls, while the backend's
 // thread continues.
-#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <nccl.h>

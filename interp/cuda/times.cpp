@@ -33,8 +33,7 @@ size_t DeviceBackend::timer_of(const Held& task) const {
 }
 
 size_t DeviceBackend::timer_of_graph(size_t graph) {
-  const size_t timer =
-      code_->instructions.size() * static_cast<size_t>(code_->rank_count) + graph;
+  const size_t timer = code_->instructions.size() * static_cast<size_t>(code_->rank_count) + graph;
   if (timer >= durations_.size()) durations_.resize(timer + 1);
   return timer;
 }
@@ -48,8 +47,8 @@ bool DeviceBackend::is_due(size_t timer) {
   return known.measured == 0 || run < kMeasuredFirst || run % kMeasuredEvery == 0;
 }
 
-// The estimated duration. 0: nothing runs on the device, or a graph of which another task stands for
-// the whole.
+// The estimated duration. 0: nothing runs on the device, or a graph of which another task stands
+// for the whole.
 int64_t DeviceBackend::share_of(const InFlight& task) const {
   if (task.joins || task.on_host_clock) return 0;
   return std::max<int64_t>(1, durations_[task.timer].ns);

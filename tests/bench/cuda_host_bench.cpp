@@ -2,9 +2,9 @@
 // tests/long/gpu_bench.py (two launches a pass) on a device that does nothing.
 //
 //   cuda_host_bench [PASSES [ROUNDS [LOG [MODE]]]]
-// Each round makes every measurement once; the minimum is printed. "run" is the CPU time of the thread
-// that launches, "closed" the time until the log was complete, both per launch. A real driver call
-// is not included.
+// Each round makes every measurement once; the minimum is printed. "run" is the CPU time of the
+// thread that launches, "closed" the time until the log was complete, both per launch. A real
+// driver call is not included.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
   const int passes = argc > 1 ? std::max(1, std::atoi(argv[1])) : 50'000;
   const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 5;
   if (const auto done = report(passes, rounds, argc > 3 ? argv[3] : "cuda_host_bench.db",
-                             argc > 4 ? argv[4] : "");
+                               argc > 4 ? argv[4] : "");
       !done) {
     fmt::print(stderr, "{}\n", done.error().message());
     return 1;

@@ -160,10 +160,11 @@ TEST(SampledTimes, AreExactForLongKernels) {
 }
 
 TEST(SampledTimes, CountWhatTheHostWaitsFor) {
-  const Logged logged = run_on(two_kernels(), program_text(R"(    launch @short ro(%x) wo(%t) on %s
+  const Logged logged = run_on(two_kernels(),
+                               program_text(R"(    launch @short ro(%x) wo(%t) on %s
     %e = launch @long ro(%t) wo(%y) on %s
     wait %e on host)",
-                                                           200),
+                                            200),
                                {});
   expect_ordered(logged);
   for (size_t i = 1; i < logged.launches.size(); i += 2) {
@@ -175,11 +176,12 @@ TEST(SampledTimes, CountWhatTheHostWaitsFor) {
 TEST(SampledTimes, LeaveOutWaitsForOtherStreams) {
   Timeline line;
   line.kernel_ns = {{"short", 20'000}, {"long", 600'000}};
-  const Logged logged = run_on(line, program_text(R"(    launch @short ro(%x) wo(%t) on %s
+  const Logged logged = run_on(line,
+                               program_text(R"(    launch @short ro(%x) wo(%t) on %s
     %e = launch @long ro(%x) wo(%a) on %o
     wait %e on %s
     launch @short ro(%t) wo(%y) on %s)",
-                                                  100),
+                                            100),
                                {});
   ASSERT_EQ(logged.launches.size(), 300);
   EXPECT_NEAR(static_cast<double>(median_duration(logged, 0, 3)), 20'000, 10'000);
