@@ -12,18 +12,22 @@ ChunkKernels::ChunkKernels(const Program& program) : program_(program) {
   for (const Machine& m : program.machines) names_.add(m.name);
 }
 
-const Function& ChunkKernels::of(const ChunkedLaunch& launch, int64_t rows, bool local) {
+const Function* ChunkKernels::of(const ChunkedLaunch& launch, int64_t rows, bool local) {
   std::string key = fmt::format("{} {} {}", launch.kernel->name, rows, local);
   for (const auto& dim : launch.rows.dims) key += dim ? fmt::format(" {}", *dim) : " -";
   const auto known = made_.find(key);
-  if (known != made_.end()) return known->second;
+  if (known != made_.end()) return &known->second;
   const auto make = local ? local_chunk_kernel : chunk_kernel;
-  Function made = *make(program_, *launch.kernel, launch.rows, rows);
-  return keep(std::move(key), launch.kernel->name + (local ? "_block" : "_rows"), std::move(made));
+  auto made = make(program_, *launch.kernel, launch.rows, rows);
+  if (!made) return nullptr;
+  return &keep(std::move(key), launch.kernel->name + (local ? "_block" : "_rows"),
+               std::move(*made));
 }
 
 const Function& ChunkKernels::of_op(OpKind kind, const std::string& stem, const TensorType& type,
                                     size_t operands, Attributes attributes) {
+  std::string key = fmt::format("{} {} {} {}", record(kind).mnemonic, operands,
+                                attributes_.id(attributes), to_string(Type(type)));
   Function k;
   k.kind = FunctionKind::kKernel;
   k.body = k.add_region();
@@ -43,8 +47,7 @@ const Function& ChunkKernels::of_op(OpKind kind, const std::string& stem, const 
   ret.operands = {Operand{.value = out}};
   k.results.push_back({"out", type, std::nullopt, {}});
   k.add_instruction(k.body, std::move(ret));
-  return keep(fmt::format("{} {}", record(kind).mnemonic, to_string(Type(type))), stem,
-              std::move(k));
+  return keep(std::move(key), stem, std::move(k));
 }
 
 std::vector<Function> ChunkKernels::take(const std::set<std::string>& used) const {
@@ -54,6 +57,7 @@ std::vector<Function> ChunkKernels::take(const std::set<std::string>& used) cons
   }
   return out;
 }
+
 const Function& ChunkKernels::keep(std::string key, const std::string& stem, Function kernel) {
   const auto [at, is_new] = made_.try_emplace(key);
   if (!is_new) return at->second;

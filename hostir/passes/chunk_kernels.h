@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hostir/ir/unique_names.h"
+#include "hostir/passes/attribute_ids.h"
 #include "hostir/passes/overlap_sites.h"
 
 namespace hostir {
@@ -16,8 +17,8 @@ class ChunkKernels {
  public:
   explicit ChunkKernels(const Program& program);
 
-  /// `rows`: in all, or of each rank for a local kernel.
-  const Function& of(const ChunkedLaunch& launch, int64_t rows, bool local);
+  /// `rows`: in all, or of each rank for a local kernel. Null: there is no kernel for so many rows.
+  const Function* of(const ChunkedLaunch& launch, int64_t rows, bool local);
   /// A kernel with one op on operands of one type.
   const Function& of_op(OpKind kind, const std::string& stem, const TensorType& type,
                         size_t operands, Attributes attributes = {});
@@ -31,6 +32,7 @@ class ChunkKernels {
 
   const Program& program_;
   UniqueNames names_;
+  AttributeIds attributes_;
   std::map<std::string, Function> made_;
   std::vector<std::string> order_;  // keys
 };

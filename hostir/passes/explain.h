@@ -15,7 +15,7 @@ struct ExplainRecord {
   std::string what;      // `{tp} on dimension 1`, `unreduced {tp}`, `all_reduce over {tp}`
   std::string sentence;  // the reason, without a final period
   std::string from;      // the value, annotation or instruction that caused it: `%w1`, `@mlp#3`
-  std::string pass;      // `propagate`, `reshard`
+  std::string pass;      // `propagate`, `reshard`, `overlap`, `combine`
   friend bool operator==(const ExplainRecord&, const ExplainRecord&) = default;
 };
 

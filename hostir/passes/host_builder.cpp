@@ -39,6 +39,18 @@ Instruction host_instruction(OpKind kind, std::vector<SlotUse> operands, Attribu
   return i;
 }
 
+Instruction launch_instruction(const std::string& kernel, const std::vector<ValueId>& reads,
+                               const std::vector<ValueId>& writes, ValueId stream,
+                               const std::vector<OpRef>& from) {
+  std::vector<SlotUse> operands;
+  for (const ValueId r : reads) operands.push_back({"reads", r});
+  for (const ValueId w : writes) operands.push_back({"writes", w});
+  operands.push_back({"stream", stream});
+  Attributes attributes;
+  attributes.set("kernel", Symbol{kernel});
+  return host_instruction(OpKind::launch, std::move(operands), std::move(attributes), from);
+}
+
 std::vector<const Instruction*> members_of(const Function& host, const Instruction& instruction) {
   if (record(instruction.kind).role != HostRole::kGroup) return {&instruction};
   std::vector<const Instruction*> out;

@@ -163,14 +163,8 @@ class HostLowerer {
 
   void launch(const std::string& kernel, const std::vector<ValueId>& reads,
               const std::vector<ValueId>& writes, const std::vector<OpRef>& from) {
-    std::vector<SlotUse> operands;
-    for (const ValueId r : reads) operands.push_back({"reads", r});
-    for (const ValueId w : writes) operands.push_back({"writes", w});
-    operands.push_back({"stream", stream_});
-    Attributes attributes;
-    attributes.set("kernel", Symbol{kernel});
-    host().add_instruction(host().body, host_instruction(OpKind::launch, std::move(operands),
-                                                         std::move(attributes), from));
+    host().add_instruction(host().body,
+                           launch_instruction(kernel, reads, writes, stream_, from));
   }
 
   void launch(const KernelUse& use) {

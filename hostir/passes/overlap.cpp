@@ -81,7 +81,7 @@ class Overlapper {
       return c.overlap != Overlap::kNone;
     });
     if (!any) return cut;
-    Function made = rewritten();
+    Function made = *rewritten();
     for (size_t s = 0; s < found_.sites.size(); ++s) {
       const OverlapSite& site = found_.sites[s];
       if (choices_[s].overlap == Overlap::kNone) continue;
@@ -104,14 +104,18 @@ class Overlapper {
     return host_.instr(host_.region(host_.body).instructions[index]);
   }
 
-  Function rewritten() { return rewrite_sites(program_, host_, found_.sites, choices_, kernels_); }
+  std::optional<Function> rewritten() {
+    return rewrite_sites(program_, host_, found_.sites, choices_, kernels_);
+  }
 
-  double predicted() {
-    const Function made = rewritten();
+  // nullopt: the sites cannot be done as chosen.
+  std::optional<double> predicted() {
+    const std::optional<Function> made = rewritten();
+    if (!made) return std::nullopt;
     for (; known_ < kernels_.order().size(); ++known_) {
       work_.add_function(kernels_.at(kernels_.order()[known_]));
     }
-    return expected_ns(work_, made, request_.machine);
+    return expected_ns(work_, *made, request_.machine);
   }
 
   std::vector<OverlapChoice> ways(const OverlapSite& site) const {
@@ -157,16 +161,21 @@ class Overlapper {
       choices_[s] = known->second;
       return explain(site.at, fmt::format("{}, as the same one before", text(site, choices_[s])));
     }
-    const std::vector<OverlapChoice> all = ways(site);
-    if (all.empty()) {
-      return explain(site.at, "not overlapped: its rows are strided and there is no ring");
-    }
+    std::vector<OverlapChoice> all;
     std::vector<double> times;
     choices_[s] = {};
-    const double without = predicted();
-    for (const OverlapChoice& way : all) {
+    const double without = *predicted();
+    for (const OverlapChoice& way : ways(site)) {
       choices_[s] = way;
-      times.push_back(way.overlap == Overlap::kNone ? without : predicted());
+      const std::optional<double> time =
+          way.overlap == Overlap::kNone ? std::optional(without) : predicted();
+      if (!time) continue;
+      all.push_back(way);
+      times.push_back(*time);
+    }
+    if (all.empty()) {
+      choices_[s] = {};
+      return explain(site.at, "not overlapped: its rows are strided and there is no ring");
     }
     const auto best =
         static_cast<size_t>(std::min_element(times.begin(), times.end()) - times.begin());

@@ -36,10 +36,10 @@ class OverlapPlanner {
       plan_.dropped.insert(site.dropped.begin(), site.dropped.end());
       for (const ChunkedLaunch& l : site.launches) plan_.dropped.insert(l.at);
       if (site.kind != OverlapSite::Kind::kGather) {
-        plan_.todo[site.launches.front().at].push_back({s, {0}});
+        plan_.rewrites[site.launches.front().at].push_back({s, {0}});
         continue;
       }
-      plan_.todo[site.at].push_back({s, {}});
+      plan_.rewrites[site.at].push_back({s, {}});
       // Launches that can move up to the first one are done with it, chunk by chunk.
       std::vector<size_t> together = {0};
       const size_t first = site.launches.front().at;
@@ -49,10 +49,10 @@ class OverlapPlanner {
           for (const ValueId w : written_by(in_, site.launches[n].at))
             plan_.moved_allocs[first].push_back(w);
         } else {
-          plan_.todo[site.launches[n].at].push_back({s, {n}});
+          plan_.rewrites[site.launches[n].at].push_back({s, {n}});
         }
       }
-      plan_.todo[first].push_back({s, std::move(together)});
+      plan_.rewrites[first].push_back({s, std::move(together)});
       if (choices_[s].overlap == Overlap::kRing && !site.is_even()) {
         for (const ChunkedLaunch& l : site.launches) {
           const std::vector<ValueId> out = written_by(in_, l.at);

@@ -20,11 +20,11 @@ struct OverlapChoice {
 };
 
 struct OverlapPlan {
-  struct Todo {
+  struct Rewrite {
     size_t site;
     std::vector<size_t> launches;  // of the site; empty: the collectives of a gather
   };
-  std::map<size_t, std::vector<Todo>> todo;              // by index in the body
+  std::map<size_t, std::vector<Rewrite>> rewrites;        // by index in the body
   std::set<size_t> dropped;                              // indices in the body
   std::map<size_t, std::vector<ValueId>> moved_allocs;   // launch -> allocs that move up to it
   std::map<uint32_t, std::pair<size_t, size_t>> padded;  // by value: site, dimension

@@ -35,12 +35,12 @@ class Rewriter {
         names_(host),
         chunks_(sites.size()) {}
 
-  Function run() {
+  std::optional<Function> run() {
     out_ = with_empty_body(in_);
     for (size_t at = 0; at < body_.size(); ++at) {
-      const auto todo = plan_.todo.find(at);
-      if (todo != plan_.todo.end()) {
-        for (const auto& [site, launches] : todo->second) {
+      const auto rewrites = plan_.rewrites.find(at);
+      if (rewrites != plan_.rewrites.end()) {
+        for (const auto& [site, launches] : rewrites->second) {
           if (launches.empty())
             communicate(site);
           else
@@ -49,6 +49,7 @@ class Rewriter {
       }
       if (plan_.dropped.count(at) == 0) add_original(at);
     }
+    if (!has_kernels_) return std::nullopt;
     return compacted(std::move(out_));
   }
 
@@ -125,13 +126,7 @@ class Rewriter {
 
   void launch(const Function& kernel, const std::vector<ValueId>& reads,
               const std::vector<ValueId>& writes, const std::vector<OpRef>& from) {
-    std::vector<SlotUse> operands;
-    for (const ValueId r : reads) operands.push_back({"reads", r});
-    for (const ValueId w : writes) operands.push_back({"writes", w});
-    operands.push_back({"stream", stream_});
-    Attributes attributes;
-    attributes.set("kernel", Symbol{kernel.name});
-    add(host_instruction(OpKind::launch, std::move(operands), std::move(attributes), from));
+    add(launch_instruction(kernel.name, reads, writes, stream_, from));
   }
 
   void collective(OpKind kind, const OverlapSite& site, ValueId input, ValueId output,
@@ -291,8 +286,12 @@ class Rewriter {
     for (size_t n = 0; n < writes.size(); ++n) {
       writes[n] = rows_of(writes[n], result_dim(l, n));
     }
-    launch(kernels_.of(l, local ? c.rows : c.rows * site.outer, local), reads, writes,
-           at(l.at).from);
+    const Function* kernel = kernels_.of(l, local ? c.rows : c.rows * site.outer, local);
+    if (kernel == nullptr) {
+      has_kernels_ = false;
+    } else {
+      launch(*kernel, reads, writes, at(l.at).from);
+    }
   }
 
   // A chunk of a ring as a plain tensor: which rows a rank has is in no layout.
@@ -475,6 +474,7 @@ class Rewriter {
   UniqueNames names_;
   Function out_;
   ValueId stream_;
+  bool has_kernels_ = true;                 // for all chunks
   std::vector<std::vector<Chunk>> chunks_;  // by site: what a gather has made
   std::map<uint32_t, ValueId> plain_;       // by value: its memory as a plain tensor
   std::map<uint32_t, ValueId> larger_;      // by value: what it is a view of
@@ -482,9 +482,10 @@ class Rewriter {
 
 }  // namespace
 
-Function rewrite_sites(const Program& program, const Function& host,
-                       const std::vector<OverlapSite>& sites,
-                       const std::vector<OverlapChoice>& choices, ChunkKernels& kernels) {
+std::optional<Function> rewrite_sites(const Program& program, const Function& host,
+                                      const std::vector<OverlapSite>& sites,
+                                      const std::vector<OverlapChoice>& choices,
+                                      ChunkKernels& kernels) {
   return Rewriter(program, host, sites, choices, kernels).run();
 }
 

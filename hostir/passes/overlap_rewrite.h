@@ -6,9 +6,11 @@
 
 namespace hostir {
 
-/// The function with its sites rewritten; it launches kernels of `kernels`.
-Function rewrite_sites(const Program& program, const Function& host,
-                       const std::vector<OverlapSite>& sites,
-                       const std::vector<OverlapChoice>& choices, ChunkKernels& kernels);
+/// The function with its sites rewritten; it launches kernels of `kernels`. nullopt: a kernel
+/// cannot be made for the rows of a chunk.
+std::optional<Function> rewrite_sites(const Program& program, const Function& host,
+                                      const std::vector<OverlapSite>& sites,
+                                      const std::vector<OverlapChoice>& choices,
+                                      ChunkKernels& kernels);
 
 }  // namespace hostir

@@ -198,12 +198,7 @@ class SiteFinder {
     }
     if (std::string problem = find_producer(site); !problem.empty()) return none(index, problem);
     if (std::string problem = find_blocks(site, i); !problem.empty()) return none(index, problem);
-    const size_t launch = site.launches.front().at;
-    site.launches.clear();
-    if (std::string problem = cut(site, launch, "writes"); !problem.empty()) {
-      return none(index, problem);
-    }
-    if (std::string problem = check_products(site); !problem.empty()) return none(index, problem);
+    if (std::string problem = cut_producer(site); !problem.empty()) return none(index, problem);
     find_ring(site);
     return out;
   }
@@ -232,12 +227,7 @@ class SiteFinder {
     set_outer(site, *mesh, type.sharding.dims[site.dim].axes);
     site.contiguous = is_contiguous(boxes, site.dim);
     site.no_ring = "an all_reduce has no ring";
-    const size_t launch = site.launches.front().at;
-    site.launches.clear();
-    if (std::string problem = cut(site, launch, "writes"); !problem.empty()) {
-      return none(index, problem);
-    }
-    if (std::string problem = check_products(site); !problem.empty()) return none(index, problem);
+    if (std::string problem = cut_producer(site); !problem.empty()) return none(index, problem);
     return out;
   }
 
@@ -368,6 +358,14 @@ class SiteFinder {
     if (!fits) return fmt::format("an attribute in @{} fixes the number of rows", kernel->name);
     site.launches.push_back(std::move(chunked));
     return {};
+  }
+
+  // Cuts the launch that find_producer() found.
+  std::string cut_producer(OverlapSite& site) const {
+    const size_t launch = site.launches.front().at;
+    site.launches.clear();
+    std::string problem = cut(site, launch, "writes");
+    return problem.empty() ? check_products(site) : problem;
   }
 
   std::string check_products(const OverlapSite& site) const {

@@ -2,9 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "hostir/ops/record.h"
-#include "hostir/passes/lower.h"
-#include "hostir/text/parser.h"
-#include "hostir/text/printer.h"
+#include "tests/unit/passes/lowered_text.h"
 
 namespace hostir {
 namespace {
@@ -15,18 +13,9 @@ struct Calls {
 };
 
 Calls calls_of(const std::string& text, const std::vector<LowerPhase>& skip = {}) {
-  const auto program = text::parse_program(text);
-  EXPECT_TRUE(program) << (program ? "" : program.error().message()) << "\n" << text;
-  if (!program) return {};
   LowerOptions options;
   options.skip = skip;
-  options.dump = [&](LowerPhase phase, const Program& p) {
-    const std::string printed = text::print(p);
-    const auto again = text::parse_program(printed);
-    EXPECT_TRUE(again && *again == p) << name(phase) << "\n" << printed;
-  };
-  const auto lowered = lower(*program, program->main_function()->name, options);
-  EXPECT_TRUE(lowered) << (lowered ? "" : lowered.error().message());
+  const auto lowered = lowered_text(text, std::move(options));
   if (!lowered) return {};
   const Function& host = *lowered->program.find_function(lowered->function);
   Calls out;

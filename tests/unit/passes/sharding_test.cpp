@@ -7,29 +7,15 @@
 #include <sstream>
 
 #include "hostir/ops/record.h"
-#include "hostir/passes/lower.h"
-#include "hostir/text/parser.h"
-#include "hostir/text/printer.h"
+#include "tests/unit/passes/lowered_text.h"
 
 namespace hostir {
 namespace {
 
 Lowered lowered(const std::string& text, LowerPhase until = LowerPhase::kLifetimes) {
-  const auto program = text::parse_program(text);
-  EXPECT_TRUE(program) << (program ? "" : program.error().message()) << "\n" << text;
-  if (!program) return {};
   LowerOptions options;
   options.until = until;
-  options.dump = [&](LowerPhase phase, const Program& p) {
-    const std::string printed = text::print(p);
-    const auto again = text::parse_program(printed);
-    EXPECT_TRUE(again && *again == p)
-        << name(phase) << ": " << (again ? "unequal" : again.error().message()) << "\n"
-        << printed;
-  };
-  auto result = lower(*program, program->main_function()->name, options);
-  EXPECT_TRUE(result) << (result ? "" : result.error().message());
-  return result ? std::move(*result) : Lowered{};
+  return lowered_text(text, std::move(options)).value_or(Lowered{});
 }
 
 std::string sharding(const Lowered& l, const std::string& value) {
