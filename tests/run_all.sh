@@ -121,6 +121,7 @@ step damaged-logs tests/checks/damaged_logs.py build-ci/bin/hostir 120
 step exports tests/checks/exports.py build-ci/bin/hostir
 step chrome-trace tests/checks/chrome_trace.py build-ci/bin/hostir
 step random-fusions tests/long/random_fusions.py build-ci/bin/hostir --seeds 0:400
+step random-overlaps tests/long/random_overlaps.py build-ci/bin/hostir --seeds 0:120
 step random-host python3 tests/long/random_host_programs.py build-ci/bin/hostir --seeds 0:60
 step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 build-ci/bin/hostir test tests/programs tests/scripts -j 2
 step build-asan built_behind asan

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "hostir/ir/compact.h"
 #include "hostir/passes/fusion_info.h"
@@ -118,21 +120,16 @@ class Overlapper {
     return expected_ns(work_, *made, request_.machine);
   }
 
-  std::vector<OverlapChoice> ways(const OverlapSite& site) const {
-    std::vector<OverlapChoice> out;
-    const bool any = request_.overlap == Overlap::kAuto;
-    if (any) out.push_back({});
-    if (any || request_.overlap == Overlap::kRing) {
-      if (site.no_ring.empty()) out.push_back({Overlap::kRing, 1});
-    }
-    // Where there is no ring, `ring` takes collectives.
-    if (request_.overlap == Overlap::kRing && !out.empty()) return out;
+  // All ways to do a site, "as it is" first.
+  static std::vector<OverlapChoice> ways(const Function& host, const OverlapSite& site) {
+    std::vector<OverlapChoice> out = {{}};
+    if (site.no_ring.empty()) out.push_back({Overlap::kRing, 1});
     const bool is_reduce = site.kind == OverlapSite::Kind::kReduce;
     const bool pieces = site.contiguous && (is_reduce || site.is_even());
     const int64_t rows = is_reduce ? site.rows : site.largest();
     if (is_reduce && !site.contiguous) return out;
     if (site.kind == OverlapSite::Kind::kScatter && !site.contiguous) {
-      const auto& type = std::get<ShardType>(host_.value(site.whole).type);
+      const auto& type = std::get<ShardType>(host.value(site.whole).type);
       if (!type.sharding.dims.front().axes.empty()) return out;
     }
     for (const int64_t n :
@@ -140,6 +137,13 @@ class Overlapper {
       if (n == 1 || (pieces && n <= rows)) out.push_back({Overlap::kCollectives, n});
     }
     return out;
+  }
+
+  // True if the request allows this way. Where there is no ring, `ring` takes collectives.
+  bool is_allowed(const OverlapSite& site, const OverlapChoice& way) const {
+    if (request_.overlap == Overlap::kAuto) return true;
+    const bool is_ring = request_.overlap == Overlap::kRing && site.no_ring.empty();
+    return way.overlap == (is_ring ? Overlap::kRing : Overlap::kCollectives);
   }
 
   // Sites with equal signatures are done in the same way.
@@ -153,42 +157,46 @@ class Overlapper {
     return out;
   }
 
+  struct Decision {
+    OverlapChoice choice;
+    std::string reason;
+  };
+
   void decide(size_t s) {
     const OverlapSite& site = found_.sites[s];
-    const std::string key = signature(site);
-    const auto known = decided_.find(key);
-    if (known != decided_.end()) {
-      choices_[s] = known->second;
-      return explain(site.at, fmt::format("{}, as the same one before", text(site, choices_[s])));
-    }
-    std::vector<OverlapChoice> all;
-    std::vector<double> times;
-    choices_[s] = {};
-    const double without = *predicted();
-    for (const OverlapChoice& way : ways(site)) {
+    const auto [known, is_new] = decided_.try_emplace(signature(site));
+    Decision& made = known->second;
+    if (is_new) made = decision(s);
+    choices_[s] = made.choice;
+    explain(site.at, fmt::format("{}{}; {}", text(site, made.choice),
+                                 is_new ? "" : ", as the same one before", made.reason));
+  }
+
+  // Predicts every way, and takes the best of those that the request allows.
+  Decision decision(size_t s) {
+    const OverlapSite& site = found_.sites[s];
+    Decision out;
+    double best = std::numeric_limits<double>::infinity();
+    std::string times;
+    bool any = false;
+    for (const OverlapChoice& way : ways(host_, site)) {
       choices_[s] = way;
-      const std::optional<double> time =
-          way.overlap == Overlap::kNone ? std::optional(without) : predicted();
+      const std::optional<double> time = predicted();
       if (!time) continue;
-      all.push_back(way);
-      times.push_back(*time);
+      const bool is_as_it_is = way.overlap == Overlap::kNone;
+      times += fmt::format("{}{} {}", times.empty() ? "" : ", ",
+                           is_as_it_is ? "as it is" : text(site, way), time_text(*time));
+      if (!is_allowed(site, way)) continue;
+      any = any || !is_as_it_is;
+      if (*time < best) std::tie(best, out.choice) = std::tie(*time, way);
     }
-    if (all.empty()) {
-      choices_[s] = {};
-      return explain(site.at, "not overlapped: its rows are strided and there is no ring");
+    if (any) {
+      out.reason = "the function is expected to take: " + times;
+    } else {
+      out = {{}, "its rows are strided"};
     }
-    const auto best =
-        static_cast<size_t>(std::min_element(times.begin(), times.end()) - times.begin());
-    choices_[s] = all[best];
-    decided_[key] = all[best];
-    std::string others = fmt::format("as it is {}", time_text(without));
-    for (size_t w = 0; w < all.size(); ++w) {
-      if (all[w].overlap == Overlap::kNone) continue;
-      others += fmt::format(", {} {}", text(site, all[w]), time_text(times[w]));
-    }
-    if (!site.no_ring.empty()) others += "; no ring: " + site.no_ring;
-    explain(site.at, fmt::format("{}; the function is expected to take: {}",
-                                 text(site, choices_[s]), others));
+    if (!site.no_ring.empty()) out.reason += "; no ring: " + site.no_ring;
+    return out;
   }
 
   static std::string text(const OverlapSite& site, const OverlapChoice& choice) {
@@ -264,8 +272,8 @@ class Overlapper {
   OverlapSites found_;
   ChunkKernels kernels_;
   std::vector<OverlapChoice> choices_;
-  size_t known_ = 0;  // kernels that are in `work_`
-  std::map<std::string, OverlapChoice> decided_;
+  size_t known_ = 0;                         // kernels that are in `work_`
+  std::map<std::string, Decision> decided_;  // by signature
   Explanation& explanation_;
 };
 

@@ -16,7 +16,7 @@
 //                all_reduce has no ring.
 //
 //   1. Find the sites and why the others are none.
-//   2. Decide one site after the other. `auto` rewrites the site in each way and takes the one with
+//   2. Decide one site after the other. Rewrite each in every way. `auto` takes the one with
 //      which the whole function is expected to end first: launches, collectives (task_times.h) and
 //      the host's issue time on two engines. Sites alike are decided once.
 //   3. Rewrite. Each chunk has its own buffer; what is written in parts is written through views.

@@ -113,9 +113,12 @@ std::vector<ValueId> written_by(const Function& host, size_t launch) {
   return operands_in_slot(i, slot_index(OpKind::launch, "writes"));
 }
 
+ValueId returned(const ChunkedLaunch& launch, size_t result) {
+  return launch.kernel->instr(body_of(*launch.kernel).back()).operands[result].value;
+}
+
 size_t result_dim(const ChunkedLaunch& launch, size_t result) {
-  const Instruction& ret = launch.kernel->instr(body_of(*launch.kernel).back());
-  return *launch.rows.dims[ret.operands[result].value.index];
+  return *launch.rows.dims[returned(launch, result).index];
 }
 
 IndexExpr expr_of(IndexExpr::Kind kind, IndexExpr a, IndexExpr b) {
@@ -130,10 +133,31 @@ IndexExpr member_before(const OverlapSite& site, int64_t t) {
                  expr_of(IndexExpr::Kind::kAdd, site.position, (n - t % n) % n), n);
 }
 
+std::pair<IndexExpr, IndexExpr> block_of(const OverlapSite& site, const IndexExpr& member) {
+  using Kind = IndexExpr::Kind;
+  if (site.is_cut_once()) {
+    const IndexExpr begin = expr_of(Kind::kMul, member, site.largest());
+    return {expr_of(Kind::kMin, begin, site.rows),
+            expr_of(Kind::kMin, expr_of(Kind::kAdd, begin, site.largest()), site.rows)};
+  }
+  // The member's own value is the first one and the differences up to its own.
+  const auto own = [&](const auto& value) {
+    IndexExpr out = value(size_t{0});
+    for (size_t m = 1; m < site.sizes.size(); ++m) {
+      const IndexExpr counts = expr_of(Kind::kGe, member, static_cast<int64_t>(m));
+      out = expr_of(Kind::kAdd, out, expr_of(Kind::kMul, counts, value(m) - value(m - 1)));
+    }
+    return out;
+  };
+  return {own([&](size_t m) { return site.starts[m]; }),
+          own([&](size_t m) { return site.starts[m] + site.sizes[m]; })};
+}
+
 IndexExpr window(const OverlapSite& site, const IndexExpr& member) {
   const IndexExpr start = expr_of(IndexExpr::Kind::kMul, member, site.largest());
   if (site.kind == OverlapSite::Kind::kGather || site.is_even()) return start;
-  return expr_of(IndexExpr::Kind::kMin, start, site.rows - site.largest());
+  return expr_of(IndexExpr::Kind::kMin, site.is_cut_once() ? start : block_of(site, member).first,
+                 site.rows - site.largest());
 }
 
 }  // namespace hostir

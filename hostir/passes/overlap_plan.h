@@ -24,7 +24,7 @@ struct OverlapPlan {
     size_t site;
     std::vector<size_t> launches;  // of the site; empty: the collectives of a gather
   };
-  std::map<size_t, std::vector<Rewrite>> rewrites;        // by index in the body
+  std::map<size_t, std::vector<Rewrite>> rewrites;       // by index in the body
   std::set<size_t> dropped;                              // indices in the body
   std::map<size_t, std::vector<ValueId>> moved_allocs;   // launch -> allocs that move up to it
   std::map<uint32_t, std::pair<size_t, size_t>> padded;  // by value: site, dimension
@@ -38,7 +38,8 @@ OverlapPlan plan_overlap(const Function& host, const std::vector<OverlapSite>& s
 /// The buffers that a launch, an index in the body, reads and writes.
 std::vector<ValueId> read_by(const Function& host, size_t launch);
 std::vector<ValueId> written_by(const Function& host, size_t launch);
-/// The dimension of the rows in a result of the launch's kernel.
+/// The value that the launch's kernel returns as a result, and the dimension of the rows in it.
+ValueId returned(const ChunkedLaunch& launch, size_t result);
 size_t result_dim(const ChunkedLaunch& launch, size_t result);
 
 /// A simplified binary expression.
@@ -47,6 +48,8 @@ int64_t member_count(const OverlapSite& site);
 /// The member whose block a rank holds after `t` steps of a ring: that of its t-th neighbour
 /// before.
 IndexExpr member_before(const OverlapSite& site, int64_t t);
+/// The rows of a member's block: begin and end.
+std::pair<IndexExpr, IndexExpr> block_of(const OverlapSite& site, const IndexExpr& member);
 /// Where the chunk of a member starts if all chunks have the size of the largest block.
 IndexExpr window(const OverlapSite& site, const IndexExpr& member);
 

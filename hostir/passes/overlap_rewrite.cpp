@@ -180,11 +180,8 @@ class Rewriter {
            {}, {padded}, from);
     const ValueId own =
         out_.add_value(names_.fresh(in_.value(site.part).name + "_own"), Type(type));
-    const IndexExpr start = expr_of(IndexExpr::Kind::kMul, site.position, site.largest());
-    const IndexExpr rows = expr_of(IndexExpr::Kind::kMax, 0,
-                                   expr_of(IndexExpr::Kind::kMin, site.largest(),
-                                           expr_of(IndexExpr::Kind::kSub, site.rows, start)));
-    add_view(own, padded, site.dim, 0, rows);
+    const auto [begin, end] = block_of(site, site.position);
+    add_view(own, padded, site.dim, 0, expr_of(IndexExpr::Kind::kSub, end, begin));
     copy(site.part, own, from);
     return padded;
   }
@@ -269,22 +266,26 @@ class Rewriter {
   void compute(size_t s, const ChunkedLaunch& l, const Chunk& c) {
     const OverlapSite& site = sites_[s];
     const bool local = choices_[s].overlap == Overlap::kRing;
-    const auto rows_of = [&](ValueId buffer, std::optional<size_t> dim) {
+    const auto rows_of = [&](ValueId buffer, std::optional<size_t> dim, ValueId inside) {
       if (buffer == site.whole) return c.buffer;
       if (!dim) return local ? plain(buffer) : buffer;
       const auto larger = larger_.find(buffer.index);
       const bool pads = larger != larger_.end() && plan_.padded.at(buffer.index).first == s;
-      Type type = rows_type(site, shard(buffer), *dim, c.rows);
-      if (local) type = local_rows(site, shard(buffer), *dim);
+      ShardType now = shard(buffer);
+      // An all_reduce in place changes what a buffer holds, but not the type of its alloc.
+      now.sharding.unreduced = sharding_of(l.kernel->value(inside).type)->unreduced;
+      Type type = rows_type(site, now, *dim, c.rows);
+      if (local) type = local_rows(site, now, *dim);
       return view(pads ? larger->second : buffer, std::move(type), *dim, c.start, c.rows);
     };
     std::vector<ValueId> reads = read_by(in_, l.at);
     std::vector<ValueId> writes = written_by(in_, l.at);
     for (size_t n = 0; n < reads.size(); ++n) {
-      reads[n] = rows_of(reads[n], l.rows.dims[l.kernel->params[n].value.index]);
+      const ValueId inside = l.kernel->params[n].value;
+      reads[n] = rows_of(reads[n], l.rows.dims[inside.index], inside);
     }
     for (size_t n = 0; n < writes.size(); ++n) {
-      writes[n] = rows_of(writes[n], result_dim(l, n));
+      writes[n] = rows_of(writes[n], result_dim(l, n), returned(l, n));
     }
     const Function* kernel = kernels_.of(l, local ? c.rows : c.rows * site.outer, local);
     if (kernel == nullptr) {
@@ -424,10 +425,7 @@ class Rewriter {
   // Takes the rank's part out of the window that has it, or of its block among those of all members
   // in dimension `blocks`.
   void keep_rows(const OverlapSite& site, ValueId chunk, std::optional<size_t> blocks) {
-    const IndexExpr own = expr_of(IndexExpr::Kind::kMul, site.position, site.largest());
-    const IndexExpr begin = expr_of(IndexExpr::Kind::kMin, own, site.rows);
-    const IndexExpr end = expr_of(IndexExpr::Kind::kMin,
-                                  expr_of(IndexExpr::Kind::kAdd, own, site.largest()), site.rows);
+    const auto [begin, end] = block_of(site, site.position);
     const IndexExpr first = window(site, site.position);
     IndexExpr start = expr_of(IndexExpr::Kind::kSub, begin, first);
     IndexExpr limit = expr_of(IndexExpr::Kind::kSub, end, first);

@@ -17,6 +17,14 @@ bool OverlapSite::is_even() const {
   return std::all_of(sizes.begin(), sizes.end(), [&](int64_t n) { return n == sizes.front(); });
 }
 
+bool OverlapSite::is_cut_once() const {
+  for (size_t m = 0; m < sizes.size(); ++m) {
+    const int64_t start = static_cast<int64_t>(m) * largest();
+    if (starts[m] != std::min(rows, start)) return false;
+  }
+  return true;
+}
+
 int64_t OverlapSite::largest() const { return *std::max_element(sizes.begin(), sizes.end()); }
 
 namespace {
@@ -383,6 +391,7 @@ class SiteFinder {
       const Sharding& sharding = shard(site.whole)->sharding;
       if (sharding.unreduced_kind == Reduction::kAvg) site.no_ring = "an average has no ring";
     }
+    if (is_gather && !site.is_cut_once()) site.no_ring = "a smaller block is before a larger one";
     for (const ChunkedLaunch& l : site.launches) {
       const std::vector<ValueId> reads = in_slot(at(l.at), "reads");
       const std::vector<ValueId> writes = in_slot(at(l.at), "writes");
@@ -392,9 +401,10 @@ class SiteFinder {
       }
       if (!is_gather && writes.size() > 1) site.no_ring = "its kernel has several results";
       for (size_t n = 0; n < reads.size(); ++n) {
-        const auto dim = l.rows.dims[l.kernel->params[n].value.index];
-        const ShardType* type = shard(reads[n]);
-        if (!is_gather && type != nullptr && type->sharding.is_partial()) {
+        const ValueId inside = l.kernel->params[n].value;
+        const auto dim = l.rows.dims[inside.index];
+        const Sharding* sharding = sharding_of(l.kernel->value(inside).type);
+        if (!is_gather && sharding != nullptr && sharding->is_partial()) {
           site.no_ring = "its kernel reads partial values";
         }
         if (is_gather && !site.is_even() && dim && reads[n] != site.whole) {

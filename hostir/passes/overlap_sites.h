@@ -31,6 +31,8 @@ struct OverlapSite {
   std::vector<ChunkedLaunch> launches;
 
   bool is_even() const;
+  /// True if only the last blocks are smaller: no axis cuts the uneven blocks of another one.
+  bool is_cut_once() const;
   int64_t largest() const;
 };
 

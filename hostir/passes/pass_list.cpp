@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 
 #include "hostir/ir/compact.h"
@@ -161,22 +162,28 @@ Expected<void> make_host_function(LowerState& s) {
   return {};
 }
 
-// Names the fusion value that a collective produces: its buffer is named after it, or if that is
-// packed, the instruction that it is lowered from produces it.
+// Names the fusion value that a collective moves: one of its buffers is named after a version of
+// it, or if all are packed, the instruction that it is lowered from produces it.
 std::function<std::string(const Instruction&)> value_namer(LowerState& s) {
   const Function& bound = s.function();
-  return [&s, &bound, sources = bound.preorder(),
-          values = UniqueNames(s.out.sharded)](const Instruction& collective) {
-    std::string name;
-    for (const std::string_view slot : {"output", "buffer"}) {
-      const ValueId buffer = slot_value(collective, slot);
-      if (buffer.valid()) name = s.host().value(buffer).name;
-    }
-    const size_t number = collective.from.empty() ? 0 : collective.from.back().number;
-    if (number == 0 || number > sources.size() || values.has(name)) return name;
-    const std::vector<ValueId>& made = bound.instr(sources[number - 1]).results;
-    return made.empty() ? name : bound.value(made.front()).name;
-  };
+  return
+      [&s, &bound, sources = bound.preorder(),
+       origins = std::map<std::string, std::string>(
+           s.resharded.origins.begin(), s.resharded.origins.end())](const Instruction& collective) {
+        std::string name;
+        for (const std::string_view slot : {"output", "buffer", "input"}) {
+          const ValueId buffer = slot_value(collective, slot);
+          if (!buffer.valid()) continue;
+          const std::string& found = s.host().value(buffer).name;
+          if (const auto origin = origins.find(found); origin != origins.end())
+            return origin->second;
+          if (name.empty()) name = found;
+        }
+        const size_t number = collective.from.empty() ? 0 : collective.from.back().number;
+        if (number == 0 || number > sources.size()) return name;
+        const std::vector<ValueId>& made = bound.instr(sources[number - 1]).results;
+        return made.empty() ? name : bound.value(made.front()).name;
+      };
 }
 
 Expected<void> overlap(LowerState& s) {

@@ -423,19 +423,24 @@ class Generator:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--models", action="store_true", help="with the ops of whole models, and gradients")
+    return check(parser, lambda seed, arguments: Generator(seed, arguments.models).text(), "random_fusions")
+
+
+def check(parser, text_of, default_folder):
+    """Runs the text of every seed, `text_of(seed, arguments)`, keeps those that fail, and returns the exit status."""
     parser.add_argument("hostir")
     parser.add_argument("--seeds", default="0:300", help="FIRST:BEHIND_LAST")
     parser.add_argument("--keep", default=None)
-    parser.add_argument("--models", action="store_true", help="with the ops of whole models, and gradients")
     arguments = parser.parse_args()
     binary = pathlib.Path(arguments.hostir)
-    folder = pathlib.Path(arguments.keep) if arguments.keep else binary.parent.parent / "random_fusions"
+    folder = pathlib.Path(arguments.keep) if arguments.keep else binary.parent.parent / default_folder
     folder.mkdir(parents=True, exist_ok=True)
     first, behind = (int(n) for n in arguments.seeds.split(":"))
     files = []
     for seed in range(first, behind):
         files.append(folder / f"seed_{seed}.hir")
-        files[-1].write_text(Generator(seed, arguments.models).text())
+        files[-1].write_text(text_of(seed, arguments))
     failed = []
     batch = 50
     for i in range(0, len(files), batch):

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "interp/core/engine.h"
 
 namespace hostir::interp {
@@ -45,6 +47,8 @@ bool execute_subview(Engine& engine, Step& step) {
         fmt::format("rank {}: {} takes [{}], its type is [{}]", step.rank, engine.name_of(step),
                     fmt::join(extents, "x"), fmt::join(wanted, "x")));
   }
+  // An empty view starts where its buffer does: the place of its rows may lie behind the end.
+  if (std::find(extents.begin(), extents.end(), 0) != extents.end()) offset = 0;
   const int64_t element = size_bytes(whole.dtype);
   view.value = from.value;
   view.slot = from.slot;

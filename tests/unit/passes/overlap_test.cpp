@@ -1,6 +1,9 @@
 // Which collectives the pass `overlapped` cuts into chunks, how `auto` decides, and what it says.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <sstream>
+
 #include "hostir/ops/record.h"
 #include "tests/unit/passes/lowered_text.h"
 
@@ -90,6 +93,35 @@ TEST(Overlap, AutoOverlapsLargeProducts) {
   const Overlapped o = overlapped(mlp(8192, 8192, 32768), Overlap::kAuto);
   EXPECT_EQ(o.calls.find("all_gather"), std::string::npos) << o.calls;
   EXPECT_EQ(o.calls.find("reduce_scatter"), std::string::npos) << o.calls;
+}
+
+// Each site has a sentence about its value, with the times of all ways, whichever is asked for.
+TEST(Overlap, ExplainsEverySite) {
+  const Overlapped o = overlapped(R"(mesh @m = <tp=4>
+fusion @f(%x: tensor<16x8xf32> <@m, [{tp}, {}]>, %v: tensor<16x8xf32> <@m, [{tp}, {}]>,
+          %w: tensor<8x8xf32> <@m, [{}, {tp}]>, %u: tensor<8x8xf32> <@m, [{tp}, {}]>)
+    -> (%y: tensor<16x8xf32> <@m, [{tp}, {}]>) {
+  %p = matmul %x, %w : tensor<16x8xf32> <@m, [{}, {tp}]>
+  %q = matmul %v, %w : tensor<16x8xf32> <@m, [{}, {tp}]>
+  %s = mul %p, %q
+  %y = matmul %s, %u
+  return %y
+}
+)",
+                                  Overlap::kCollectives);
+  std::map<std::string, std::string> by_value;
+  std::istringstream lines(o.sentences);
+  for (std::string line; std::getline(lines, line);) {
+    by_value[line.substr(0, line.find(':'))] += line;
+  }
+  ASSERT_EQ(by_value.size(), 3u) << o.sentences;
+  for (const char* value : {"%x", "%v", "%y"}) {
+    const std::string& line = by_value[value];
+    for (const char* part : {"as it is ", ", ring of 4 ", ", collectives in 4 chunks "}) {
+      EXPECT_NE(line.find(part), std::string::npos) << value << ": " << o.sentences;
+    }
+    EXPECT_TRUE(line.starts_with(std::string(value) + ": collectives in ")) << line;
+  }
 }
 
 // Where communication is free there is nothing to hide.
