@@ -113,6 +113,12 @@ Violated check_put_base(const OpCall& call, const Shape& wanted) {
                    2};
 }
 
+IndexExpr interior_elements(const IndexExpr& size, int64_t interior) {
+  const IndexExpr gaps = IndexExpr::binary(IndexExpr::Kind::kMax,
+                                           IndexExpr::binary(IndexExpr::Kind::kSub, size, 1), 0);
+  return IndexExpr::binary(IndexExpr::Kind::kMul, gaps, interior);
+}
+
 PartialUse put_partial(const OpCall& call, size_t operand, Reduction kind) {
   const bool linear = adds(call) && !put_has_base(call) && operand == 0 && kind == Reduction::kSum;
   return linear ? PartialUse::kOthersWhole : PartialUse::kReduceFirst;

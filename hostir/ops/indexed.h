@@ -1,5 +1,5 @@
 // Helpers for ops that access elements by position or content: take, put, take_along, put_along,
-// pad, reverse, cumsum, sort, dynamic_slice, dynamic_update_slice.
+// pad, slice, reverse, cumsum, sort, dynamic_slice, dynamic_update_slice.
 //
 // Indices are integer tensors of global positions. For an index outside the dimension, take gives 0
 // and put drops the element. A rank therefore uses only its part of the dimension, and the partial
@@ -21,6 +21,9 @@ inline constexpr std::string_view kDim = "dim is a dimension of the operand; -1 
 inline constexpr std::string_view kIndexDType = "The indices are integers, not i1.";
 
 AttributeSpec dim_attribute(std::string_view doc, bool required = false);
+/// The elements that `pad` adds between `size` elements, `interior` in each gap. An empty dimension
+/// has no gaps.
+IndexExpr interior_elements(const IndexExpr& size, int64_t interior);
 /// x as blocks: dimension `dim`, filled up with `fill` at its end, becomes [parts, ceil(n/parts)].
 /// Where dim is cut into as many parts, each rank has its block without communication.
 ValueId in_blocks(Builder& b, ValueId x, int64_t dim, int64_t parts, double fill);

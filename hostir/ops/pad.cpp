@@ -58,19 +58,12 @@ IndexExpr added(const IndexExpr& a, const IndexExpr& b) {
   return IndexExpr::binary(IndexExpr::Kind::kAdd, a, b);
 }
 
-// The elements that `interior` adds between `size` elements. An empty dimension has no gaps.
-IndexExpr interior_elements(const IndexExpr& size, int64_t interior) {
-  const IndexExpr gaps = IndexExpr::binary(IndexExpr::Kind::kMax,
-                                           IndexExpr::binary(IndexExpr::Kind::kSub, size, 1), 0);
-  return IndexExpr::binary(IndexExpr::Kind::kMul, gaps, interior);
-}
-
 Expected<std::vector<Type>> infer_pad(const OpCall& call) {
   const Padding p = padding_of(call);
   Shape shape = shape_of(call.operands[0]);
   for (size_t d = 0; d < shape.size(); ++d) {
     IndexExpr inner = shape[d];
-    if (p.interior[d] > 0) inner = added(inner, interior_elements(inner, p.interior[d]));
+    if (p.interior[d] > 0) inner = added(inner, ops::interior_elements(inner, p.interior[d]));
     shape[d] = added(added(inner, p.low[d]), p.high[d]).simplified();
   }
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
@@ -113,7 +106,7 @@ ops::Values pad_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   ExprList limit;
   IntList stride;
   for (size_t d = 0; d < from.size(); ++d) {
-    const IndexExpr span = added(from[d], interior_elements(from[d], interior[d]));
+    const IndexExpr span = added(from[d], ops::interior_elements(from[d], interior[d]));
     limit.push_back(added(low[d], span).simplified());
     stride.push_back(interior[d] + 1);
   }

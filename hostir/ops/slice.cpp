@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hostir/ops/builder.h"
+#include "hostir/ops/indexed.h"
 
 namespace hostir {
 
@@ -103,11 +103,12 @@ ops::Values slice_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   ExprList high;
   for (size_t d = 0; d < from.size(); ++d) {
     interior.push_back(stride[d] - 1);
-    // size of x - start - (1 + (n - 1) * stride)
-    const IndexExpr steps = IndexExpr::binary(
-        IndexExpr::Kind::kMul, IndexExpr::binary(IndexExpr::Kind::kSub, to[d], 1), stride[d]);
-    const IndexExpr used = IndexExpr::binary(
-        IndexExpr::Kind::kAdd, IndexExpr::binary(IndexExpr::Kind::kAdd, low[d], 1), steps);
+    // size of x - start - n elements - the gaps between them
+    IndexExpr used = IndexExpr::binary(IndexExpr::Kind::kAdd, low[d], to[d]);
+    if (stride[d] > 1) {
+      used = IndexExpr::binary(IndexExpr::Kind::kAdd, std::move(used),
+                               ops::interior_elements(to[d], stride[d] - 1));
+    }
     high.push_back(IndexExpr::binary(IndexExpr::Kind::kSub, from[d], used).simplified());
   }
   return {b.op(OpKind::pad, {dy[0]},
