@@ -8,6 +8,7 @@
 
 #include "hostir/ops/record.h"
 #include "hostir/passes/unshard.h"
+#include "interp/session/checks/roundings.h"
 #include "interp/session/values/assemble.h"
 #include "interp/session/values/value_recorder.h"
 
@@ -100,52 +101,6 @@ Rank holder(const Write& write, const std::vector<int64_t>& index) {
   return kNoRank;
 }
 
-// Which values of a fusion may differ between the two runs, and by the rounding to which dtype.
-// Parameters are the same in both. Equal operands give equal results, except where the order of an
-// op's sum may differ.
-class Roundings {
- public:
-  explicit Roundings(const Function& fusion) : fusion_(fusion), known_(fusion.values.size()) {}
-
-  /// Derives the results of an instruction from its operands.
-  void add(const Instruction& i) {
-    const OpShape shape = record(i.kind).shape;
-    Rounding made;
-    made.may_differ =
-        shape != OpShape::kPointwise && shape != OpShape::kBroadcast && shape != OpShape::kSource;
-    for (const Operand& o : i.operands) {
-      if (!o.value.valid() || !known_[o.value.index].may_differ) continue;
-      made.may_differ = true;
-      coarsen(made.dtype, known_[o.value.index].dtype);
-    }
-    for (const ValueId result : i.results) {
-      Rounding& rounding = known_[result.index] = made;
-      if (made.may_differ && std::holds_alternative<TensorType>(fusion_.value(result).type))
-        coarsen(rounding.dtype, dtype_of(fusion_.value(result).type));
-    }
-  }
-  /// True if all elements had the same bits in both runs.
-  void set_equal(ValueId value) { known_[value.index] = {}; }
-
-  /// The dtype with the fewest digits to which the value or one that it depends on was rounded.
-  std::optional<DType> of(ValueId value) const { return known_[value.index].dtype; }
-
- private:
-  struct Rounding {
-    bool may_differ = false;
-    std::optional<DType> dtype;
-  };
-
-  static void coarsen(std::optional<DType>& coarsest, std::optional<DType> other) {
-    if (!other || !is_float(*other)) return;
-    if (!coarsest || facts_of(*other).mantissa_bits < facts_of(*coarsest).mantissa_bits)
-      coarsest = other;
-  }
-
-  const Function& fusion_;
-  std::vector<Rounding> known_;  // by ValueId
-};
-
 // Everything needed to report where a value differs.
 struct Comparison {
   const Function& fusion;
@@ -184,7 +139,8 @@ std::optional<UnshardedDifference> compare_write(const Comparison& c, ValueId id
     out.rank = d.second;
     return out;
   }
-  const auto found = compare(whole.tensor, expected, c.tolerance, c.roundings.of(id));
+  const auto found =
+      compare(whole.tensor, expected, c.tolerance, c.roundings.of(id), c.roundings.scale(id));
   if (!found) return std::nullopt;
   return difference_at(c, value, op, write, Box::whole(expected.extents).index_at(found->first),
                        describe(*found, whole.tensor));
@@ -207,6 +163,10 @@ std::optional<Tensor> reference_value(const RecordedRun& run, const std::string&
 
 void compare_values(Comparison& c, UnshardedReport& report) {
   const std::vector<InstrId> order = c.fusion.preorder();
+  for (const Parameter& p : c.fusion.params) {
+    const auto value = reference_value(c.unsharded, c.fusion.value(p.value).name);
+    if (value) c.roundings.set_known(p.value, *value);
+  }
   for (uint32_t n = 1; n <= order.size() && !report.difference; ++n) {
     const OpRef op{c.fusion.name, n};
     c.roundings.add(c.fusion.instr(order[n - 1]));
@@ -214,6 +174,7 @@ void compare_values(Comparison& c, UnshardedReport& report) {
       const std::string& value = c.fusion.value(result).name;
       const auto expected = reference_value(c.unsharded, unsharded_name(c.fusion, result));
       if (!expected) continue;
+      c.roundings.set_known(result, *expected);
       const std::vector<Write> writes = writes_of(c.sharded, value);
       if (!writes.empty()) report.compared.push_back(value);
       for (const Write& write : writes) {
@@ -250,8 +211,8 @@ void compare_outputs(const Comparison& c, UnshardedReport& report) {
     report.largest_relative = std::max(report.largest_relative,
                                        relative_difference(actual[i].global, expected[i].global));
     const ValueId id = returned[i].value;
-    const auto found =
-        compare(actual[i].global, expected[i].global, c.tolerance, c.roundings.of(id));
+    const auto found = compare(actual[i].global, expected[i].global, c.tolerance,
+                               c.roundings.of(id), c.roundings.scale(id));
     if (!found || report.difference) continue;
     UnshardedDifference difference;
     difference.value = actual[i].name;

@@ -13,21 +13,6 @@
 namespace hostir::interp {
 namespace {
 
-double default_relative(DType dtype) {
-  switch (dtype) {
-    case DType::kF64:
-      return 1e-12;
-    case DType::kF32:
-      return 2e-6;
-    case DType::kF16:
-      return 2e-3;
-    case DType::kBF16:
-      return 1.6e-2;
-    default:  // 8-bit floats: one unit in the last place of the largest
-      return is_float(dtype) ? std::ldexp(1, -facts_of(dtype).mantissa_bits) : 0;
-  }
-}
-
 // Maps a value to an integer of the same order.
 int64_t ordered_bits(DType dtype, double value) {
   if (!is_float(dtype)) return static_cast<int64_t>(value);
@@ -75,21 +60,16 @@ struct Judge {
 };
 
 Judge make_judge(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance,
-                 std::optional<DType> rounded_to) {
+                 std::optional<DType> rounded_to, double rounded) {
   Judge judge{tolerance, actual.dtype, 0};
   if (tolerance.kind != Tolerance::Kind::kDefault) return judge;
-  double largest = 0;
-  const int64_t n = expected.element_count();
-  for (int64_t i = 0; i < n; ++i) {
-    const double v = std::fabs(expected.get_double(i));
-    if (std::isfinite(v)) largest = std::max(largest, v);
-  }
-  judge.scale = largest * std::max(default_relative(actual.dtype),
-                                   rounded_to ? default_relative(*rounded_to) : 0);
+  judge.scale =
+      std::max(rounded, largest_finite(expected)) *
+      std::max(default_relative(actual.dtype), rounded_to ? default_relative(*rounded_to) : 0);
   return judge;
 }
 
-double rounded(DType dtype, double value) {
+double rounded_once(DType dtype, double value) {
   Tensor one = Tensor::zeros(dtype, {});
   one.set_double(0, value);
   return one.get_double(0);
@@ -121,7 +101,7 @@ std::optional<TensorDifference> compare_floats(const Tensor& actual, const Tenso
   for (int64_t i = 0; i < n; ++i) {
     const double a = actual.get_double(i);
     double b = expected.get_double(i);
-    if (round && expected.dtype != actual.dtype) b = rounded(actual.dtype, b);
+    if (round && expected.dtype != actual.dtype) b = rounded_once(actual.dtype, b);
     const double distance = std::fabs(a - b);
     if (distance > d.max_abs) {
       d.max_abs = distance;
@@ -138,6 +118,31 @@ std::optional<TensorDifference> compare_floats(const Tensor& actual, const Tenso
 
 }  // namespace
 
+double default_relative(DType dtype) {
+  switch (dtype) {
+    case DType::kF64:
+      return 1e-12;
+    case DType::kF32:
+      return 2e-6;
+    case DType::kF16:
+      return 2e-3;
+    case DType::kBF16:
+      return 1.6e-2;
+    default:  // 8-bit floats: one unit in the last place of the largest
+      return is_float(dtype) ? std::ldexp(1, -facts_of(dtype).mantissa_bits) : 0;
+  }
+}
+
+double largest_finite(const Tensor& tensor) {
+  double largest = 0;
+  const int64_t n = tensor.element_count();
+  for (int64_t i = 0; i < n; ++i) {
+    const double v = std::fabs(tensor.get_double(i));
+    if (std::isfinite(v)) largest = std::max(largest, v);
+  }
+  return largest;
+}
+
 uint64_t ulp_distance(DType dtype, double a, double b) {
   if (std::isnan(a) || std::isnan(b))
     return std::isnan(a) == std::isnan(b) ? 0 : std::numeric_limits<uint64_t>::max();
@@ -148,13 +153,14 @@ uint64_t ulp_distance(DType dtype, double a, double b) {
 }
 
 std::optional<TensorDifference> compare(const Tensor& actual, const Tensor& expected,
-                                        const Tolerance& tolerance,
-                                        std::optional<DType> rounded_to) {
+                                        const Tolerance& tolerance, std::optional<DType> rounded_to,
+                                        double rounded) {
   const bool integers = !is_float(actual.dtype) && !is_float(expected.dtype);
   auto difference =
       integers && tolerance.kind != Tolerance::Kind::kAbsRel
           ? compare_integers(actual, expected)
-          : compare_floats(actual, expected, make_judge(actual, expected, tolerance, rounded_to));
+          : compare_floats(actual, expected,
+                           make_judge(actual, expected, tolerance, rounded_to, rounded));
   if (!difference) return difference;
   difference->actual = actual.get_double(difference->first);
   difference->expected = expected.get_double(difference->first);

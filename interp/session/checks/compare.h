@@ -29,10 +29,15 @@ struct TensorDifference {
 };
 
 /// nullopt if all elements agree. The extents must be equal. `rounded_to`: a dtype with fewer
-/// digits to which the tensors were rounded on the way, for the default tolerance.
+/// digits to which the tensors were rounded on the way, `rounded`: the largest number rounded there
+/// if it is above max|b|; both for the default tolerance.
 std::optional<TensorDifference> compare(const Tensor& actual, const Tensor& expected,
                                         const Tolerance& tolerance,
-                                        std::optional<DType> rounded_to = {});
+                                        std::optional<DType> rounded_to = {}, double rounded = 0);
+/// The r of the default tolerance.
+double default_relative(DType dtype);
+/// The largest |element| that is neither Inf nor NaN; 0 if there is none.
+double largest_finite(const Tensor& tensor);
 
 /// Why a tensor of this dtype cannot be the expected value for one of dtype `actual`; empty if it
 /// can. The kinds (float, integer, i1) must match. Integer widths must match too, unless the

@@ -12,8 +12,6 @@ namespace hostir::interp {
 
 namespace {
 
-using Kind = DiffFact::Kind;
-
 std::string property(const LogRun& run, std::string_view key) {
   for (const auto& [name, value] : run.properties) {
     if (name == key) return value;
@@ -245,6 +243,8 @@ class Facts {
   }
 
  private:
+  using Kind = DiffFact::Kind;
+
   // The first difference of two tables of (what, how), and how many more there are.
   Expected<void> differing(std::string_view sql, std::string_view between, std::string_view none) {
     HOSTIR_ASSIGN_OR_RETURN(const auto rows, differing_rows(a_, b_, sql, none));

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "interp/core/interpreter.h"
+#include "interp/core/state.h"
 #include "interp/core/partial_claims.h"
 #include "interp/session/answers/fault_words.h"
 #include "interp/session/prepare/engine.h"

@@ -1,0 +1,108 @@
+#include "interp/session/checks/roundings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hostir/ops/record.h"
+#include "interp/session/checks/compare.h"
+
+namespace hostir::interp {
+namespace {
+
+void coarsen(std::optional<DType>& coarsest, std::optional<DType> other) {
+  if (!other || !is_float(*other)) return;
+  if (!coarsest || facts_of(*other).mantissa_bits < facts_of(*coarsest).mantissa_bits)
+    coarsest = other;
+}
+
+PartialUses marks_of(const OpRecord& op, size_t operand) {
+  const size_t slot = slot_of(op, operand);
+  return slot < op.operands.size() ? op.operands[slot].partial : PartialUses();
+}
+
+}  // namespace
+
+Roundings::Roundings(const Function& fusion) : fusion_(fusion), known_(fusion.values.size()) {}
+
+double Roundings::Rounding::scale() const {
+  return std::max(largest, amplification ? std::min(rounded, largest * *amplification) : rounded);
+}
+
+Roundings::Effect Roundings::effect_of(const Instruction& i) {
+  const OpRecord& op = record(i.kind);
+  if (op.shape == OpShape::kBroadcast) return Effect::kPicked;
+  bool added = !i.operands.empty();
+  bool multiplied = added;
+  for (size_t n = 0; n < i.operands.size(); ++n) {
+    added = added && marks_of(op, n).sum == PartialUse::kAllAlike;
+    multiplied = multiplied && marks_of(op, n).sum == PartialUse::kOthersWhole;
+  }
+  if (multiplied || op.shape == OpShape::kContraction) return Effect::kMultiplied;
+  return added ? Effect::kAdded : Effect::kOther;
+}
+
+void Roundings::find_largest(const Instruction& i, Effect effect, Rounding& out) const {
+  const OpRecord& op = record(i.kind);
+  double product = 1;    // of the factors' largest elements
+  double rounded = 1;    // the largest number rounded for one factor, in that product
+  double amplified = 1;  // how much larger that is than the value, for the worst operand
+  for (size_t n = 0; n < i.operands.size(); ++n) {
+    if (!i.operands[n].value.valid()) continue;
+    const Rounding& in = known_[i.operands[n].value.index];
+    const double scale = in.scale();
+    const bool is_factor =
+        effect == Effect::kMultiplied && marks_of(op, n).sum == PartialUse::kOthersWhole;
+    if (is_factor) {
+      rounded = std::max(rounded * in.largest, product * scale);
+      product *= in.largest;
+      continue;
+    }
+    out.largest =
+        effect == Effect::kAdded ? out.largest + in.largest : std::max(out.largest, in.largest);
+    // A sum rounds even addends that are the same in both runs.
+    if (effect != Effect::kPicked || in.may_differ) out.rounded = std::max(out.rounded, scale);
+    if (in.may_differ && scale > in.largest * amplified) amplified = scale / in.largest;
+  }
+  if (effect == Effect::kMultiplied) {
+    out.largest = std::max(out.largest, product);
+    out.rounded = std::max(out.rounded, rounded);
+  } else if (effect == Effect::kOther) {
+    out.rounded = std::numeric_limits<double>::infinity();
+    out.amplification = amplified;
+  }
+}
+
+void Roundings::add(const Instruction& i) {
+  const OpShape shape = record(i.kind).shape;
+  const Effect effect = effect_of(i);
+  Rounding made;
+  made.may_differ =
+      shape != OpShape::kPointwise && shape != OpShape::kBroadcast && shape != OpShape::kSource;
+  for (const Operand& o : i.operands) {
+    if (!o.value.valid() || !known_[o.value.index].may_differ) continue;
+    made.may_differ = true;
+    coarsen(made.dtype, known_[o.value.index].dtype);
+  }
+  find_largest(i, effect, made);
+  if (shape == OpShape::kSource) made.largest = std::fabs(i.attributes.get_or<double>("value", 0));
+  for (const ValueId result : i.results) {
+    Rounding& rounding = known_[result.index] = made;
+    if (made.may_differ && std::holds_alternative<TensorType>(fusion_.value(result).type))
+      coarsen(rounding.dtype, dtype_of(fusion_.value(result).type));
+    const double most =
+        rounding.dtype ? std::max(1.0, kMostRelative / default_relative(*rounding.dtype)) : 1;
+    if (effect == Effect::kOther) rounding.amplification = std::min(*made.amplification, most);
+    if (effect == Effect::kPicked) rounding.amplification = most;
+  }
+}
+
+void Roundings::set_known(ValueId value, const Tensor& tensor) {
+  known_[value.index].largest = largest_finite(tensor);
+}
+
+void Roundings::set_equal(ValueId value) {
+  known_[value.index] = {.largest = known_[value.index].largest};
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,60 @@
+// How far the values of a sharded run may be from those of the unsharded run.
+//
+// Both compute the same, but add in another order, so a value may differ by a few roundings. What
+// was rounded can be much larger than the value: 1e6 - 999999 is 1, with an error of 1e6. So each
+// value has a scale, the largest number that was rounded on the way to it:
+//   sums, products   the largest addend: of a product, the product of its factors' largest elements
+//   other ops        as much larger than the value as it is for the worst operand
+// A nonlinear op may make errors larger or smaller, by an unknown factor. There, and where elements
+// are only picked, the tolerance stays below kMostRelative of the value, or the check would find
+// nothing any more after a mask of -1e30. Equal operands give equal results, except where the order
+// of an op's sum may differ.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "hostir/ir/program.h"
+#include "hostir/ir/tensor.h"
+
+namespace hostir::interp {
+
+class Roundings {
+ public:
+  static constexpr double kMostRelative = 0.05;
+
+  explicit Roundings(const Function& fusion);
+
+  /// Derives the results of an instruction from its operands.
+  void add(const Instruction& i);
+  /// The elements of a value, in the unsharded run.
+  void set_known(ValueId value, const Tensor& tensor);
+  /// All elements had the same bits in both runs.
+  void set_equal(ValueId value);
+
+  /// The dtype with the fewest digits to which the value or one that it depends on was rounded.
+  std::optional<DType> of(ValueId value) const { return known_[value.index].dtype; }
+  /// The largest number that was rounded on the way, at least the value's largest element.
+  double scale(ValueId value) const { return known_[value.index].scale(); }
+
+ private:
+  struct Rounding {
+    bool may_differ = false;
+    std::optional<DType> dtype;
+    double largest = 0;  // the largest element, or a bound where no run has the value in a buffer
+    double rounded = 0;  // the largest number rounded on the way
+    std::optional<double> amplification = {};  // of `largest`: limits `rounded`
+
+    double scale() const;
+  };
+
+  // How the numbers rounded for the operands appear in the result.
+  enum class Effect : uint8_t { kAdded, kMultiplied, kPicked, kOther };
+  static Effect effect_of(const Instruction& i);
+  void find_largest(const Instruction& i, Effect effect, Rounding& out) const;
+
+  const Function& fusion_;
+  std::vector<Rounding> known_;  // by ValueId
+};
+
+}  // namespace hostir::interp
