@@ -7,6 +7,7 @@
 #include "hostir/api/backends.h"
 #include "interp/session/checks/check_unsharded.h"
 #include "interp/session/checks/compare.h"
+#include "interp/session/checks/roundings.h"
 
 namespace hostir::api {
 
@@ -34,10 +35,38 @@ bool may_be_rounding(const interp::TensorDifference& d, DType dtype) {
   return is_float(dtype) && d.max_abs <= margin * d.allowed;
 }
 
-std::optional<ExampleRuns::Output> difference(const Tensor& actual, const Tensor& wanted,
+// An output of the fusion, and what may have been rounded on the way to it.
+struct Wanted {
+  const Tensor& tensor;
+  std::optional<DType> rounded_to;
+  double rounded = 0;
+};
+
+// The roundings of a fusion's outputs in a run that may execute other ops.
+std::vector<Wanted> wanted_of(const Function& fusion,
+                              const std::vector<std::pair<std::string, Tensor>>& inputs,
+                              const std::vector<interp::NamedOutput>& outputs) {
+  interp::Roundings roundings(fusion, interp::Roundings::Order::kAnother);
+  for (size_t p = 0; p < fusion.params.size() && p < inputs.size(); ++p)
+    roundings.set_known(fusion.params[p].value, inputs[p].second);
+  const std::vector<InstrId> order = fusion.preorder();
+  for (const InstrId id : order) roundings.add(fusion.instr(id));
+  const std::vector<Operand>& returned = fusion.instr(order.back()).operands;
+  std::vector<Wanted> out;
+  for (size_t i = 0; i < outputs.size() && i < returned.size(); ++i) {
+    const ValueId value = returned[i].value;
+    roundings.set_known(value, outputs[i].global);
+    out.push_back({outputs[i].global, roundings.of(value), roundings.scale(value)});
+  }
+  return out;
+}
+
+std::optional<ExampleRuns::Output> difference(const Tensor& actual, const Wanted& expected,
                                               const std::string& name, const std::string& where,
                                               const std::string& against) {
-  const auto found = interp::compare(actual, wanted, Tolerance());
+  const Tensor& wanted = expected.tensor;
+  const auto found =
+      interp::compare(actual, wanted, Tolerance(), expected.rounded_to, expected.rounded);
   if (!found) return std::nullopt;
   const std::vector<int64_t> at = Box::whole(wanted.extents).index_at(found->first);
   const std::string index = at.empty() ? std::string() : fmt::format("[{}]", fmt::join(at, ", "));
@@ -47,22 +76,23 @@ std::optional<ExampleRuns::Output> difference(const Tensor& actual, const Tensor
       may_be_rounding(*found, wanted.dtype)};
 }
 
-ExampleRuns::Output compared(const interp::NamedOutput& given, const Tensor& wanted,
+ExampleRuns::Output compared(const interp::NamedOutput& given, const Wanted& expected,
                              const std::string& against) {
+  const Tensor& wanted = expected.tensor;
   const Sharding* sharding = sharding_of(given.type);
   const bool is_partial = sharding != nullptr && sharding->is_partial();
   std::optional<ExampleRuns::Output> worst;
   const auto add = [&](std::optional<ExampleRuns::Output> found) {
     if (found && (!worst || (worst->is_rounding && !found->is_rounding))) worst = std::move(found);
   };
-  if (is_partial) add(difference(given.global, wanted, given.name, "", against));
+  if (is_partial) add(difference(given.global, expected, given.name, "", against));
   for (size_t rank = 0; !is_partial && rank < given.parts.size(); ++rank) {
     const Box& box = given.boxes[rank];
     const Tensor& part = given.parts[rank];
     const bool is_held = box.lo.size() == wanted.extents.size() && !part.data.empty() &&
                          Box::whole(wanted.extents).contains(box);
     if (!is_held) continue;
-    add(difference(with_part(wanted, box, part), wanted, given.name,
+    add(difference(with_part(wanted, box, part), expected, given.name,
                    fmt::format(" on rank {}", rank), against));
   }
   return worst.value_or(ExampleRuns::Output{});
@@ -85,11 +115,13 @@ Expected<ExampleRuns> run_both(const LoadedFile& file, const Program& program,
       interp::unsharded_outputs(program, against, prepared->inputs, make, options));
   options.keep_parts = true;
   HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult result, interp::run(*prepared, make, options));
-  for (size_t i = 0; i < result.outputs.size() && i < wanted.size(); ++i) {
+  const std::vector<Wanted> expected =
+      wanted_of(*program.find_function(against), prepared->inputs, wanted);
+  for (size_t i = 0; i < result.outputs.size() && i < expected.size(); ++i) {
     if (result.outputs[i].global.dtype != wanted[i].global.dtype ||
         result.outputs[i].global.extents != wanted[i].global.extents)
       return out;
-    out.outputs.push_back(compared(result.outputs[i], wanted[i].global, against));
+    out.outputs.push_back(compared(result.outputs[i], expected[i], against));
   }
   // Replicas that differ do not end a run; the outputs show them.
   out.compared = result.worst() == nullptr || !result.worst()->fatal;

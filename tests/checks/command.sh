@@ -138,6 +138,8 @@ expect 1 "a proof by a wrong rule" "$hostir" verify $rule @cut_sum --against @wh
 says "proof_by_a_wrong_rule.hir:5:10: error[against_differs]: %y is not equal to that of @whole, although the sharding rule of @gate says so" "the rule is pointed at"
 expect 0 "a proof without parts" "$hostir" verify $rule @whole --against @whole
 if grep -q "sharding rule" "$work/out"; then failed=$((failed + 1)); echo "FAILED: a rule that nothing needs is named"; fi
+rounded=tests/scripts/regress/proof_through_a_rounding.hir
+expect 0 "a proof through a rounding" "$hostir" verify $rounded @sum_host --against @sum
 expect 64 "another number of parameters" "$hostir" verify $against @right --against @rows
 says "@right has 3 parameters and 1 results, @rows has 1 and 1" "the parameters are counted"
 expect 64 "against a function that is no fusion" "$hostir" verify $against @right --against @mm

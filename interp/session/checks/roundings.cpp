@@ -23,7 +23,8 @@ PartialUses marks_of(const OpRecord& op, size_t operand) {
 
 }  // namespace
 
-Roundings::Roundings(const Function& fusion) : fusion_(fusion), known_(fusion.values.size()) {}
+Roundings::Roundings(const Function& fusion, Order order)
+    : fusion_(fusion), order_(order), known_(fusion.values.size()) {}
 
 double Roundings::Rounding::scale() const {
   return std::max(largest, amplification ? std::min(rounded, largest * *amplification) : rounded);
@@ -77,8 +78,8 @@ void Roundings::add(const Instruction& i) {
   const OpShape shape = record(i.kind).shape;
   const Effect effect = effect_of(i);
   Rounding made;
-  made.may_differ =
-      shape != OpShape::kPointwise && shape != OpShape::kBroadcast && shape != OpShape::kSource;
+  made.may_differ = shape != OpShape::kBroadcast && shape != OpShape::kSource &&
+                    (shape != OpShape::kPointwise || order_ == Order::kAnother);
   for (const Operand& o : i.operands) {
     if (!o.value.valid() || !known_[o.value.index].may_differ) continue;
     made.may_differ = true;

@@ -23,7 +23,10 @@ class Roundings {
  public:
   static constexpr double kMostRelative = 0.05;
 
-  explicit Roundings(const Function& fusion);
+  /// kSame: both runs execute the same ops, so only the order inside an op's sum may differ.
+  /// kAnother: one may add, multiply or round in another order throughout.
+  enum class Order : uint8_t { kSame, kAnother };
+  explicit Roundings(const Function& fusion, Order order = Order::kSame);
 
   /// Derives the results of an instruction from its operands.
   void add(const Instruction& i);
@@ -54,6 +57,7 @@ class Roundings {
   void find_largest(const Instruction& i, Effect effect, Rounding& out) const;
 
   const Function& fusion_;
+  const Order order_;
   std::vector<Rounding> known_;  // by ValueId
 };
 
