@@ -21,7 +21,8 @@ struct Contraction {
 
 // Pretty form: `batching_dims = [0] x [0], contracting_dims = [2] x [1]`; generic form:
 // `#stablehlo.dot<...>`.
-std::optional<Contraction> contraction_of(const OpSite& s) {
+std::optional<Contraction> contraction_of(const OpSite& s,
+                                          std::string_view generic = "dot_dimension_numbers") {
   Contraction c;
   const auto two = [&](std::string_view name, Dims& left, Dims& right) {
     const Attr* lists = s.op.find(name);
@@ -31,7 +32,7 @@ std::optional<Contraction> contraction_of(const OpSite& s) {
   };
   two("batching_dims", c.left_batch, c.right_batch);
   two("contracting_dims", c.left_contracted, c.right_contracted);
-  if (const Attr* numbers = s.op.find("dot_dimension_numbers")) {
+  if (const Attr* numbers = s.op.find(generic)) {
     const auto list = [&](std::string_view name, Dims& out) {
       if (const Attr* field = numbers->find(name)) out = field->integers();
     };
@@ -175,7 +176,82 @@ Expected<void> emit_dot(const OpSite& s) {
   return s.set(std::move(y));
 }
 
+// `lhs` once per group, [groups, ..], with zeros in the rows of other groups. Group g has the
+// sizes[g] rows after those of the groups before it; rows after the last group belong to none.
+Expected<Known> rows_by_group(Emitter& e, const Known& lhs, const Known& sizes, int64_t ragged) {
+  HOSTIR_ASSIGN_OR_RETURN(const Known size, e.cast(sizes, "i32"));
+  Attributes along;
+  along.set("dim", int64_t{0});
+  HOSTIR_ASSIGN_OR_RETURN(const Known end, e.apply(OpKind::cumsum, {size}, along));
+  HOSTIR_ASSIGN_OR_RETURN(const Known begin, e.apply(OpKind::sub, {end, size}));
+  Dims all = lhs.type.dims;
+  all.insert(all.begin(), size.type.dims.front());
+  const ModuleType numbers = tensor_type("i32", {lhs.type.dims[static_cast<size_t>(ragged)]});
+  HOSTIR_ASSIGN_OR_RETURN(const Known row, e.apply(OpKind::iota, {}, along, &numbers));
+  HOSTIR_ASSIGN_OR_RETURN(const Known rows, e.broadcast(row, {ragged + 1}, all));
+  HOSTIR_ASSIGN_OR_RETURN(const Known low, e.broadcast(begin, {0}, all));
+  HOSTIR_ASSIGN_OR_RETURN(const Known high, e.broadcast(end, {0}, all));
+  HOSTIR_ASSIGN_OR_RETURN(const Known after, e.compared(rows, low, "ge"));
+  HOSTIR_ASSIGN_OR_RETURN(const Known before, e.compared(rows, high, "lt"));
+  HOSTIR_ASSIGN_OR_RETURN(const Known mine, e.apply(OpKind::logical_and, {after, before}));
+  Dims behind;
+  for (size_t d = 1; d < all.size(); ++d) behind.push_back(static_cast<int64_t>(d));
+  HOSTIR_ASSIGN_OR_RETURN(const Known copies, e.broadcast(lhs, behind, all));
+  return e.apply(OpKind::select, {mine, copies, e.number(0, copies.type)});
+}
+
+// chlo.ragged_dot. If the ragged dimension is a row of the result, each group of rows is multiplied
+// with the group's own matrix, so the group is contracted. If it is contracted, there is one result
+// per group, in front. If it is a batch dimension, the groups do not matter.
+Expected<void> emit_ragged_dot(const OpSite& s) {
+  const Attr* numbers = s.op.find("ragged_dot_dimension_numbers");
+  auto c = contraction_of(s, "ragged_dot_dimension_numbers");
+  const auto list = [&](std::string_view name) {
+    const Attr* field = numbers != nullptr ? numbers->find(name) : nullptr;
+    return field != nullptr ? field->integers() : Dims{};
+  };
+  const Dims ragged = list("lhs_ragged_dimensions");
+  const Dims groups = list("rhs_group_dimensions");
+  if (!c || ragged.size() != 1 || s.in(2).type.dims.size() != 1)
+    return s.emitter.opaque(s, "with groups that differ along a batch");
+  const auto is_in = [](const Dims& dims, const Dims& one) {
+    return one.size() == 1 && std::find(dims.begin(), dims.end(), one[0]) != dims.end();
+  };
+  const bool is_row = is_in(c->left_free, ragged);
+  const bool is_contracted = is_in(c->left_contracted, ragged);
+  if (is_row ? !is_in(c->right_free, groups) : !groups.empty())
+    return s.fail("import_c2", "needs a group dimension exactly if the ragged one is a row");
+  if (!is_row && !is_contracted && !is_in(c->left_batch, ragged))
+    return s.fail("import_c2", fmt::format("has no dimension {}", ragged[0]));
+  const std::string& element = s.result_type().element;
+  HOSTIR_ASSIGN_OR_RETURN(Known a, s.emitter.cast(s.in(0), element));
+  HOSTIR_ASSIGN_OR_RETURN(Known b, s.emitter.cast(s.in(1), element));
+  if (is_row || is_contracted) {
+    HOSTIR_ASSIGN_OR_RETURN(a, rows_by_group(s.emitter, a, s.in(2), ragged[0]));
+    for (Dims* dims : {&c->left_batch, &c->left_contracted, &c->left_free}) {
+      for (int64_t& d : *dims) ++d;
+    }
+  }
+  if (is_row) {
+    c->left_contracted.insert(c->left_contracted.begin(), 0);
+    c->right_contracted.insert(c->right_contracted.begin(), groups[0]);
+    std::erase(c->right_free, groups[0]);
+  }
+  if (is_contracted) c->left_free.insert(c->left_free.begin(), 0);
+  HOSTIR_ASSIGN_OR_RETURN(Known y, contract(s.emitter, std::move(a), std::move(b), *c));
+  if (is_contracted && !c->left_batch.empty()) {  // the groups stand behind the batch
+    const auto batch = static_cast<int64_t>(c->left_batch.size());
+    Dims order = {batch};
+    for (int64_t d = 0; d < static_cast<int64_t>(y.type.dims.size()); ++d) {
+      if (d != batch) order.push_back(d);
+    }
+    HOSTIR_ASSIGN_OR_RETURN(y, s.emitter.transposed(y, order));
+  }
+  return s.set(std::move(y));
+}
+
 constexpr HandlerRow kContractionRows[] = {
+    {"chlo.ragged_dot", emit_ragged_dot, 3},
     {"stablehlo.dot_general", emit_dot_general, 2},
     {"stablehlo.dot", emit_dot, 2},
 };

@@ -130,6 +130,28 @@ Expected<void> emit_tuple_element(const OpSite& s) {
   return s.set(parts[static_cast<size_t>(index)]);
 }
 
+// The handler of a library's routine, or of an operation that an older version of StableHLO lacks
+// (`mhlo.erf`, printed by jax.export). nullptr for other calls.
+const HandlerRow* row_of_call(std::string_view target) {
+  for (const std::string_view dialect : {"mhlo.", "chlo."}) {
+    if (!target.starts_with(dialect)) continue;
+    const std::string name = "chlo." + std::string(target.substr(dialect.size()));
+    return is_pointwise(name) ? find_handler(name) : nullptr;
+  }
+  for (const std::string_view type : {"s", "d"}) {
+    if (target == fmt::format("lapack_{}potrf_ffi", type)) return find_handler("hostir.potrf");
+    if (target == fmt::format("lapack_{}trsm_ffi", type)) return find_handler("hostir.trsm");
+  }
+  return target == "cusolver_potrf_ffi" ? find_handler("hostir.potrf") : nullptr;
+}
+
+// A token orders side effects, of which nothing is kept.
+Expected<void> emit_token(const OpSite& s) {
+  Known token;
+  token.type = s.result_type();
+  return s.set(std::move(token));
+}
+
 // Markers for partitioners and printers are the identity. Any other custom call is code outside the
 // module.
 Expected<void> emit_custom_call(const OpSite& s) {
@@ -162,6 +184,11 @@ Expected<void> emit_custom_call(const OpSite& s) {
     return find_handler("chlo.top_k")->handler(s);
   if (target == "cu_threefry2x32" || target == "hip_threefry2x32")
     return find_handler("hostir.threefry2x32")->handler(s);
+  if (const HandlerRow* row = row_of_call(target); row != nullptr && s.count() >= row->least) {
+    ModuleOp named = s.op;
+    named.name = row->name;
+    return row->handler(OpSite{s.emitter, s.function, named, s.frame});
+  }
   return s.emitter.opaque(s, "@" + target);
 }
 
@@ -169,6 +196,8 @@ constexpr HandlerRow kControlRows[] = {
     {"sdy.manual_computation", emit_manual, 0},
     {"sdy.named_computation", emit_named, 0},
     {"stablehlo.tuple", emit_tuple, 0},
+    {"stablehlo.create_token", emit_token, 0},
+    {"stablehlo.after_all", emit_token, 0},
     {"stablehlo.get_tuple_element", emit_tuple_element},
     {"func.call", emit_call, 0},
     {"stablehlo.composite", emit_composite, 0},

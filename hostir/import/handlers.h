@@ -28,6 +28,7 @@ std::span<const HandlerRow> special_handlers();  // element by element, as point
 std::span<const HandlerRow> bit_handlers();      // element by element, too
 std::span<const HandlerRow> bitcast_handlers();
 std::span<const HandlerRow> shape_handlers();
+std::span<const HandlerRow> algebra_handlers();
 std::span<const HandlerRow> contraction_handlers();
 std::span<const HandlerRow> convolution_handlers();
 std::span<const HandlerRow> reduction_handlers();

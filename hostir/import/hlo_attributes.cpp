@@ -242,6 +242,29 @@ Expected<void> constant(ModuleOp& op, const HloInstruction& i) {
   return {};
 }
 
+// `backend_config={uplo = 76 : ui8, lower = true}`: integers and booleans.
+void configuration(ModuleOp& op, const HloInstruction& i) {
+  std::string_view text = i.attribute("backend_config");
+  const auto trimmed = [](std::string_view word) {
+    const size_t begin = word.find_first_not_of(" {");
+    if (begin == std::string_view::npos) return std::string_view();
+    return word.substr(begin, word.find_first_of(" }", begin) - begin);
+  };
+  Attr config;
+  config.kind = Attr::Kind::kDict;
+  while (!text.empty()) {
+    const std::string_view field = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), field.size() + 1));
+    const size_t equals = field.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view value = trimmed(field.substr(equals + 1));
+    int64_t number = value == "true" ? 1 : 0;
+    std::from_chars(value.data(), value.data() + value.size(), number);
+    config.fields.emplace_back(trimmed(field.substr(0, equals)), Attr::of_int(number));
+  }
+  op.attributes.emplace_back("backend_config", std::move(config));
+}
+
 }  // namespace
 
 Expected<void> convert_attributes(ModuleOp& op, const HloInstruction& i, const HloComputation& c,
@@ -297,6 +320,15 @@ Expected<void> convert_attributes(ModuleOp& op, const HloInstruction& i, const H
     std::string target(i.attribute("custom_call_target"));
     std::erase(target, '"');
     op.attributes.emplace_back("callee", Attr::of_word(std::move(target)));
+    configuration(op, i);
+  }
+  if (name == "stablehlo.cholesky" || name == "stablehlo.triangular_solve") {
+    for (const std::string_view key : {"lower", "left_side", "unit_diagonal"}) {
+      if (!i.attribute(key).empty())
+        op.attributes.emplace_back(key, Attr::of_int(i.attribute(key) == "true" ? 1 : 0));
+    }
+    op.attributes.emplace_back("transpose_a",
+                               Attr::of_word(std::string(i.attribute("transpose_a"))));
   }
   return collective(op, i, partitions);
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes inputs and results of cases whose texts are written by hand: make_programs.py [FOLDER]. Needs numpy."""
 import json
+import math
 import pathlib
 import sys
 
@@ -148,8 +149,46 @@ def batched_slices():
     return [x, at, update], [np.stack([x[b, s:s + 2] for b, s in enumerate(starts)]), y]
 
 
+def lower_triangle(*dims):
+    return (np.tril(f32(*dims)) + 4 * np.eye(dims[-1])).astype(np.float32)
+
+
+def linear_algebra():
+    """cholesky and triangular_solve, as operations with a batch and as the calls of LAPACK that JAX writes on CPU."""
+    x, b, l = f32(4, 5, 5), f32(4, 5, 2), lower_triangle(5, 5)
+    spd = x @ x.transpose(0, 2, 1) + 5 * np.eye(5, dtype=np.float32)
+    factor = np.linalg.cholesky(spd)
+    bad = spd[0] - 30 * np.diag([0, 0, 1, 0, 0]).astype(np.float32)
+    solved = np.linalg.solve(factor.transpose(0, 2, 1), b)
+    right = b[0].T @ np.linalg.inv(l.T)
+    unit = np.linalg.solve(np.tril(l, -1) + np.eye(5), b[1])
+    upper = factor.transpose(0, 2, 1)
+    out = [factor, solved, np.linalg.cholesky(spd[0]), np.int32(0), np.int32(3), right, unit, upper]
+    return [spd, b, l, bad], [o.astype(np.float32) if o.dtype == np.float64 else o for o in out]
+
+
+def ragged_dot():
+    """chlo.ragged_dot: groups of rows, a contracted dimension in groups, and both with a batch; rows behind the last group."""
+    x, w, sizes = f32(8, 4), f32(3, 4, 6), np.array([3, 0, 4], np.int32)
+    y, u, v = f32(8, 6), f32(2, 8, 4), f32(3, 2, 4, 5)
+    ends = np.cumsum(sizes)
+    rows, grouped, batched = np.zeros((8, 6)), np.zeros((3, 4, 6)), np.zeros((2, 8, 5))
+    for g, (end, size) in enumerate(zip(ends, sizes)):
+        part = slice(end - size, end)
+        rows[part], grouped[g] = x[part] @ w[g], x[part].T @ y[part]
+        batched[:, part] = u[:, part] @ v[g]
+    return [x, w, sizes, y, u, v], [a.astype(np.float32) for a in (rows, grouped, batched)]
+
+
+def older_names():
+    """Calls of mhlo.*, which jax.export prints for operations that an older StableHLO lacks, and tokens of a print."""
+    x = np.array([-0.9, -0.25, 0.1, 0.5], np.float32)
+    return [x], [np.arcsin(x), np.sinh(x), np.array([math.erf(v) for v in x], np.float32), np.isinf(x)]
+
+
 CASES = [decode_until_end, converge, manual_converge, lexsort, sort_abs, pool_grad_padding, narrow_integers, written_sizes,
-         scatter_pairs, threefry_kernel, reducers, region_constants, tuples, named_computation, batched_slices]
+         scatter_pairs, threefry_kernel, reducers, region_constants, tuples, named_computation, batched_slices,
+         linear_algebra, ragged_dot, older_names]
 
 if __name__ == "__main__":
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
