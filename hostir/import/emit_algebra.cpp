@@ -141,6 +141,13 @@ bool can_factor(const ModuleType& type) {
          is_float(type);
 }
 
+// Says whose matrix it is, for a call by the name that the text has.
+Expected<void> unfit(const OpSite& s) {
+  const Attr* callee = s.op.find("callee");
+  return s.emitter.opaque(s, (callee != nullptr ? "@" + callee->text + ", " : "") +
+                                 "needs square matrices of floats with at most 512 rows");
+}
+
 // `lower = true`, as a bool or an integer.
 bool flag(const OpSite& s, std::string_view name, bool otherwise) {
   const Attr* attr = s.op.find(name);
@@ -148,7 +155,7 @@ bool flag(const OpSite& s, std::string_view name, bool otherwise) {
 }
 
 Expected<void> emit_cholesky(const OpSite& s) {
-  if (!can_factor(s.in(0).type)) return s.emitter.opaque(s, "of more than 512 rows");
+  if (!can_factor(s.in(0).type)) return unfit(s);
   HOSTIR_ASSIGN_OR_RETURN(Factor out, factored(s, flag(s, "lower", false)));
   return s.set(std::move(out.lower));
 }
@@ -187,7 +194,7 @@ Expected<Known> solved(Matrices& m, const Known& a, Known b, bool lower, bool un
 Expected<void> solve(const OpSite& s, Triangle t) {
   const ModuleType& type = s.in(0).type;
   const Dims& right = s.in(1).type.dims;
-  if (!can_factor(type)) return s.emitter.opaque(s, "of more than 512 rows");
+  if (!can_factor(type)) return unfit(s);
   const size_t rank = type.dims.size();
   if (right.size() != rank || right[t.left ? rank - 2 : rank - 1] != type.dims.back() ||
       !std::equal(right.begin(), right.end() - 2, type.dims.begin())) {
@@ -236,7 +243,7 @@ std::optional<int64_t> option(const OpSite& s, std::string_view name) {
 Expected<void> emit_potrf(const OpSite& s) {
   const bool fits = s.op.results.size() == 2 && can_factor(s.in(0).type) &&
                     s.result_type() == s.in(0).type && s.result_type(1).element == "i32";
-  if (!fits) return s.emitter.opaque(s, "in a form of its own");
+  if (!fits) return unfit(s);
   const bool lower =
       option(s, "uplo").value_or(option(s, "lower").value_or(1) != 0 ? 'L' : 'U') == 'L';
   HOSTIR_ASSIGN_OR_RETURN(Factor out, factored(s, lower));
@@ -249,8 +256,7 @@ Expected<void> emit_trsm(const OpSite& s) {
   const auto half = option(s, "uplo");
   const auto how = option(s, "trans_x");
   const auto diagonal = option(s, "diag");
-  if (!side || !half || !how || !diagonal || s.op.results.size() != 1)
-    return s.emitter.opaque(s, "in a form of its own");
+  if (!side || !half || !how || !diagonal || s.op.results.size() != 1) return unfit(s);
   return solve(s, {*side == 'L', *half == 'L', *how != 'N', *diagonal == 'U'});
 }
 

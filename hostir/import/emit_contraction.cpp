@@ -178,8 +178,17 @@ Expected<void> emit_dot(const OpSite& s) {
 
 // `lhs` once per group, [groups, ..], with zeros in the rows of other groups. Group g has the
 // sizes[g] rows after those of the groups before it; rows after the last group belong to none.
-Expected<Known> rows_by_group(Emitter& e, const Known& lhs, const Known& sizes, int64_t ragged) {
-  HOSTIR_ASSIGN_OR_RETURN(const Known size, e.cast(sizes, "i32"));
+// The sizes are [groups], or [batch.., groups] for batch dimensions of `lhs` in ascending order.
+Expected<Known> rows_by_group(Emitter& e, const Known& lhs, const Known& sizes, const Dims& batch,
+                              int64_t ragged) {
+  HOSTIR_ASSIGN_OR_RETURN(Known size, e.cast(sizes, "i32"));
+  Dims spread = {0};
+  Dims front = {static_cast<int64_t>(size.type.dims.size()) - 1};
+  for (size_t d = 0; d + 1 < size.type.dims.size(); ++d) {
+    spread.push_back(batch[d] + 1);
+    front.push_back(static_cast<int64_t>(d));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(size, e.transposed(size, front));
   Attributes along;
   along.set("dim", int64_t{0});
   HOSTIR_ASSIGN_OR_RETURN(const Known end, e.apply(OpKind::cumsum, {size}, along));
@@ -189,8 +198,8 @@ Expected<Known> rows_by_group(Emitter& e, const Known& lhs, const Known& sizes, 
   const ModuleType numbers = tensor_type("i32", {lhs.type.dims[static_cast<size_t>(ragged)]});
   HOSTIR_ASSIGN_OR_RETURN(const Known row, e.apply(OpKind::iota, {}, along, &numbers));
   HOSTIR_ASSIGN_OR_RETURN(const Known rows, e.broadcast(row, {ragged + 1}, all));
-  HOSTIR_ASSIGN_OR_RETURN(const Known low, e.broadcast(begin, {0}, all));
-  HOSTIR_ASSIGN_OR_RETURN(const Known high, e.broadcast(end, {0}, all));
+  HOSTIR_ASSIGN_OR_RETURN(const Known low, e.broadcast(begin, spread, all));
+  HOSTIR_ASSIGN_OR_RETURN(const Known high, e.broadcast(end, spread, all));
   HOSTIR_ASSIGN_OR_RETURN(const Known after, e.compared(rows, low, "ge"));
   HOSTIR_ASSIGN_OR_RETURN(const Known before, e.compared(rows, high, "lt"));
   HOSTIR_ASSIGN_OR_RETURN(const Known mine, e.apply(OpKind::logical_and, {after, before}));
@@ -212,8 +221,13 @@ Expected<void> emit_ragged_dot(const OpSite& s) {
   };
   const Dims ragged = list("lhs_ragged_dimensions");
   const Dims groups = list("rhs_group_dimensions");
-  if (!c || ragged.size() != 1 || s.in(2).type.dims.size() != 1)
-    return s.emitter.opaque(s, "with groups that differ along a batch");
+  const Dims& sizes = s.in(2).type.dims;
+  const bool batched =
+      c && sizes.size() == 1 + c->left_batch.size() &&
+      std::is_sorted(c->left_batch.begin(), c->left_batch.end()) &&
+      std::equal(sizes.begin(), sizes.end() - 1, sizes_of(s.in(0), c->left_batch).begin());
+  if (!c || ragged.size() != 1 || (sizes.size() != 1 && !batched))
+    return s.emitter.opaque(s, "with groups that differ along a row");
   const auto is_in = [](const Dims& dims, const Dims& one) {
     return one.size() == 1 && std::find(dims.begin(), dims.end(), one[0]) != dims.end();
   };
@@ -227,7 +241,7 @@ Expected<void> emit_ragged_dot(const OpSite& s) {
   HOSTIR_ASSIGN_OR_RETURN(Known a, s.emitter.cast(s.in(0), element));
   HOSTIR_ASSIGN_OR_RETURN(Known b, s.emitter.cast(s.in(1), element));
   if (is_row || is_contracted) {
-    HOSTIR_ASSIGN_OR_RETURN(a, rows_by_group(s.emitter, a, s.in(2), ragged[0]));
+    HOSTIR_ASSIGN_OR_RETURN(a, rows_by_group(s.emitter, a, s.in(2), c->left_batch, ragged[0]));
     for (Dims* dims : {&c->left_batch, &c->left_contracted, &c->left_free}) {
       for (int64_t& d : *dims) ++d;
     }
@@ -239,12 +253,14 @@ Expected<void> emit_ragged_dot(const OpSite& s) {
   }
   if (is_contracted) c->left_free.insert(c->left_free.begin(), 0);
   HOSTIR_ASSIGN_OR_RETURN(Known y, contract(s.emitter, std::move(a), std::move(b), *c));
-  if (is_contracted && !c->left_batch.empty()) {  // the groups stand behind the batch
+  if (is_contracted) {  // the groups stand behind the batch; they belong behind the devices
     const auto batch = static_cast<int64_t>(c->left_batch.size());
-    Dims order = {batch};
+    const int64_t lead = s.op.integer_or("lead", 0);
+    Dims order;
     for (int64_t d = 0; d < static_cast<int64_t>(y.type.dims.size()); ++d) {
       if (d != batch) order.push_back(d);
     }
+    order.insert(order.begin() + std::clamp<int64_t>(lead, 0, batch), batch);
     HOSTIR_ASSIGN_OR_RETURN(y, s.emitter.transposed(y, order));
   }
   return s.set(std::move(y));

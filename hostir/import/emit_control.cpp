@@ -133,6 +133,9 @@ Expected<void> emit_tuple_element(const OpSite& s) {
 // The handler of a library's routine, or of an operation that an older version of StableHLO lacks
 // (`mhlo.erf`, printed by jax.export). nullptr for other calls.
 const HandlerRow* row_of_call(std::string_view target) {
+  if (target == "TopK" || target == "mhlo.topk") return find_handler("chlo.top_k");
+  if (target == "cu_threefry2x32" || target == "hip_threefry2x32")
+    return find_handler("hostir.threefry2x32");
   for (const std::string_view dialect : {"mhlo.", "chlo."}) {
     if (!target.starts_with(dialect)) continue;
     const std::string name = "chlo." + std::string(target.substr(dialect.size()));
@@ -179,15 +182,12 @@ Expected<void> emit_custom_call(const OpSite& s) {
     }
     return {};
   }
-  const bool is_top_k = target == "TopK" || target == "mhlo.topk";
-  if (is_top_k && s.count() == 1 && s.op.results.size() == 2)
-    return find_handler("chlo.top_k")->handler(s);
-  if (target == "cu_threefry2x32" || target == "hip_threefry2x32")
-    return find_handler("hostir.threefry2x32")->handler(s);
-  if (const HandlerRow* row = row_of_call(target); row != nullptr && s.count() >= row->least) {
+  // As an operation of its own, so that a manual computation maps it over its devices.
+  const HandlerRow* row = row_of_call(target);
+  if (row != nullptr && s.count() >= row->least) {
     ModuleOp named = s.op;
     named.name = row->name;
-    return row->handler(OpSite{s.emitter, s.function, named, s.frame});
+    return s.emitter.operation(s.function, named, s.frame);
   }
   return s.emitter.opaque(s, "@" + target);
 }

@@ -113,6 +113,22 @@ void map_contraction(ModuleOp& op, size_t lead, size_t left_rank) {
   put_attribute(op, "contracting_dims", two_lists(contracted[0], contracted[1]));
 }
 
+// chlo.ragged_dot, in the same way.
+bool map_ragged(ModuleOp& op, size_t lead) {
+  const Attr* numbers = op.find("ragged_dot_dimension_numbers");
+  if (numbers == nullptr) return false;
+  Attr mapped = *numbers;
+  for (NamedAttr& field : mapped.fields) {
+    Dims dims = shifted(field.second.integers(), lead);
+    if (field.first == "lhs_batching_dimensions" || field.first == "rhs_batching_dimensions")
+      dims = prefixed(first_dims(lead), dims);
+    field.second = Attr::of_ints(dims);
+  }
+  put_attribute(op, "ragged_dot_dimension_numbers", std::move(mapped));
+  put_attribute(op, "lead", Attr::of_int(static_cast<int64_t>(lead)));
+  return true;
+}
+
 // Moves the dimensions in an operation's attributes behind the leading ones. False if the operation
 // has no such form.
 bool map_attributes(ModuleOp& op, const Dims& lead, size_t rank) {
@@ -154,6 +170,11 @@ bool map_attributes(ModuleOp& op, const Dims& lead, size_t rank) {
     put_attribute(op, "dimension", Attr::of_int(dim + static_cast<int64_t>(k)));
   } else if (name == "stablehlo.dot_general" || name == "stablehlo.dot") {
     map_contraction(op, k, rank);
+  } else if (name == "chlo.ragged_dot") {
+    return map_ragged(op, k);
+  } else if (name == "stablehlo.cholesky" || name == "stablehlo.triangular_solve" ||
+             name == "hostir.potrf" || name == "hostir.trsm") {
+    return true;  // any dimensions in front are a batch
   } else {
     return name == "stablehlo.reshape" || name == "stablehlo.bitcast_convert" ||
            name == "chlo.top_k" || is_pointwise(name);

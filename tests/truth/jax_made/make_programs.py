@@ -186,9 +186,34 @@ def older_names():
     return [x], [np.arcsin(x), np.sinh(x), np.array([math.erf(v) for v in x], np.float32), np.isinf(x)]
 
 
+def manual_algebra():
+    """ragged_dot with sizes that differ between devices, and cholesky as an operation and as LAPACK's, in a mapped shard_map."""
+    x, w, sizes = f32(8, 16), f32(3, 4, 8), np.array([3, 0, 4, 1, 5, 2, 0, 0, 8, 2, 2, 2], np.int32)
+    rows, grouped = np.zeros((8, 8), np.float32), np.zeros((3, 4, 8), np.float32)
+    solved, factors = np.zeros((3, 8, 4), np.float32), np.zeros((4, 16), np.float32)
+    for d in range(4):
+        a, b, end = 2 * x[:, 4 * d:4 * d + 4], w[:, :, 2 * d:2 * d + 2], 0
+        for g, size in enumerate(sizes[3 * d:3 * d + 3]):
+            part, end = slice(end, end + size), end + size
+            rows[part, 2 * d:2 * d + 2] = a[part] @ b[g]
+            grouped[g, :, 2 * d:2 * d + 2] = a[part].T @ a[part, :2]
+            solved[g, 2 * d:2 * d + 2] = np.linalg.solve(np.linalg.cholesky(b[g].T @ b[g]), b[g].T)
+        factors[:, 4 * d:4 * d + 4] = np.linalg.cholesky(a.T @ a)
+    return [x, w, sizes], [rows, grouped, solved, factors]
+
+
+def lapack_calls():
+    """Scheduled HLO with LAPACK's cholesky and triangular solve, and a triangular-solve."""
+    a, b = f32(4, 4), f32(4, 8)
+    a = a @ a.T + 4 * np.eye(4, dtype=np.float32)
+    factor = np.linalg.cholesky(a)
+    return [a, b], [factor, np.linalg.solve(factor, b), np.int32(0), np.linalg.solve(factor.T, b)]
+
+
 CASES = [decode_until_end, converge, manual_converge, lexsort, sort_abs, pool_grad_padding, narrow_integers, written_sizes,
          scatter_pairs, threefry_kernel, reducers, region_constants, tuples, named_computation, batched_slices,
-         linear_algebra, ragged_dot, older_names]
+         linear_algebra, ragged_dot, older_names, manual_algebra,
+         lapack_calls]
 
 if __name__ == "__main__":
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
