@@ -19,7 +19,12 @@ constexpr uint64_t kLater = uint64_t{1} << 62;
 class Continuation {
  public:
   Continuation(const model::Run& run, const std::vector<MayMake>& may_make, JobCalls& job)
-      : run_(run), may_make_(may_make), job_(job), at_(job.size(), 0), parts_(job.size()) {}
+      : run_(run),
+        may_make_(may_make),
+        job_(job),
+        at_(job.size(), 0),
+        parts_(job.size()),
+        first_absent_(run.communicators.size(), 0) {}
 
   void go() {
     for (size_t r = 0; r < job_.size(); ++r) open_launch(r);
@@ -79,15 +84,24 @@ class Continuation {
       other->done = part.done = true;
       return true;
     }
-    const std::vector<Rank>& members = members_of(call.communicator);
-    const bool all = std::all_of(members.begin(), members.end(), [&](Rank member) {
-      const Part* other = part_of(member, call.communicator, Shape::kCollective);
-      return other != nullptr && same_call(call.call, job_[index(member)][other->call].call);
-    });
-    if (!all) return false;
+    if (!all_make(call)) return false;
     part.done = true;
-    for (const Rank member : members) {
+    for (const Rank member : members_of(call.communicator)) {
       if (rank_of(r) != member) part_of(member, call.communicator, Shape::kCollective)->done = true;
+    }
+    return true;
+  }
+
+  // Begins at the member that was not there the last time: beginning at the first member would look
+  // again at all that are, each time that one more comes.
+  bool all_make(const JobCall& call) {
+    const std::vector<Rank>& members = members_of(call.communicator);
+    if (members.empty()) return true;
+    size_t& at = first_absent_[call.communicator.index];
+    for (size_t looked = 0; looked < members.size(); ++looked, at = (at + 1) % members.size()) {
+      const Part* other = part_of(members[at], call.communicator, Shape::kCollective);
+      if (other == nullptr || !same_call(call.call, job_[index(members[at])][other->call].call))
+        return false;
     }
     return true;
   }
@@ -202,6 +216,7 @@ class Continuation {
   JobCalls& job_;
   std::vector<size_t> at_;                // by rank: the first call of its launch
   std::vector<std::vector<Part>> parts_;  // by rank: its launch; empty: it has made all its calls
+  std::vector<size_t> first_absent_;      // by communicator: a place among its members
   uint64_t added_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "interp/diagnose/call_order.h"
@@ -50,12 +51,31 @@ void split(Disagreement& found, const Alike& alike) {
   }
 }
 
+// One member for each different call, as far as same_call() looks. Comparing those in pairs is
+// enough: in most meetings there is one.
+Members distinct(const Members& members) {
+  const auto facts = [](const Call& c) {
+    return std::tie(c.kind, c.name, c.reduction, c.dtype, c.root, c.total_elems, c.row_elems,
+                    c.local_elems, c.pairs, c.fingerprint);
+  };
+  Members out;
+  for (const Member* member : members) {
+    const bool known = std::any_of(out.begin(), out.end(), [&](const Member* other) {
+      return facts(other->call) == facts(member->call);
+    });
+    if (!known) out.push_back(member);
+  }
+  return out;
+}
+
 // In some sources only the root records that it is the root: two members that claim it are the two
 // sides.
-bool only_roots(const Members& members, Members& roots) {
+bool only_roots(const Members& members, const Members& different, Members& roots) {
   for (const Member* a : members) {
     if (a->call.root) roots.push_back(a);
-    for (const Member* b : members) {
+  }
+  for (const Member* a : different) {
+    for (const Member* b : different) {
       Call one = a->call;
       one.root = b->call.root;
       if (!same_call(one, b->call)) return false;
@@ -65,16 +85,17 @@ bool only_roots(const Members& members, Members& roots) {
 }
 
 std::optional<Disagreement> of_calls(const Meeting& meeting, const Members& members) {
-  const bool all_alike = std::all_of(members.begin(), members.end(), [&](const Member* member) {
-    return std::all_of(members.begin(), members.end(),
-                       [&](const Member* other) { return same_call(member->call, other->call); });
+  const Members different = distinct(members);
+  const bool all_alike = std::all_of(different.begin(), different.end(), [&](const Member* a) {
+    return std::all_of(different.begin(), different.end(),
+                       [&](const Member* b) { return same_call(a->call, b->call); });
   });
   if (all_alike) return std::nullopt;
   Disagreement found;
   found.meeting = &meeting;
   found.members = members;
   Members roots;
-  if (only_roots(members, roots)) {
+  if (only_roots(members, different, roots)) {
     found.members = roots;
     found.expected = {roots.back()};
     return found;

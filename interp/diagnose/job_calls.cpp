@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 #include "interp/diagnose/call_order.h"
@@ -75,7 +76,7 @@ class JobBuilder {
       out.call.kind = sends ? OpKind::send : OpKind::recv;
       return out;
     }
-    if (!out.call.root) out.call.root = root_of(*ref.meeting);
+    if (!out.call.root) out.call.root = facts_of(*ref.meeting).root;
     if (out.call.kind == OpKind::all_to_all) choose_blocks(out.call, *ref.meeting, rank);
     return out;
   }
@@ -125,13 +126,6 @@ class JobBuilder {
     }
     return all;
   }
-  // It may be that only the root records the root.
-  static std::optional<int32_t> root_of(const model::Meeting& meeting) {
-    for (const Member& member : meeting.members) {
-      if (member.arrived() && member.call.root) return member.call.root;
-    }
-    return std::nullopt;
-  }
 
   // An added or changed call is issued alone.
   JobCall changed(Rank rank, const MemberRef& wrong, const CallEdit& edit) const {
@@ -159,6 +153,24 @@ class JobBuilder {
     call.sends[mine] = call.receives[mine];
   }
 
+  // ---- facts about a meeting that all its members share
+
+  struct MeetingFacts {
+    std::optional<int32_t> root;  // it may be that only the root records it
+    bool lost = false;            // some member's ring buffer has lost its call
+  };
+  // Looked up once for each meeting, not once for each member.
+  const MeetingFacts& facts_of(const model::Meeting& meeting) const {
+    const auto [at, added] = facts_.try_emplace(&meeting);
+    if (!added) return at->second;
+    for (const Member& member : meeting.members) {
+      MeetingFacts& facts = at->second;
+      if (!facts.root && member.arrived()) facts.root = member.call.root;
+      if (member.state == MemberState::kUnknown && !is_missing(member.rank)) facts.lost = true;
+    }
+    return at->second;
+  }
+
   // ---- lost calls
 
   // A call that some member's ring buffer has lost would hang the others.
@@ -167,10 +179,7 @@ class JobBuilder {
       const Member& other = ref.sends() ? ref.pair->recv : ref.pair->send;
       return other.state == MemberState::kUnknown && !is_missing(other.rank);
     }
-    return std::any_of(ref.meeting->members.begin(), ref.meeting->members.end(),
-                       [&](const Member& member) {
-                         return member.state == MemberState::kUnknown && !is_missing(member.rank);
-                       });
+    return facts_of(*ref.meeting).lost;
   }
   bool is_missing(Rank rank) const {
     const model::RankFacts* facts = run_.find(rank);
@@ -217,6 +226,7 @@ class JobBuilder {
 
   const Run& run_;
   std::vector<std::vector<MemberRef>> refs_;
+  mutable std::unordered_map<const model::Meeting*, MeetingFacts> facts_;
   JobCalls job_;
 };
 

@@ -14,7 +14,7 @@ ProgramWords::ProgramWords(const Run& run, const std::vector<std::vector<MemberR
                            bool with_sizes)
     : run_(run), calls_(calls), with_sizes_(with_sizes) {
   name_forms();
-  for (size_t r = 0; r < calls.size(); ++r) late_.push_back(begins_late(r));
+  note_late();
   for (size_t r = 0; r < calls.size(); ++r) {
     read_words(r);
     sort_launches(r);
@@ -22,10 +22,13 @@ ProgramWords::ProgramWords(const Run& run, const std::vector<std::vector<MemberR
 }
 
 void ProgramWords::name_forms() {
-  using Form = std::tuple<std::string, std::vector<Rank>, size_t>;
-  std::map<Form, uint32_t> numbers;
-  std::map<std::tuple<Rank, std::string, std::vector<Rank>>, size_t> had;
+  // A shape is a description and the distances of the members; a form also counts, because a rank
+  // may be in several groups of one shape.
+  std::map<std::pair<std::string, std::vector<Rank>>, uint32_t> shapes;
+  std::map<std::pair<uint32_t, size_t>, uint32_t> numbers;
+  std::map<std::pair<Rank, uint32_t>, size_t> had;
   forms_.resize(calls_.size());
+  positions_.resize(calls_.size());
   for (uint32_t c = 0; c < run_.communicators.size(); ++c) {
     const model::Communicator& group = run_.communicators[c];
     if (!group.members || group.members->size() < 2) continue;
@@ -35,12 +38,17 @@ void ProgramWords::name_forms() {
         text.end());
     std::vector<Rank> distances;
     for (const Rank member : *group.members) distances.push_back(member - group.members->front());
+    const uint32_t shape =
+        shapes.try_emplace({std::move(text), std::move(distances)}, shapes.size()).first->second;
+    uint32_t place = 0;
     for (const Rank member : *group.members) {
+      const uint32_t here = place++;
       if (run_.find(member) == nullptr) continue;
-      const size_t nth = had[{member, text, distances}]++;
+      const size_t nth = had[{member, shape}]++;
       const auto number =
-          numbers.try_emplace({text, distances, nth}, static_cast<uint32_t>(numbers.size() + 1));
+          numbers.try_emplace({shape, nth}, static_cast<uint32_t>(numbers.size() + 1));
       forms_[static_cast<size_t>(member)][c] = number.first->second;
+      positions_[static_cast<size_t>(member)].try_emplace(c, here);
     }
   }
 }
@@ -67,6 +75,8 @@ ProgramWords::Place ProgramWords::place_of(size_t rank) {
 }
 
 uint32_t ProgramWords::position(size_t rank, CommunicatorId id) const {
+  const auto known = positions_[rank].find(id.index);
+  if (known != positions_[rank].end()) return known->second;
   const auto& members = *run_.find(id)->members;
   return static_cast<uint32_t>(std::find(members.begin(), members.end(), static_cast<Rank>(rank)) -
                                members.begin());
@@ -177,10 +187,12 @@ bool ProgramWords::same(const Word& a, const Word& b) {
   return a.call == b.call && (a.stack == b.stack || a.stack == 0 || b.stack == 0);
 }
 
-bool ProgramWords::begins_late(size_t rank) const {
-  return std::any_of(run_.ranges.begin(), run_.ranges.end(), [&](const model::CallRange& range) {
-    return range.rank == static_cast<Rank>(rank) && range.first && *range.first > 1;
-  });
+void ProgramWords::note_late() {
+  late_.assign(calls_.size(), false);
+  for (const model::CallRange& range : run_.ranges) {
+    const bool known = range.rank >= 0 && static_cast<size_t>(range.rank) < late_.size();
+    if (known && range.first && *range.first > 1) late_[static_cast<size_t>(range.rank)] = true;
+  }
 }
 
 }  // namespace hostir::diagnose

@@ -44,7 +44,7 @@ class ProgramWords {
   int64_t relative_peer(size_t rank, const MemberRef& ref) const;
   uint32_t stack_of(const model::Member& member);
   static bool same(const Word& a, const Word& b);
-  bool begins_late(size_t rank) const;
+  void note_late();
 
   using CallKey = std::tuple<uint32_t, int, int64_t, int, std::string, int, int64_t>;
 
@@ -52,8 +52,9 @@ class ProgramWords {
   std::vector<std::vector<MemberRef>> calls_;        // those issued together are sorted
   std::vector<std::vector<size_t>> place_in_calls_;  // their places before that
   bool with_sizes_;
-  std::vector<std::map<uint32_t, uint32_t>> forms_;  // by rank: the forms of its communicators
-  std::map<uint32_t, bool> stages_;                  // by communicator
+  std::vector<std::map<uint32_t, uint32_t>> forms_;      // by rank: the forms of its communicators
+  std::vector<std::map<uint32_t, uint32_t>> positions_;  // by rank: its place in each of them
+  std::map<uint32_t, bool> stages_;                      // by communicator
   std::map<CallKey, uint32_t> calls_by_key_;
   std::map<std::vector<std::tuple<std::string, std::string, uint32_t>>, uint32_t> stacks_;
   std::map<uint32_t, uint32_t> stack_numbers_;  // by instruction
