@@ -278,16 +278,11 @@ Expected<void> visit(const Function& kernel, const Instruction& instruction, con
   return {};
 }
 
-}  // namespace
+using Rules = std::vector<std::pair<const Instruction*, Tensors>>;
 
-Expected<void> propagate_ranges(const Program& program, const Function& kernel,
-                                const std::vector<Type>& types, ValueRanges& ranges) {
-  std::vector<std::pair<const Instruction*, Tensors>> rules;
-  for (const InstrId id : kernel.preorder()) {
-    const Instruction& instruction = kernel.instr(id);
-    HOSTIR_ASSIGN_OR_RETURN(auto tensors, rule_of(program, kernel, instruction, types));
-    if (tensors) rules.emplace_back(&instruction, std::move(*tensors));
-  }
+// Repeats the rules until nothing changes. With `guess`, also what `visit_shifts` guesses.
+Expected<void> apply_rules(const Function& kernel, const Rules& rules,
+                           const std::vector<Type>& types, ValueRanges& ranges, bool guess) {
   bool changed = true;
   while (changed) {
     changed = false;
@@ -296,11 +291,39 @@ Expected<void> propagate_ranges(const Program& program, const Function& kernel,
       HOSTIR_TRY(visit_shifts(kernel, *instruction, tensors, types, ranges, false, changed));
     }
     for (const auto& [instruction, tensors] : rules) {
-      if (changed) break;
+      if (changed || !guess) break;
       HOSTIR_TRY(visit_shifts(kernel, *instruction, tensors, types, ranges, true, changed));
     }
   }
   return {};
+}
+
+// Whether the rules allow that everything unknown is there whole.
+bool may_be_whole(const Function& kernel, const Rules& rules, const std::vector<Type>& types,
+                  ValueRanges ranges) {
+  for (size_t v = 0; v < ranges.size(); ++v) {
+    for (size_t d = 0; d < ranges[v].size(); ++d) {
+      if (!ranges[v][d]) ranges[v][d] = Range{0, shape_of(types[v])[d].value()};
+    }
+  }
+  return apply_rules(kernel, rules, types, ranges, false).has_value();
+}
+
+}  // namespace
+
+Expected<void> propagate_ranges(const Program& program, const Function& kernel,
+                                const std::vector<Type>& types, ValueRanges& ranges) {
+  Rules rules;
+  for (const InstrId id : kernel.preorder()) {
+    const Instruction& instruction = kernel.instr(id);
+    HOSTIR_ASSIGN_OR_RETURN(auto tensors, rule_of(program, kernel, instruction, types));
+    if (tensors) rules.emplace_back(&instruction, std::move(*tensors));
+  }
+  HOSTIR_TRY(apply_rules(kernel, rules, types, ranges, false));
+  // A guess fits one use of a value; another use may need more of it. So values that can be whole
+  // stay whole.
+  if (may_be_whole(kernel, rules, types, ranges)) return {};
+  return apply_rules(kernel, rules, types, ranges, true);
 }
 
 namespace {
