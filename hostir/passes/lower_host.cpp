@@ -163,8 +163,7 @@ class HostLowerer {
 
   void launch(const std::string& kernel, const std::vector<ValueId>& reads,
               const std::vector<ValueId>& writes, const std::vector<OpRef>& from) {
-    host().add_instruction(host().body,
-                           launch_instruction(kernel, reads, writes, stream_, from));
+    host().add_instruction(host().body, launch_instruction(kernel, reads, writes, stream_, from));
   }
 
   void launch(const KernelUse& use) {

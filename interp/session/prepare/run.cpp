@@ -8,8 +8,8 @@
 #include <map>
 
 #include "interp/core/interpreter.h"
-#include "interp/core/state.h"
 #include "interp/core/partial_claims.h"
+#include "interp/core/state.h"
 #include "interp/session/answers/fault_words.h"
 #include "interp/session/prepare/engine.h"
 #include "interp/session/prepare/repeated_run.h"

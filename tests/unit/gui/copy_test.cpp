@@ -141,6 +141,9 @@ TEST(Recorded, ALongLogShowsItsEndFromTheLog) {
   EXPECT_EQ(w.decision(), end);
   EXPECT_EQ(w.shot().rank(0).status, status);
   EXPECT_TRUE(w.has("banner/panel.waits"));
+  const auto contents = w.model().worker().session()->read({.value = "y"});
+  ASSERT_FALSE(contents);
+  EXPECT_EQ(contents.error().diagnostics.front().id, "not_run_yet");
 
   ASSERT_TRUE(w.perform("focus 1"));
   ASSERT_TRUE(w.perform("break all_reduce"));
