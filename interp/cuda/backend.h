@@ -46,9 +46,10 @@ struct BackendOptions {
 Expected<std::unique_ptr<interp::Backend>> make_cuda_backend(const BackendOptions& options);
 
 /// The same on given devices, for tests without a GPU: `make` is called with the clock that the
-/// devices use.
+/// devices use. `clock`: by default the host's.
 using MakeDevices = std::function<std::vector<std::unique_ptr<Device>>(const RunClock& clock)>;
 std::unique_ptr<interp::Backend> make_device_backend(const BackendOptions& options,
-                                                     const MakeDevices& make);
+                                                     const MakeDevices& make,
+                                                     std::unique_ptr<RunClock> clock = nullptr);
 
 }  // namespace hostir::cuda

@@ -138,7 +138,9 @@ class Device {
 class RunClock {
  public:
   RunClock();
-  int64_t now_ns() const;
+  virtual ~RunClock() = default;
+  /// Tests override it to be independent of the machine's load.
+  virtual int64_t now_ns() const;
   /// A reading of the steady clock as a time of the run.
   int64_t from_steady_ns(int64_t steady_ns) const { return steady_ns - begin_ns_; }
 

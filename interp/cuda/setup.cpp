@@ -209,8 +209,9 @@ std::vector<std::pair<std::string, std::string>> DeviceBackend::properties() con
 }
 
 std::unique_ptr<interp::Backend> make_device_backend(const BackendOptions& options,
-                                                     const MakeDevices& make) {
-  auto clock = std::make_unique<RunClock>();
+                                                     const MakeDevices& make,
+                                                     std::unique_ptr<RunClock> clock) {
+  if (clock == nullptr) clock = std::make_unique<RunClock>();
   std::vector<std::unique_ptr<Device>> devices = make(*clock);
   return std::make_unique<DeviceBackend>(options, std::move(clock), std::move(devices));
 }

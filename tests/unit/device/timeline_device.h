@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -80,8 +79,7 @@ class TimelineDevice final : public Device {
   }
   void synchronize() override {
     for (const auto& stream : streams_) {
-      const int64_t left_ns = *stream - clock_.now_ns();
-      if (left_ns > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(left_ns));
+      while (clock_.now_ns() < *stream) std::this_thread::yield();
     }
   }
   void move(std::span<const Move>, StreamHandle) override {}
