@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <deque>
 #include <filesystem>
@@ -337,14 +336,9 @@ TEST(Inside, OfALargeProductOnlyWhatTheElementNeedsIsComputed) {
   run_to_launch(*session);
   InsideQuery query;
   query.element = {1000, 77};
-  ASSERT_TRUE(session->inside(query));  // packs and plans only once
-  const auto begin = std::chrono::steady_clock::now();
   const auto inside = session->inside(query);
-  const double ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   ASSERT_TRUE(inside) << inside.error().message();
   EXPECT_FALSE(inside->ran_whole);
-  EXPECT_LT(ms, 2000);  // the whole product takes seconds in this build
   ASSERT_TRUE(session->execute(*parse_command("continue"), {}));
   ValueQuery read;
   read.value = "y";
