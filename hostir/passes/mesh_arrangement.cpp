@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hostir/passes/assumed_size.h"
+
 namespace hostir {
 
 namespace {
@@ -110,10 +112,7 @@ class ArrangementSearch {
 
 Extents typical_extents(const Shape& shape) {
   Extents out;
-  for (const IndexExpr& e : shape) {
-    const IndexExpr s = e.simplified();
-    out.push_back(s.is_const() ? s.value() : 1024);
-  }
+  for (const IndexExpr& size : shape) out.push_back(assumed_size(size));
   return out;
 }
 

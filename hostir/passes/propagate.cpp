@@ -10,6 +10,7 @@
 #include <set>
 
 #include "hostir/ops/value_meshes.h"
+#include "hostir/passes/assumed_size.h"
 #include "hostir/passes/due_edges.h"
 #include "hostir/passes/factors.h"
 #include "hostir/passes/fusion_info.h"
@@ -407,10 +408,7 @@ class Propagation {
 
 double element_count_or_guess(const Shape& shape) {
   double n = 1;
-  for (const IndexExpr& e : shape) {
-    const IndexExpr s = e.simplified();
-    n *= s.is_const() ? static_cast<double>(s.value()) : 1024.0;
-  }
+  for (const IndexExpr& size : shape) n *= static_cast<double>(assumed_size(size));
   return n;
 }
 

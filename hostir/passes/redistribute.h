@@ -36,7 +36,7 @@ class Redistributor {
       : mesh_(mesh), cost_(mesh, machine, largest_bytes) {}
 
   /// The steps from `from` to `to`, both on the mesh. With symbolic sizes, the steps are valid for
-  /// every size and costs assume size 1024. The reference is valid until the next call.
+  /// every size and costs use assumed_size.h. The reference is valid until the next call.
   const Redistribution& plan(const TensorType& type, const Sharding& from, const Sharding& to);
   double cost_ns(const TensorType& type, const Sharding& from, const Sharding& to) {
     return plan(type, from, to).cost_ns;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hostir/passes/assumed_size.h"
+
 namespace hostir {
 
 namespace {
@@ -31,8 +33,7 @@ OpKind op_of(StepKind kind) {
 double largest_local_elems(const Mesh& mesh, const Shape& shape, const Sharding& sharding) {
   double out = 1;
   for (size_t d = 0; d < shape.size(); ++d) {
-    const IndexExpr size = shape[d].simplified();
-    int64_t n = size.is_const() ? size.value() : 1024;
+    int64_t n = assumed_size(shape[d]);
     if (d < sharding.dims.size()) {
       const DimSharding& dim = sharding.dims[d];
       const int64_t parts = dim.block == 0 ? 0 : part_count(mesh, dim.axes);

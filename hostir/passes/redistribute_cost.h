@@ -2,9 +2,9 @@
 //
 // Collectives use collective_cost.h, like the simulator. Kernels cost their launch plus their bytes
 // over the memory bandwidth. The largest part of a value counts, and an unknown size counts as
-// 1024; these costs only compare choices and never affect correctness. If the largest value is
-// smaller than 1 MiB, costs are scaled as if it had that size: otherwise latency would dominate and
-// fewer but larger messages would always look best.
+// `assumed_size`; these costs only compare choices and never affect correctness. If the largest
+// value is smaller than 1 MiB, costs are scaled as if it had that size: otherwise latency would
+// dominate and fewer but larger messages would always look best.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace hostir {
 
-/// Number of elements in the largest box; an unknown size counts as 1024.
+/// Number of elements in the largest box; an unknown size counts as `assumed_size`.
 double largest_local_elems(const Mesh& mesh, const Shape& shape, const Sharding& sharding);
 
 class StepCost {

@@ -2,7 +2,7 @@
 //
 // As in the simulator, a launch takes the machine's launch time plus the work of its kernel, and a
 // collective the time of collective_cost.h, both for the rank with most elements. Unknown sizes
-// count as 1024. These times compare schedules and never affect correctness.
+// count as in assumed_size.h. These times compare schedules and never affect correctness.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace hostir {
 
-/// Local extents on the rank with most elements; an unknown size counts as 1024.
+/// Local extents on the rank with most elements; an unknown size counts as `assumed_size`.
 Extents largest_box(const Mesh& mesh, const Shape& shape, const Sharding& sharding);
 
 class TaskTimes {

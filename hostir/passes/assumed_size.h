@@ -1,0 +1,16 @@
+// What the compiler assumes of a size that is not known when it chooses between plans.
+#pragma once
+
+#include "hostir/ir/index_expr.h"
+
+namespace hostir {
+
+/// Of a symbol. Small, so that the number of collectives decides: which of two plans moves fewer
+/// bytes depends on how sizes compare, which nobody knows.
+inline constexpr int64_t kAssumedSize = 64;
+
+/// The value of an expression with kAssumedSize for its symbols, at least 1 unless it is constant.
+/// Never affects correctness.
+int64_t assumed_size(const IndexExpr& size);
+
+}  // namespace hostir
