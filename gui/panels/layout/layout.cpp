@@ -29,23 +29,22 @@ class LayoutPanel : public Panel {
 
   void draw(Frame& frame) override {
     const TensorView& tensor = pick_tensor(frame, "layout/tensor");
-    if (!tensor.valid()) {
-      return frame.ui.empty_hint(tensor.name.empty()
-                                     ? std::string(hint())
-                                     : absent_text(*frame.model.snapshot(), tensor.name));
-    }
+    if (tensor.name.empty()) return frame.ui.empty_hint(std::string(hint()));
     const LayoutView& view = views_.of(frame, tensor);
+    if (view.type.empty())
+      return frame.ui.empty_hint(absent_text(*frame.model.snapshot(), tensor.name));
     header(frame, view);
-    choose_plane(frame, tensor, view.shards);
+    if (!view.held) absent_line(frame, tensor.name);
+    choose_plane(frame, tensor.name, view);
     const std::optional<interp::CodeIndex> collective = current_collective(frame.model);
     const float space = ImGui::GetContentRegionAvail().y;
     const bool split = collective && show_reshard_ && space > frame.ui.px(240);
-    const float heats = each_rank_ ? std::min(space * 0.3f, frame.ui.px(150)) : 0;
+    const float heats = each_rank_ && view.held ? std::min(space * 0.3f, frame.ui.px(150)) : 0;
     const float rest = space - heats;
     ImGui::BeginChild("shards", ImVec2(0, split ? rest * 0.56f : rest));
     draw_shards(frame, tensor, view);
     ImGui::EndChild();
-    if (each_rank_) {
+    if (heats > 0) {
       ImGui::BeginChild("heats", ImVec2(0, heats));
       draw_rank_heats(frame, tensor, plane_);
       ImGui::EndChild();
@@ -101,6 +100,14 @@ class LayoutPanel : public Panel {
     frame.ui.tag("layout/partial", sentence);
   }
 
+  static void absent_line(Frame& frame, const std::string& name) {
+    const std::string text = absent_text(*frame.model.snapshot(), name);
+    ImGui::PushTextWrapPos(0);
+    frame.ui.text_dim(text);
+    ImGui::PopTextWrapPos();
+    frame.ui.tag("layout/absent", text);
+  }
+
   static void differing_line(Frame& frame, const LayoutView& view) {
     const auto differs = std::find_if(view.shards.begin(), view.shards.end(),
                                       [](const Shard& shard) { return shard.versions.size() > 1; });
@@ -125,11 +132,11 @@ class LayoutPanel : public Panel {
   }
 
   // Two dimensions are drawn as rows and columns; sliders fix the others.
-  void choose_plane(Frame& frame, const TensorView& tensor, const std::vector<Shard>& shards) {
-    const Extents& global = tensor.first->placement.global;
-    if (shown_ != tensor.name || plane_.rank() != global.size()) {
-      plane_ = best_plane(global, shards);
-      shown_ = tensor.name;
+  void choose_plane(Frame& frame, const std::string& name, const LayoutView& view) {
+    const Extents& global = view.source.global;
+    if (shown_ != name || plane_.rank() != global.size()) {
+      plane_ = best_plane(global, view.shards);
+      shown_ = name;
     }
     const std::vector<int64_t>& element = frame.model.selection.element;
     const auto rank = static_cast<int>(global.size());
@@ -195,9 +202,9 @@ class LayoutPanel : public Panel {
         draw_layout(frame, "layout", source, shards, plane_,
                     Area{at, ImVec2(at.x + size.x - right, at.y + size.y - bottom)}, style);
     if (!beside && picture.rows * picture.columns == 0) return;
-    values_fit_ = draw_values(frame, tensor, view, picture);
+    values_fit_ = view.held && draw_values(frame, tensor, view, picture);
     if (heat_) draw_shard_labels(frame, source, shards, plane_, picture);
-    pick_element(frame, tensor, picture);
+    if (view.held) pick_element(frame, tensor, picture);
     if (!beside && !below) return;
     const Mesh* mesh = source.mesh ? source.mesh : frame.model.snapshot()->program->mesh();
     const ImVec2 end(at.x + size.x, at.y + size.y);

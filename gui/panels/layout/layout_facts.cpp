@@ -86,7 +86,8 @@ void addends(Frame& frame, const TensorView& tensor, const std::vector<int64_t>&
   interp::ValueQuery query = element_query(tensor.name, 0, element);
   query.from = interp::ValueQuery::From::kGlobal;
   const ReadingSlot& slot = frame.model.reading(query);
-  const std::string sum = slot.reading && slot.reading->tensor.element_count() == 1
+  const std::string sum = slot.reading && slot.reading->undefined ? "not known yet"
+                          : slot.reading && slot.reading->tensor.element_count() == 1
                               ? value_text(slot.reading->tensor, 0, ValueFormat::kDecimal)
                           : slot.error.empty() ? "..."
                                                : slot.error;
@@ -108,10 +109,11 @@ void element_facts(Frame& frame, const TensorView& tensor, const LayoutSource& s
     if (ImGui::IsItemHovered()) frame.model.hovered.rank = o.rank;
     ImGui::SameLine();
     const Tensor* value = value_of(o);
-    std::string text = value                   ? value_text(*value, 0, ValueFormat::kDecimal)
+    const bool undefined = o.slot->reading && o.slot->reading->undefined;
+    std::string text = undefined               ? "not written yet"
+                       : value                 ? value_text(*value, 0, ValueFormat::kDecimal)
                        : o.slot->error.empty() ? "..."
                                                : o.slot->error;
-    if (o.slot->reading && o.slot->reading->undefined) text += "  never written";
     if (source.is_partial()) text += "  (addend)";
     frame.ui.text_mono(text);
     frame.ui.tag(fmt::format("layout/value/{}", o.rank), text);
@@ -172,8 +174,12 @@ void draw_layout_facts(Frame& frame, const TensorView& tensor, const LayoutView&
   const bool in_flight = std::any_of(
       view.in_flight_on.begin(), view.in_flight_on.end(),
       [&](interp::Rank r) { return tensor.by_rank[static_cast<size_t>(r)] == tensor.first; });
-  writer_facts(frame, *tensor.first, in_flight);
+  if (tensor.valid()) writer_facts(frame, *tensor.first, in_flight);
   uneven_facts(frame, source);
+  if (!tensor.valid()) {
+    ImGui::PopTextWrapPos();
+    return;
+  }
   const std::vector<int64_t>& element = frame.model.selection.element;
   ImGui::Dummy(ImVec2(0, frame.ui.px(4)));
   if (element.size() == source.global.size() && holds(Box::whole(source.global), element)) {

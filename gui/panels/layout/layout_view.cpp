@@ -75,7 +75,29 @@ void build(const interp::Snapshot& shot, const TensorView& tensor, LayoutView& v
     source.mesh = program.code->program->find_mesh(source.sharding->mesh);
   view.shards = shards_of(source);
   view.copies = copies_of(source, view.shards);
-  view.type = describe_type(*tensor.first, source.sharding);
+  view.type = describe_type(tensor.first->placement.dtype, source.global, source.sharding);
+}
+
+// The declared layout of a buffer that no rank holds.
+void build_declared(const interp::ProgramView& program, const std::string& name, LayoutView& view) {
+  view.held = false;
+  if (!program.code) return;
+  const interp::Code& code = *program.code;
+  for (const uint32_t reg : code.find_registers(name)) {
+    const interp::LayoutIndex layout = code.registers[reg].layout;
+    if (layout == interp::kNoLayout || !code.layouts[layout].is_static()) continue;
+    const interp::LayoutTable& table = code.layouts[layout];
+    LayoutSource& source = view.source;
+    source.sharding = sharding_of(table.type);
+    if (source.sharding) source.mesh = code.program->find_mesh(source.sharding->mesh);
+    source.global = table.by_rank[0].global;
+    for (size_t rank = 0; rank < table.by_rank.size(); ++rank)
+      source.boxes.push_back(&table.by_rank[rank].box);
+    view.shards = shards_of(source);
+    view.copies = copies_of(source, view.shards);
+    view.type = describe_type(dtype_of(table.type), source.global, source.sharding);
+    return;
+  }
 }
 
 }  // namespace
@@ -85,8 +107,12 @@ const LayoutView& LayoutViews::of(const Frame& frame, const TensorView& tensor) 
     generation_ = frame.model.generation();
     name_ = tensor.name;
     view_ = LayoutView();
-    build(*frame.model.snapshot(), tensor, view_);
-    compared_ = false;
+    if (tensor.valid()) {
+      build(*frame.model.snapshot(), tensor, view_);
+    } else {
+      build_declared(*frame.model.snapshot()->program, tensor.name, view_);
+    }
+    compared_ = !tensor.valid();
   }
   if (!compared_) {
     compared_ = compare_replicas(frame, tensor, view_.shards, view_.differs);

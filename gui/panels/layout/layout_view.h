@@ -3,7 +3,8 @@
 //
 // While a collective reduces in place and has not finished, the buffers still hold the addends. The
 // layout from before the collective is shown, and `in_flight` names the instruction. Pointers point
-// into the snapshot and into `reshard`.
+// into the snapshot and into `reshard`. A tensor that is freed or not allocated yet has the layout
+// that the program declares.
 #pragma once
 
 #include <map>
@@ -17,6 +18,7 @@
 namespace hostir::gui {
 
 struct LayoutView {
+  bool held = true;  // false: no rank holds it here
   LayoutSource source;
   std::vector<Shard> shards;
   // By rank: same box as a lower rank, not partial, and the same contents as far as compared.
@@ -39,7 +41,8 @@ class LayoutViews {
   /// The collective, in the group of `rank`, in the newest snapshot. Groups with more than
   /// kMaxRibbonMembers members get no transfers.
   const MoveView& move_of(const Frame& frame, interp::CodeIndex collective, interp::Rank rank);
-  /// The tensor in the newest snapshot.
+  /// The tensor in the newest snapshot. `type` is empty if no rank holds it and the program does
+  /// not decide its layout.
   const LayoutView& of(const Frame& frame, const TensorView& tensor);
 
  private:

@@ -199,21 +199,42 @@ void keep_pair(Reshard& r, interp::Rank from, interp::Rank to) {
   r.after.boxes = {std::nullopt, received};
 }
 
-void point_to_point(const Facts& facts, Reshard& r, interp::Rank self, std::optional<int64_t> peer,
-                    DType dtype) {
+// The peer's only instruction that can complete this one, or nullopt if there are none or several.
+std::optional<interp::CodeIndex> only_partner(const interp::Code& code, const Reshard& r,
+                                              int64_t self_position, interp::Rank other,
+                                              bool sends) {
+  std::optional<interp::CodeIndex> found;
+  for (interp::CodeIndex i = 0; i < code.instructions.size(); ++i) {
+    const interp::CodeInstruction& c = code.instructions[i];
+    if (c.comm == interp::kNoComm || c.comm != code.instructions[r.code].comm) continue;
+    const Facts* facts = interp::communication_facts(c.kind);
+    if (!facts || !facts->point_to_point || (facts->in != Part::kNone) == sends) continue;
+    if (position_of(code, c, other) != self_position) continue;
+    if (found) return std::nullopt;
+    found = i;
+  }
+  return found;
+}
+
+// Returns the peer's instruction if the program decides which it is.
+std::optional<interp::CodeIndex> point_to_point(const interp::Code& code, const Facts& facts,
+                                                Reshard& r, interp::Rank self,
+                                                std::optional<int64_t> peer, DType dtype) {
   const auto n = static_cast<int64_t>(r.members.size());
   r.point_to_point = true;
   if (!peer || *peer < 0 || *peer >= n) {
-    r.problem = "who the other side is depends on values that are not known yet";
-    return;
+    r.problem = "the peer depends on values that are not known yet";
+    return std::nullopt;
   }
   const interp::Rank other = r.members[static_cast<size_t>(*peer)];
+  const auto at = std::find(r.members.begin(), r.members.end(), self) - r.members.begin();
   const bool sends = facts.in != Part::kNone;
   keep_pair(r, sends ? self : other, sends ? other : self);
   const std::optional<Box>& box = sends ? r.before.boxes[0] : r.after.boxes[1];
   if (box) add(r, 0, 1, *box, dtype);
   r.sentence = fmt::format("r{} sends {} to r{}.", r.members[0],
                            sends ? "%" + r.before.name : "its buffer", r.members[1]);
+  return only_partner(code, r, at, other, sends);
 }
 
 }  // namespace
@@ -239,7 +260,7 @@ std::optional<Reshard> reshard_of(const interp::ProgramView& program, interp::Co
                             ? comm.group_of_rank[static_cast<size_t>(rank)]
                             : -1;
   if (group < 0) {
-    r.problem = fmt::format("rank {} is in no group of %{}", rank, comm.name);
+    r.problem = fmt::format("rank {} is not a member of any group of %{}", rank, comm.name);
     return r;
   }
   r.group = static_cast<size_t>(group);
@@ -249,19 +270,20 @@ std::optional<Reshard> reshard_of(const interp::ProgramView& program, interp::Co
   const DType dtype = fill_sides(code, r);
   if (r.before.boxes.empty()) r.before.boxes.resize(r.members.size());
   if (r.after.boxes.empty()) r.after.boxes.resize(r.members.size());
+  const std::optional<int64_t> position = position_of(code, c, rank);
+  if (facts.point_to_point) {
+    const auto partner = point_to_point(code, facts, r, rank, position, dtype);
+    if (partner) add_partner(program, *partner, r);
+    return r;
+  }
   if (!bring_to_one_space(facts, r)) {
     r.problem = "the two sides have shapes that do not fit each other";
     return r;
   }
-  const std::optional<int64_t> position = position_of(code, c, rank);
   std::optional<size_t> root;
   if (facts.root != Facts::RootHas::kNothing && position && *position >= 0 &&
       *position < static_cast<int64_t>(r.members.size()))
     root = static_cast<size_t>(*position);
-  if (facts.point_to_point) {
-    point_to_point(facts, r, rank, position, dtype);
-    return r;
-  }
   r.sentence = describe(facts, r, root);
   if (r.members.size() > most_members) return r;
   if (facts.in == Part::kFree) {

@@ -55,8 +55,9 @@ bool is_communication(const interp::ProgramView& program, interp::CodeIndex inde
 inline constexpr size_t kMaxRibbonMembers = 32;
 
 /// What the instruction moves in the group of `rank`; nullopt for other instructions. A send or
-/// recv moves data between `rank` and its peer only; the peer's buffer is not known here
-/// (`add_partner`). O(members^2) up to `most_members`; a larger group gets no transfers.
+/// recv moves data between `rank` and its peer only; the peer's buffer is missing if several of
+/// its instructions could complete this one (`add_partner`). O(members^2) up to `most_members`; a
+/// larger group gets no transfers.
 std::optional<Reshard> reshard_of(const interp::ProgramView& program, interp::CodeIndex index,
                                   interp::Rank rank, size_t most_members = SIZE_MAX);
 /// Adds the other buffer of a send or recv: that of the peer's instruction `partner`.

@@ -258,9 +258,15 @@ void draw_ribbons(Frame& frame, const Reshard& r, Columns& c, float x0, float x1
 void draw_side(Frame& frame, const Reshard& r, const ReshardSide& side, const std::string& name,
                std::string_view title, Area area) {
   const Palette& p = frame.ui.pal();
-  std::string text = fmt::format("{}  %{}", title, side.name.empty() ? "none" : side.name);
+  const bool unknown = side.name.empty() && r.point_to_point;
+  const std::string text = fmt::format("{}  {}", title,
+                                       unknown             ? "not known yet"
+                                       : side.name.empty() ? "nothing"
+                                                           : "%" + side.name);
   frame.ui.draw_text(ImGui::GetWindowDrawList(), area.min, p.text, text, area.width());
-  const std::string layout = side.sharding ? side.sharding->to_pytorch() : "no layout written";
+  const std::string layout = unknown         ? "the peer has not called yet"
+                             : side.sharding ? side.sharding->to_pytorch()
+                                             : "no layout written";
   frame.ui.draw_text(ImGui::GetWindowDrawList(),
                      ImVec2(area.min.x, area.min.y + ImGui::GetTextLineHeight()), p.text_dim,
                      layout, area.width(), frame.ui.fonts.small);
@@ -275,6 +281,7 @@ void draw_side(Frame& frame, const Reshard& r, const ReshardSide& side, const st
 }
 
 std::string headline(const Reshard& r) {
+  if (r.point_to_point && !r.sentence.empty()) return r.kind + ":  " + r.sentence;
   std::string members;
   for (size_t i = 0; i < r.members.size() && i < 8; ++i)
     members += fmt::format("{}r{}", i ? " " : "", r.members[i]);

@@ -1,6 +1,7 @@
 #include "gui/panels/values/tensor_pick.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -162,24 +163,21 @@ std::string absent_text(const interp::Snapshot& shot, const std::string& name) {
     }
   }
   return frees ? fmt::format(
-                     "%{} is not held at this position: the focus rank is past its free. "
-                     "Step back (Shift+F10) to see it; History shows its writes.",
+                     "%{} is freed at this position. Step back (Shift+F10) to see its values; "
+                     "History shows its writes.",
                      name)
                : fmt::format(
-                     "%{} is not allocated at this position. Run on to its alloc (F10 "
-                     "steps), or choose another tensor.",
+                     "%{} is not allocated yet. Run on to its alloc (F10 steps), or choose another "
+                     "tensor.",
                      name);
 }
 
 std::string describe_type(const interp::AllocationSnapshot& a) {
-  return describe_type(a, sharding_of(a.type));
+  return describe_type(a.placement.dtype, a.placement.global, sharding_of(a.type));
 }
 
-std::string describe_type(const interp::AllocationSnapshot& a, const Sharding* sharding) {
-  std::string shape;
-  for (const int64_t e : a.placement.global)
-    shape += (shape.empty() ? "" : ", ") + std::to_string(e);
-  std::string out = fmt::format("{} [{}]", name(a.placement.dtype), shape);
+std::string describe_type(DType dtype, const Extents& global, const Sharding* sharding) {
+  std::string out = fmt::format("{} [{}]", name(dtype), fmt::join(global, ", "));
   if (sharding) out += "  " + sharding->dims_to_string() + "   " + sharding->to_pytorch();
   return out;
 }

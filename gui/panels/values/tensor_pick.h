@@ -20,9 +20,9 @@ const TensorView& pick_tensor(Frame& frame, const std::string& widget);
 /// Why `name` cannot be shown: it was freed, or it is not allocated yet. Empty if it exists.
 std::string absent_text(const interp::Snapshot& shot, const std::string& name);
 
-/// `f32 [10, 7]  <@m, [{x}, {}]>  S(0)@x`
+/// `f32 [10, 7]  [{x}, {}]  S(0)@x`
 std::string describe_type(const interp::AllocationSnapshot& allocation);
-/// The same with another layout; null: no layout.
-std::string describe_type(const interp::AllocationSnapshot& allocation, const Sharding* sharding);
+/// `sharding` null: no layout.
+std::string describe_type(DType dtype, const Extents& global, const Sharding* sharding);
 
 }  // namespace hostir::gui

@@ -125,6 +125,34 @@ TEST(Reshard, ResultsAreCovered) {
   }
 }
 
+constexpr const char* kSendRecv = "tests/scripts/collectives/send_recv.hir";
+
+// A send or recv is drawn between the two ranks of its pair, before either has called it.
+TEST(Reshard, SendAndRecvArePairs) {
+  Workbench w(kSendRecv, 1600, 1000, "", "ring");
+  const auto moves = moves_of(w);
+  ASSERT_EQ(moves.size(), 2u);
+  for (const Reshard& r : moves) {
+    EXPECT_EQ(r.problem, "");
+    EXPECT_EQ(r.before.name, "x");
+    EXPECT_EQ(r.after.name, "y");
+    ASSERT_EQ(r.transfers.size(), 1u);
+    EXPECT_EQ(r.moved_bytes, 4);
+  }
+  EXPECT_EQ(moves[0].sentence, "r0 sends %x to r1.");
+  EXPECT_EQ(moves[1].sentence, "r3 sends %x to r0.");
+}
+
+// Which of two recvs takes the buffer is known when both ranks have called.
+TEST(Reshard, APeerWithTwoRecvsIsNotGuessed) {
+  Workbench w(kSendRecv, 1600, 1000, "", "in_order");
+  const auto moves = moves_of(w);
+  ASSERT_GE(moves.size(), 2u);
+  EXPECT_EQ(moves[0].before.name, "a");
+  EXPECT_EQ(moves[0].after.name, "");
+  EXPECT_EQ(moves[0].moved_bytes, 32);
+}
+
 TEST(LayoutPanel, UnevenShardsAndAnElementOnEveryRank) {
   Workbench w("tests/programs/sp_toy.hir");
   w.only("layout");

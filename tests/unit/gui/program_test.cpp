@@ -113,7 +113,27 @@ TEST(Values, OfWhatIsNotThereItSaysWhy) {
   ASSERT_TRUE(w.press("F5"));
   w.model().selection.value = "g";
   w->settle(30);
-  EXPECT_NE(w.text("values/absent").find("the focus rank is past its free"), std::string::npos);
+  EXPECT_NE(w.text("values/absent").find("is freed at this position"), std::string::npos);
+}
+
+TEST(LayoutPanel, ATensorThatIsNotHeldKeepsItsDeclaredLayout) {
+  Workbench w(kMlp);
+  w.only("layout");
+  w.model().selection.value = "g";
+  w->settle(30);
+  EXPECT_NE(w.text("layout/absent").find("is not allocated yet"), std::string::npos);
+  const std::string declared = w.text("layout/type");
+  EXPECT_NE(declared, "");
+  ASSERT_TRUE(w.perform("until launch"));
+  w.model().selection.value = "g";
+  w->settle(30);
+  EXPECT_FALSE(w.has("layout/absent"));
+  EXPECT_EQ(w.text("layout/type"), declared);
+  ASSERT_TRUE(w.press("F5"));
+  w.model().selection.value = "g";
+  w->settle(30);
+  EXPECT_NE(w.text("layout/absent").find("is freed at this position"), std::string::npos);
+  EXPECT_EQ(w.text("layout/type"), declared);
 }
 
 // Takes the log of numbers around 0, so most of %l is NaN.
