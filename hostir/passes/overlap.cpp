@@ -21,8 +21,8 @@ namespace hostir {
 
 namespace {
 
-// When a host function is expected to end: kernels on one engine, collectives on another, each in
-// the order of the text, after what they depend on and after the host has issued them.
+// Predicts when a host function ends. Kernels run on one engine and collectives on another, in text
+// order. Each starts when its inputs are ready and the host has issued it.
 double expected_ns(const Program& program, const Function& host, const Machine& machine) {
   TaskTimes times(program, host, machine);
   const std::vector<ValueId> memory = buffers_behind(host);
@@ -110,7 +110,7 @@ class Overlapper {
     return rewrite_sites(program_, host_, found_.sites, choices_, kernels_);
   }
 
-  // nullopt: the sites cannot be done as chosen.
+  // nullopt: these choices are not possible together.
   std::optional<double> predicted() {
     const std::optional<Function> made = rewritten();
     if (!made) return std::nullopt;
@@ -120,7 +120,7 @@ class Overlapper {
     return expected_ns(work_, *made, request_.machine);
   }
 
-  // All ways to do a site, "as it is" first.
+  // All ways to overlap a site; the first leaves it as it is.
   static std::vector<OverlapChoice> ways(const Function& host, const OverlapSite& site) {
     std::vector<OverlapChoice> out = {{}};
     if (site.no_ring.empty()) out.push_back({Overlap::kRing, 1});
@@ -139,14 +139,15 @@ class Overlapper {
     return out;
   }
 
-  // True if the request allows this way. Where there is no ring, `ring` takes collectives.
+  // True if the request allows this way. `ring` falls back to collectives where no ring is
+  // possible.
   bool is_allowed(const OverlapSite& site, const OverlapChoice& way) const {
     if (request_.overlap == Overlap::kAuto) return true;
     const bool is_ring = request_.overlap == Overlap::kRing && site.no_ring.empty();
     return way.overlap == (is_ring ? Overlap::kRing : Overlap::kCollectives);
   }
 
-  // Sites with equal signatures are done in the same way.
+  // Sites with equal signatures are overlapped in the same way.
   std::string signature(const OverlapSite& site) const {
     std::string out =
         fmt::format("{} {} {} ", static_cast<int>(site.kind), site.dim, fmt::join(site.sizes, ","));
@@ -172,7 +173,7 @@ class Overlapper {
                                  is_new ? "" : ", as the same one before", made.reason));
   }
 
-  // Predicts every way, and takes the best of those that the request allows.
+  // Predicts the time of every way and takes the fastest that the request allows.
   Decision decision(size_t s) {
     const OverlapSite& site = found_.sites[s];
     Decision out;
@@ -222,8 +223,8 @@ class Overlapper {
                             std::move(sentence), std::move(from), "overlap"});
   }
 
-  // Puts the function into the program, its kernels before it; the kernels that nobody launches any
-  // more go.
+  // Puts the function and its kernels into the program and removes kernels that are no longer
+  // launched.
   void install(Function made) {
     const auto launched = [](const Function& f) {
       std::set<std::string> out;

@@ -1,4 +1,5 @@
-// Where a collective can be overlapped with kernels (overlap.h), and why elsewhere not.
+// Finds the collectives that can run at the same time as kernels (overlap.h), and says why the
+// others cannot.
 #pragma once
 
 #include "hostir/passes/chunk_kernel.h"
@@ -6,7 +7,7 @@
 
 namespace hostir {
 
-/// A launch that is done in chunks.
+/// A launch that is split into chunks.
 struct ChunkedLaunch {
   size_t at = 0;  // index in the body
   const Function* kernel = nullptr;
@@ -31,7 +32,7 @@ struct OverlapSite {
   std::vector<ChunkedLaunch> launches;
 
   bool is_even() const;
-  /// True if only the last blocks are smaller: no axis cuts the uneven blocks of another one.
+  /// True if all blocks but the last are equally large: no axis cuts uneven blocks of another one.
   bool is_cut_once() const;
   int64_t largest() const;
 };

@@ -18,7 +18,7 @@ namespace {
 
 using Part = CommunicationFacts::Part;
 
-// Placements of all ranks under a layout, if it says where in a global value they are.
+// The placements of all ranks, if the layout says where in a global value they are.
 const LayoutTable* shards(const Code& code, LayoutIndex layout) {
   if (layout == kNoLayout || !code.layouts[layout].is_static()) return nullptr;
   const LayoutTable& table = code.layouts[layout];
