@@ -80,7 +80,8 @@ std::optional<Banner> App::stop_banner() const {
                    {"Step back", "reverse-step", ""}}};
   }
   const bool deadlock = shot->stop.kind == interp::StopKind::kDeadlock;
-  if (!deadlock && shot->stop.kind != interp::StopKind::kFault) return std::nullopt;
+  if (!deadlock && shot->stop.kind != interp::StopKind::kFault && !shot->stop.wrong)
+    return std::nullopt;
   Banner banner{StateKind::kMismatch, shot->stop.sentence, {}};
   const interp::Rank who = culprit(model_);
   if (deadlock) banner.buttons.push_back({"Who waits for whom", "panel.waits", ""});

@@ -25,6 +25,7 @@ using interp::CommandKind;
 using interp::Outcome;
 using interp::Snapshot;
 using interp::StopKind;
+using interp::StopReason;
 
 // True for commands that an empty line repeats.
 bool repeats(CommandKind kind) {
@@ -70,8 +71,8 @@ bool has_error(const Snapshot& snapshot) {
                      [](const auto& f) { return f.severity == Severity::kError; });
 }
 
-int status_of(StopKind kind, int before, const Snapshot& snapshot) {
-  switch (kind) {
+int status_of(const StopReason& stop, int before, const Snapshot& snapshot) {
+  switch (stop.kind) {
     case StopKind::kDeadlock:
       return 4;
     case StopKind::kFault: {
@@ -80,7 +81,7 @@ int status_of(StopKind kind, int before, const Snapshot& snapshot) {
       return mismatch ? 4 : 3;
     }
     case StopKind::kFinished:
-      return has_error(snapshot) ? 3 : 0;
+      return stop.wrong || has_error(snapshot) ? 3 : 0;
     default:
       return before;
   }
@@ -375,7 +376,7 @@ class Repl {
   void show_outcome(const Command& command, const Outcome& outcome) {
     const interp::SnapshotPtr snapshot = session_.snapshot();
     forget_frame();
-    status_ = status_of(outcome.stop.kind, status_, *snapshot);
+    status_ = status_of(outcome.stop, status_, *snapshot);
     if (command.kind == CommandKind::kFreeze || command.kind == CommandKind::kThaw ||
         command.kind == CommandKind::kSet)
       return;

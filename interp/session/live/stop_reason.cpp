@@ -1,8 +1,11 @@
 // Describes stops in sentences.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "interp/model/verdict.h"
 #include "interp/session/answers/fault_words.h"
+#include "interp/session/checks/result_replicas.h"
 #include "interp/session/commands/rank_selection.h"
 #include "interp/session/live/live_session.h"
 
@@ -69,11 +72,22 @@ StopReason stop_reason(const StopReport& report, const Interpreter& interpreter)
                   fmt::format("Nobody can move: {}.", why_nobody_moves(interpreter)), report);
     case Reason::kFinished: {
       if (!interpreter.faults().empty()) {
-        return make(StopKind::kFinished,
-                    fmt::format("The run ended; {}: {}.",
-                                fault_words(interpreter.faults().front().record.kind),
-                                interpreter.faults().front().record.sentence),
-                    report);
+        const Fault& first = interpreter.faults().front();
+        StopReason out = make(StopKind::kFinished,
+                              fmt::format("The run ended; {}: {}.", fault_words(first.record.kind),
+                                          first.record.sentence),
+                              report);
+        out.wrong = std::any_of(interpreter.faults().begin(), interpreter.faults().end(),
+                                [](const Fault& f) { return f.severity == Severity::kError; });
+        return out;
+      }
+      if (const auto wrong = differing_results(interpreter)) {
+        StopReason out = make(StopKind::kFinished,
+                              fmt::format("The run ended, but {}: {}.",
+                                          fault_words(wrong->record.kind), wrong->record.sentence),
+                              report);
+        out.wrong = true;
+        return out;
       }
       return make(StopKind::kFinished, "The run ended: all ranks returned, all streams drained.",
                   report);

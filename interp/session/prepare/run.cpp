@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
-#include <map>
 
 #include "interp/core/interpreter.h"
 #include "interp/core/partial_claims.h"
 #include "interp/core/state.h"
 #include "interp/session/answers/fault_words.h"
+#include "interp/session/checks/result_replicas.h"
 #include "interp/session/prepare/engine.h"
 #include "interp/session/prepare/repeated_run.h"
 #include "interp/session/prepare/run_summary.h"
@@ -84,63 +83,6 @@ Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter, bo
   return out;
 }
 
-double without_sign_of_nan(double value) {
-  return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
-}
-
-// A fault if ranks hold different contents although their layout says that they hold the same part.
-// The output shows only the first holder's.
-std::optional<Fault> differing_replicas(const Interpreter& interpreter, const ValueWatch& watch,
-                                        size_t result) {
-  const Code& code = interpreter.code();
-  const ResultDecl& declared = code.functions.front()->results[result];
-  const auto* shard = std::get_if<ShardType>(&declared.type);
-  if (!shard || shard->sharding.is_partial()) return std::nullopt;
-  struct Holder {
-    Rank rank;
-    BufferRef ref;
-    Box box;
-    Tensor part;
-  };
-  std::map<std::pair<Extents, Extents>, Holder> holders;  // by box
-  const Mesh* mesh = code.program->find_mesh(shard->sharding.mesh);
-  for (Rank r = 0; r < code.rank_count; ++r) {
-    // A rank outside a sub-mesh holds nothing, but the box of a scalar cannot be empty.
-    if (mesh != nullptr && !mesh->position_of(r)) continue;
-    const auto buffer = interpreter.result(r, result);
-    if (!buffer || !buffer->placement || buffer->placement->box.empty()) continue;
-    auto part = interpreter.read_result(r, result, buffer->placement->box);
-    if (!part) return std::nullopt;
-    const Box& box = buffer->placement->box;
-    const auto found = holders.find({box.lo, box.hi});
-    if (found == holders.end()) {
-      holders.emplace(std::pair(box.lo, box.hi), Holder{r, *buffer, box, std::move(*part)});
-      continue;
-    }
-    const Holder* same = &found->second;
-    const auto apart = first_difference(same->part, *part);
-    if (!apart) continue;
-    Fault fault;
-    // A ring in which each rank starts its sum with another addend is correct.
-    fault.severity = apart->rounding ? Severity::kWarning : Severity::kError;
-    fault.fatal = false;
-    fault.position = interpreter.position();
-    fault.record.kind = "replicas_differ";
-    fault.record.ranks = {same->rank, r};
-    fault.record.sentence = fmt::format(
-        "ranks {} and {} return the same part of %{} by its layout {}, but hold {:.9g} and {:.9g} "
-        "at {}{}",
-        same->rank, r, declared.name.empty() ? std::to_string(result) : declared.name,
-        shard->sharding.to_string(), without_sign_of_nan(same->part.get_double(apart->element)),
-        without_sign_of_nan(part->get_double(apart->element)),
-        index_to_string(same->box.index_at(apart->element)),
-        apart->rounding ? ", which is rounding (the same numbers added in another order?)" : "");
-    watch.explain(fault, same->ref, *buffer);
-    return fault;
-  }
-  return std::nullopt;
-}
-
 bool holds(const Tensor& tensor, bool (*what)(double)) {
   if (!is_float(tensor.dtype)) return false;
   const int64_t count = static_cast<int64_t>(tensor.data.size()) / size_bytes(tensor.dtype);
@@ -208,11 +150,12 @@ void add_findings(const Interpreter& interpreter, const ValueWatch& watch, const
   if (std::any_of(result.faults.begin(), result.faults.end(), spoils_values)) return;
   bool returned_differ = false;
   for (size_t i = 0; i < result.outputs.size(); ++i) {
-    auto fault = differing_replicas(interpreter, watch, i);
-    if (!fault) continue;
+    auto found = differing_result(interpreter, i);
+    if (!found) continue;
     returned_differ = true;
-    explain_by_sums(interpreter.code(), sums, *fault);
-    result.faults.push_back(std::move(*fault));
+    watch.explain(found->fault, found->first, found->second);
+    explain_by_sums(interpreter.code(), sums, found->fault);
+    result.faults.push_back(std::move(found->fault));
   }
   if (auto fault = watch.parting(); fault && !returned_differ) {
     explain_by_sums(interpreter.code(), sums, *fault);

@@ -47,6 +47,7 @@ struct StopReason {
   std::string sentence;     // one English sentence, with a full stop
   Rank rank = kNoRank;      // the rank that caused it, if any
   uint32_t breakpoint = 0;  // number of the breakpoint, 0 = none
+  bool wrong = false;       // the run finished, but with an error that did not stop it
   // For stops at a write (a watch, NaN): the value written and its writer.
   std::string value;             // without '%'; empty: another kind of stop
   std::vector<int64_t> element;  // global index: the watched element, or the first NaN or Inf
