@@ -19,6 +19,7 @@
 #include "interp/diagnose/peers.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/sentences.h"
+#include "interp/diagnose/unusual.h"
 #include "interp/diagnose/waited.h"
 
 namespace hostir::diagnose {
@@ -63,6 +64,7 @@ class Judge {
     }
     if (found.odd.empty()) {
       undecided(found);
+      accuse_unusual(run_, calls_, found, out_);
       return;
     }
     const Member& odd = *found.odd.front();
