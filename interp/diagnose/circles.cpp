@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "interp/diagnose/call_order.h"
@@ -170,33 +171,65 @@ class CircleFinder {
         y_first.push_back(mine.rank);
       }
     }
-    vote(x, y, y_first);
-    vote(y, x, x_first);
+    vote(x, y, x_first, y_first);
+    vote(y, x, y_first, x_first);
     if (x_first.size() == y_first.size()) return;
     circle.odd = x_first.size() < y_first.size() ? x_first : y_first;
     std::sort(circle.odd.begin(), circle.odd.end());
     fix = x_first.size() < y_first.size() ? 0 : 1;
   }
 
-  // Ranks outside one of the two groups vote with the source lines that they called: a rank in
-  // `last` that has called the line of `other` since its previous call of this line makes that call
-  // first.
-  void vote(const MemberRef& last, const MemberRef& other, std::vector<Rank>& other_first) const {
+  // Ranks outside one of the two groups vote with the source lines that they called since their
+  // previous call of the line of `last`: the line of `other` as often as the rank that made
+  // `other`, or as often as the rank that went on to `last` without it. Only ranks that called all
+  // other lines as often as these two run the same program.
+  void vote(const MemberRef& last, const MemberRef& other, std::vector<Rank>& last_first,
+            std::vector<Rank>& other_first) const {
     const auto known = [&](const MemberRef& ref) {
       const model::Instruction* at = run_.find(ref.member->instruction);
       return at != nullptr && !at->frames.empty();
     };
     if (!known(last) || !known(other) || same_stack(run_, *last.member, *other.member)) return;
+    const Round with = round_before(*other.member, last, other);
+    const Round without = round_before(*last.member, last, other);
     for (const Member& member : last.meeting->members) {
       if (!member.arrived() || other.meeting->member(member.rank) != nullptr) continue;
-      const auto& line = calls_[static_cast<size_t>(member.rank)];
-      for (size_t i = place_of(member); i-- > 0;) {
-        if (same_stack(run_, *line[i].member, *last.member)) break;
-        if (!same_stack(run_, *line[i].member, *other.member)) continue;
+      const Round voter = round_before(member, last, other);
+      if (voter.rest == with.rest && voter.times == with.times + 1) {
         other_first.push_back(member.rank);
-        break;
+      } else if (voter.rest == without.rest && voter.times == without.times) {
+        last_first.push_back(member.rank);
       }
     }
+  }
+
+  /// The calls before one call, since the rank's previous call of the line of `last`.
+  struct Round {
+    size_t times = 0;                    // of the line of `other`
+    std::map<const void*, size_t> rest;  // of each other line, by its first instruction
+  };
+  Round round_before(const Member& call, const MemberRef& last, const MemberRef& other) const {
+    const auto& line = calls_[static_cast<size_t>(call.rank)];
+    Round out;
+    for (size_t i = place_of(call); i-- > 0;) {
+      if (same_stack(run_, *line[i].member, *last.member)) break;
+      if (same_stack(run_, *line[i].member, *other.member)) {
+        ++out.times;
+      } else {
+        ++out.rest[line_of(*line[i].member)];
+      }
+    }
+    return out;
+  }
+  // One address for all instructions of a source line.
+  const void* line_of(const Member& member) const {
+    const model::Instruction* site = run_.find(member.instruction);
+    if (site == nullptr) return nullptr;
+    const auto [at, added] = lines_.try_emplace(site, site);
+    for (auto& [known, first] : lines_) {
+      if (added && first != site && known->frames == site->frames) at->second = first;
+    }
+    return at->second;
   }
 
   size_t place_of(const Member& member) const {
@@ -275,6 +308,7 @@ class CircleFinder {
   const std::vector<std::vector<MemberRef>>& calls_;
   std::vector<std::vector<MemberRef>> heads_;
   std::vector<std::vector<Hold>> holds_;
+  mutable std::map<const model::Instruction*, const model::Instruction*> lines_;
 };
 
 }  // namespace
