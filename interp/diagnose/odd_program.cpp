@@ -166,6 +166,8 @@ class Finder : private ProgramWords {
         out->at = ends[k] + found->mine;
         out->own_rounds = true;
         out->proved = found->proved;
+        out->same_line = same_line(later, *found, first);
+        out->awaiting = awaiting(rank, calls_[first][found->theirs]);
         for (size_t c = 0; c < (found->kind == Kind::kLeftOut ? found->count : 1); ++c) {
           const MemberRef& own = calls_[first][found->theirs + c];
           out->theirs.push_back({own, own.communicator()});
@@ -244,7 +246,9 @@ class Finder : private ProgramWords {
       out.kind = kind;
       out.count = count;
       // A call left out just before the last one may also come later.
-      out.proved = kind != Kind::kLeftOut || n > 1 || !calls_[mine][i].member->unfinished();
+      const bool may_come =
+          kind == Kind::kLeftOut && n == 1 && calls_[mine][i].member->unfinished();
+      out.proved = kind != Kind::kOther && !may_come;
       best = n;
       clean = agree.second;
     };
@@ -336,6 +340,7 @@ class Finder : private ProgramWords {
     out.rank = static_cast<Rank>(rank);
     out.at = found.mine;
     out.proved = found.proved;
+    out.same_line = same_line(rank, found, model);
     const size_t count = found.kind == Kind::kLeftOut ? found.count : 1;
     for (size_t k = 0; k < count; ++k) {
       const MemberRef& like = calls_[model][found.theirs + k];
@@ -351,7 +356,7 @@ class Finder : private ProgramWords {
                         const std::vector<size_t>& ranks) const {
     const MemberRef& theirs = calls_[model][at];
     const CommunicatorId own = of_form(rank, form_of(model, theirs.communicator()));
-    if (theirs.pair != nullptr) return unanswered(rank, theirs, own);
+    if (theirs.pair != nullptr) return unanswered(rank, theirs, own, peer_like(rank, theirs, own));
     for (const size_t r : ranks) {
       if (r == rank) continue;
       const auto begin = common_begin(r, model);
@@ -363,16 +368,46 @@ class Finder : private ProgramWords {
     }
     return theirs;
   }
-  // The peer's send or recv that waits for this rank.
-  MemberRef unanswered(size_t rank, const MemberRef& like, CommunicatorId own) const {
+  // The rank that stands to this one as the peer of `theirs` to the rank that calls it.
+  Rank peer_like(size_t rank, const MemberRef& theirs, CommunicatorId own) const {
+    const model::Communicator* group = run_.find(own);
+    if (group == nullptr || !group->members) return model::kNoRank;
+    const int64_t distance = relative_peer(static_cast<size_t>(theirs.member->rank), theirs);
+    const auto n = static_cast<int64_t>(group->members->size());
+    return (*group->members)[static_cast<size_t>((position(rank, own) + distance) % n)];
+  }
+  // The send or recv of a peer (kNoRank: of any) that waits for this rank.
+  MemberRef unanswered(size_t rank, const MemberRef& like, CommunicatorId own, Rank peer) const {
     for (const model::SendRecv& pair : run_.pairs) {
       const Member& mine = like.sends() ? pair.send : pair.recv;
       const Member& other = like.sends() ? pair.recv : pair.send;
       if (pair.communicator == own && mine.rank == static_cast<Rank>(rank) && !mine.arrived() &&
-          other.unfinished())
+          other.unfinished() && (peer == model::kNoRank || other.rank == peer))
         return {nullptr, &pair, &other};
     }
     return {};
+  }
+
+  // Another rank that waits in such a call, or in its counterpart, for this rank to make it.
+  MemberRef awaiting(size_t rank, const MemberRef& like) const {
+    if (like.pair != nullptr) {
+      const Rank peer = like.sends() ? like.pair->target : like.pair->source;
+      return unanswered(rank, like, like.communicator(), peer);
+    }
+    for (const model::Meeting& meeting : run_.meetings) {
+      if (meeting.communicator != like.communicator()) continue;
+      const Member* mine = meeting.member(static_cast<Rank>(rank));
+      if (mine == nullptr || mine->state != model::MemberState::kNotArrived) continue;
+      for (const Member& other : meeting.members) {
+        if (other.unfinished()) return {&meeting, nullptr, &other};
+      }
+    }
+    return {};
+  }
+  bool same_line(size_t mine, const Difference& found, size_t theirs) const {
+    const Word* a = word(mine, found.mine);
+    const Word* b = word(theirs, found.theirs);
+    return a != nullptr && b != nullptr && (a->stack == b->stack || a->stack == 0 || b->stack == 0);
   }
 
   // ---- differences that belong to the program

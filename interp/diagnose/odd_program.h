@@ -38,6 +38,8 @@ struct OddRank {
   std::vector<Call> theirs;  // the others' calls there: those left out, else one
   bool own_rounds = false;   // `theirs` are its own calls in an earlier round
   bool proved = false;       // what follows agrees again: no other kind explains it
+  bool same_line = false;    // its call at `at` comes from the line of `theirs`
+  MemberRef awaiting;        // own_rounds: another rank that waits for it in the first of `theirs`
 };
 
 /// The odd ranks, all of the same kind and at the same call; empty: none, or no majority.

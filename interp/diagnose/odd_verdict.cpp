@@ -33,12 +33,11 @@ class OddJudge {
     const OddRank& first = odd.front();
     // While the run may still move, only what no later call can mend.
     const bool moving = run_.motion == model::Motion::kMoving;
-    if (moving && (!first.proved || first.kind == OddRank::Kind::kOther)) return;
-    if (first.own_rounds && (!first.proved || first.kind == OddRank::Kind::kOther)) return;
-    if (first.kind == OddRank::Kind::kOther) {
-      if (!known) other_call(odd, ranks);
-      return;
-    }
+    if (moving && !first.proved) return;
+    // A rank may leave its rounds with good reason. If another rank waits for the call that it made
+    // there before, it has none.
+    if (first.own_rounds && !first.proved && first.awaiting.member == nullptr) return;
+    if (first.kind == OddRank::Kind::kOther && (known || other_call(odd, ranks))) return;
     const bool ordered = out_.charge == Charge::kOrder || out_.charge == Charge::kSwapped;
     const bool extra = first.kind == OddRank::Kind::kExtra;
     const bool keeps_charge = known && (!first.proved || (ordered && !extra));
@@ -62,7 +61,9 @@ class OddJudge {
 
   void accuse(const OddRank& odd) {
     charge(odd);
-    if (odd.own_rounds) out_.sentence = own_rounds_sentence(run_, out_, odd.theirs.front().call);
+    if (odd.own_rounds) {
+      out_.sentence = own_rounds_sentence(run_, out_, odd.theirs.front().call, odd.awaiting);
+    }
   }
   void charge(const OddRank& odd) {
     const MemberRef& theirs = odd.theirs.front().call;
@@ -123,27 +124,44 @@ class OddJudge {
   }
 
   // Another call in the same place: which of the two sides of a mismatch is wrong, or a send or
-  // recv of the wrong peer.
-  void other_call(const std::vector<OddRank>& odd, const std::vector<Rank>& ranks) {
-    const MemberRef& mine = calls_[static_cast<size_t>(odd.front().rank)][odd.front().at];
-    const MemberRef& theirs = odd.front().theirs.front().call;
-    if (mine.pair != nullptr && theirs.pair != nullptr && mine.sends() != theirs.sends()) {
+  // recv of the wrong peer. False: neither, and it stands in the way of a call in which others
+  // wait.
+  bool other_call(const std::vector<OddRank>& odd, const std::vector<Rank>& ranks) {
+    const OddRank& first = odd.front();
+    const MemberRef& mine = calls_[static_cast<size_t>(first.rank)][first.at];
+    const MemberRef& theirs = first.own_rounds ? first.awaiting : first.theirs.front().call;
+    if (first.same_line && mine.pair != nullptr && theirs.pair != nullptr &&
+        mine.sends() != theirs.sends()) {
       std::vector<Rank> waiting = std::move(out_.waiting);
       out_ = {};
       out_.waiting = std::move(waiting);
       name_wrong_peer(calls_, mine, theirs, out_);
-      return;
+      return true;
     }
+    const bool open = out_.charge == Charge::kNone || out_.charge == Charge::kNeverCame ||
+                      (out_.charge == Charge::kOrder && out_.culprits.empty());
+    if (open && mine.member->unfinished() && waits_for(theirs, first.rank)) return false;
     const bool undecided =
         out_.charge == Charge::kDifferentCall && out_.culprits.empty() &&
         std::includes(out_.suspects.begin(), out_.suspects.end(), ranks.begin(), ranks.end());
-    if (!undecided || mine.meeting == nullptr || theirs.meeting != mine.meeting) return;
+    if (!undecided || mine.meeting == nullptr || theirs.meeting != mine.meeting) return true;
     out_.culprits = ranks;
     out_.suspects.clear();
     out_.at = mine;
     out_.missing = theirs;
     out_.repair.clear();
     for (const OddRank& each : odd) change(each);
+    return true;
+  }
+  // True if another rank is in `call` and this one has not come to it.
+  static bool waits_for(const MemberRef& call, Rank rank) {
+    if (call.member == nullptr || !call.member->unfinished()) return false;
+    if (call.pair != nullptr) {
+      const model::Member& other = call.sends() ? call.pair->recv : call.pair->send;
+      return other.rank == rank && !other.arrived();
+    }
+    const model::Member* mine = call.meeting->member(rank);
+    return mine != nullptr && mine->state == model::MemberState::kNotArrived;
   }
 
   void change(const OddRank& odd) {

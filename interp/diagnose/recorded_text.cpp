@@ -361,7 +361,7 @@ std::string order_sentence(const Run& run, const RecordedVerdict& verdict, bool 
 }
 
 std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,
-                                const MemberRef& before) {
+                                const MemberRef& before, const MemberRef& awaiting) {
   const std::string ranks = model::list_of(verdict.culprits);
   const bool one = verdict.culprits.size() == 1;
   std::string text;
@@ -373,11 +373,21 @@ std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,
     text = fmt::format("{} left out {}{}, as {} made in {} rounds before", ranks,
                        short_call_name(run, before), at_stack(run, before), one ? "it" : "they",
                        one ? "its" : "their");
-  } else {
+  } else if (verdict.charge == Charge::kSwapped || awaiting.member == nullptr) {
     text = fmt::format("{} {} {}{} before {}{}, in {} rounds before the other way round", ranks,
                        one ? "calls" : "call", short_call_name(run, verdict.at),
                        at_stack(run, verdict.at), short_call_name(run, before),
                        at_stack(run, before), one ? "its" : "their");
+  } else {
+    text = fmt::format(
+        "{} {} {}{} without {}{}, which came first in {} rounds before: it was left "
+        "out there, or comes later",
+        ranks, one ? "calls" : "call", short_call_name(run, verdict.at), at_stack(run, verdict.at),
+        short_call_name(run, before), at_stack(run, before), one ? "its" : "their");
+  }
+  if (awaiting.member != nullptr) {
+    text += fmt::format("; rank {} waits for it in {}{}", awaiting.member->rank,
+                        call_name(run, awaiting), at_stack(run, awaiting));
   }
   return text + "; all other ranks repeat theirs";
 }

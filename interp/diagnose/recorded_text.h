@@ -24,9 +24,10 @@ std::string passed_by_sentence(const model::Run& run, const PassedBy& found);
 /// For culprits that make `at` before `missing`; `swapped`: it is known that they make `missing`
 /// next.
 std::string order_sentence(const model::Run& run, const RecordedVerdict& verdict, bool swapped);
-/// The culprit does not repeat its rounds before; `before` is its call in them.
+/// The culprit does not repeat its rounds before; `before` is its call in them, and `awaiting` the
+/// call of a rank that waits for it to be made again (may be empty).
 std::string own_rounds_sentence(const model::Run& run, const RecordedVerdict& verdict,
-                                const MemberRef& before);
+                                const MemberRef& before, const MemberRef& awaiting);
 /// The sentence if no rank is at fault.
 std::string innocent_sentence(const model::Run& run, bool moving);
 

@@ -16,6 +16,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from flight_recorder_writer import START_NS, Call, Job, write_dump  # noqa: E402
+import pipeline_jobs as pipes  # noqa: E402
 
 TRUTH = pathlib.Path(__file__).parent.parent / "truth" / "flight_recorder"
 CASES = []
@@ -867,6 +868,45 @@ def stops_in_two_groups(world):
 def splits_differ_and_a_file_is_missing(world):
     job, _, said = blocks_differ(world)
     return job, {"missing": (0,)}, {**said, "trial": False, "not_known": "rank 0"}
+
+
+# ---- pipelines of several schedules and meshes, with one mistake
+
+def planted(layout, mistake, rank, step, of_line, nth, **said):
+    """Registers one pipeline with a mistake of `rank` at its `nth` call of a line in one step. Empty `said`: a fault of
+    that rank alone, tried; else also what it gives."""
+    def make(_):
+        job = pipes.build(layout)
+        at = [i for i, c in enumerate(job.calls[rank]) if c.step == step and c.line == of_line][nth]
+        assert pipes.plant(job, mistake, rank, at)
+        job.run()
+        if mistake == "dead":
+            job.dead = {rank}
+        return job, {}, {"fault": True, "culprits": [rank], "trial": True, **said}
+    name = str(layout).replace(",", "").replace(" ", "_")
+    CASES.append((f"pipeline_{name}_{mistake}_{rank}_{step}_{of_line}_{nth}", make, layout.world))
+
+
+for schedule in ("gpipe", "gpipe_batched", "1f1b"):
+    for data, stages, width in ((1, 4, 1), (2, 4, 1), (1, 4, 2), (1, 8, 1), (2, 8, 1)):
+        pipeline = pipes.Layout(schedule, data, stages, width, batches=stages)
+        middle = pipeline.rank(data - 1, stages // 2, width - 1)
+        last = pipeline.rank(data - 1, stages - 1, width - 1)
+        planted(pipeline, "left_out", middle, 1, pipes.SEND_F, -1)
+        planted(pipeline, "left_out", middle, 2, pipes.RECV_B, 1)
+        planted(pipeline, "doubled", last, 1, pipes.RECV_F, -1)
+        planted(pipeline, "doubled", middle, 2, pipes.SEND_B, 0)
+        planted(pipeline, "wrong_size", middle, 1, pipes.SEND_F, 2, line=pipes.SEND_F)
+        planted(pipeline, "wrong_size", last, 0, pipes.RECV_F, 2, line=pipes.RECV_F)
+        planted(pipeline, "skipped_step", middle, 1, pipes.RECV_F, 0)
+        planted(pipeline, "stopped", middle, 2, pipes.SEND_F, 1, kind="never_came")
+        planted(pipeline, "dead", middle, 2, pipes.SEND_F, 1, kind="no_record")
+planted(pipes.Layout("gpipe", 2, 8, batches=4), "left_out", 9, 1, pipes.SEND_F, -1, line=pipes.SEND_F)
+# In the first step of one pipeline either rank may be wrong.
+planted(pipes.Layout("gpipe", 1, 2, steps=1), "left_out", 0, 0, pipes.SEND_F, 3, kind="order", culprits=[], suspects=[0, 1])
+# Both ranks of a pair may be wrong: no other rank runs their program.
+planted(pipes.Layout("1f1b", 1, 4, 2, steps=1), "doubled", 3, 0, 21, 0, culprits=[], trial=False)
+planted(pipes.Layout("gpipe", 1, 4, 2), "doubled", 1, 0, 23, 3, culprits=[], trial=False)
 
 
 # ---- the time at which the files were written
