@@ -79,6 +79,7 @@ bool names_part_of_tensor(std::string_view name) {
 }
 
 constexpr uint32_t kMarkOnStack = 0xffffffffu;
+constexpr uint32_t kNotInMemo = 0xffffffffu;
 
 class PickleReader {
  public:
@@ -167,7 +168,7 @@ class PickleReader {
       case 'r':
         return put(4);
       case 0x94:
-        return memoize(memo_.size());
+        return memoize(memo_used_);
       case 'h':
         return get(1);
       case 'j':
@@ -335,6 +336,10 @@ class PickleReader {
 
   Expected<void> memoize(uint64_t index) {
     if (stack_.empty() || stack_.back() == kMarkOnStack) return damaged("nothing to remember");
+    // Writers count up; a larger index than there are bytes comes only from a damaged file.
+    if (index >= bytes_.size()) return damaged(fmt::format("memo entry {}", index));
+    if (index >= memo_.size()) memo_.resize(index + 1, kNotInMemo);
+    if (memo_[index] == kNotInMemo) ++memo_used_;
     memo_[index] = stack_.back();
     return {};
   }
@@ -344,9 +349,9 @@ class PickleReader {
   }
   Expected<void> get(size_t size) {
     HOSTIR_ASSIGN_OR_RETURN(const uint64_t index, little_endian(size, "the memo's index"));
-    const auto found = memo_.find(index);
-    if (found == memo_.end()) return damaged(fmt::format("the memo has no entry {}", index));
-    stack_.push_back(found->second);
+    if (index >= memo_.size() || memo_[index] == kNotInMemo)
+      return damaged(fmt::format("the memo has no entry {}", index));
+    stack_.push_back(memo_[index]);
     return {};
   }
   Expected<std::string_view> line() {
@@ -403,7 +408,8 @@ class PickleReader {
   bool stopped_ = false;
   PlainTree tree_;
   std::vector<uint32_t> stack_;
-  std::map<uint64_t, uint32_t> memo_;
+  std::vector<uint32_t> memo_;  // kNotInMemo: no entry
+  size_t memo_used_ = 0;
 };
 
 }  // namespace

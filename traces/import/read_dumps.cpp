@@ -4,7 +4,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "hostir/io/files.h"
@@ -152,6 +155,54 @@ bool may_be_dump(const std::string& path) {
   return head->find('\0') == std::string::npos;
 }
 
+/// A file to read, and what came of it.
+struct Candidate {
+  std::string path;
+  bool given = false;  // by name: an error in it is an error, not a note
+  bool our_log = false;
+  bool profile = false;
+  std::optional<Expected<DumpFile>> read;
+};
+
+std::vector<Candidate> candidates(const std::vector<std::string>& paths) {
+  std::vector<Candidate> out;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (path == "-" || !fs::is_directory(path, error)) {
+      out.push_back({.path = path, .given = true, .read = {}});
+      continue;
+    }
+    std::vector<std::string> inside;
+    list_folder(path, 2, inside);
+    for (std::string& file : inside) out.push_back({.path = std::move(file), .read = {}});
+  }
+  return out;
+}
+
+void read_one(Candidate& file) {
+  if (file.path != "-") {
+    file.our_log = file.given && is_our_log(file.path);
+    if (file.our_log) return;
+    file.profile = is_profile(file.path);
+    if (file.profile || (!file.given && !may_be_dump(file.path))) return;
+  }
+  file.read = read_file_of(file.path);
+}
+
+/// One thread per core: a job of thousands of ranks leaves gigabytes.
+std::vector<Candidate> read_all(std::vector<Candidate> files) {
+  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < files.size(); i = next++) read_one(files[i]);
+  };
+  std::vector<std::jthread> threads;
+  for (size_t t = 1; t < std::min(cores, files.size()); ++t) threads.emplace_back(work);
+  work();
+  threads.clear();
+  return files;
+}
+
 }  // namespace
 
 std::string_view name(DumpFormat format) {
@@ -202,36 +253,23 @@ Expected<DumpFile> read_dump(std::string_view bytes, const std::string& path) {
 
 Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
   DumpFiles out;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (path == "-" || !fs::is_directory(path, error)) {
-      if (path != "-" && is_our_log(path)) {
-        return other_format(path, "is a log of this program; hostir gui, debug and trace open it");
-      }
-      if (path != "-" && is_profile(path)) {
-        out.profiles.push_back(path);
-        continue;
-      }
-      HOSTIR_ASSIGN_OR_RETURN(DumpFile file, read_file_of(path));
-      out.files.push_back(std::move(file));
+  for (Candidate& file : read_all(candidates(paths))) {
+    if (file.our_log) {
+      return other_format(file.path,
+                          "is a log of this program; hostir gui, debug and trace open it");
+    }
+    if (file.profile) out.profiles.push_back(file.path);
+    if (!file.read) continue;
+    if (*file.read) {
+      out.files.push_back(std::move(**file.read));
       continue;
     }
-    std::vector<std::string> inside;
-    list_folder(path, 2, inside);
-    for (const std::string& file : inside) {
-      if (is_profile(file)) {
-        out.profiles.push_back(file);
-        continue;
-      }
-      if (!may_be_dump(file)) continue;
-      auto read = read_file_of(file);
-      if (read) {
-        out.files.push_back(std::move(*read));
-      } else if (read.error().diagnostics.front().id != "import_format" || rank_in_name(file)) {
-        const std::string& message = read.error().message();
-        const bool named = message.find(file) != std::string::npos;
-        out.notes.push_back(named ? message : fmt::format("{}: {}", file, message));
-      }
+    Error& error = file.read->error();
+    if (file.given) return tl::unexpected(std::move(error));
+    if (error.diagnostics.front().id != "import_format" || rank_in_name(file.path)) {
+      const std::string& message = error.message();
+      const bool named = message.find(file.path) != std::string::npos;
+      out.notes.push_back(named ? message : fmt::format("{}: {}", file.path, message));
     }
   }
   if (out.files.empty() && out.profiles.empty()) {
