@@ -119,8 +119,15 @@ class OddJudge {
     }
     if (out_.charge == Charge::kSwapped)
       return fmt::format("with these calls of {} in the other order", ranks);
-    return fmt::format("with {} before {} on {}", short_call_name(run_, odd.theirs.front().call),
-                       short_call_name(run_, call_at(odd)), ranks);
+    const MemberRef mine = call_at(odd);
+    const MemberRef& theirs = odd.theirs.front().call;
+    std::string first = short_call_name(run_, theirs);
+    std::string second = short_call_name(run_, mine);
+    if (first == second) {
+      first = model::call_text(theirs.member->call);
+      second = model::call_text(mine.member->call);
+    }
+    return fmt::format("with {} before {} on {}", first, second, ranks);
   }
 
   // Another call in the same place: which of the two sides of a mismatch is wrong, or a send or

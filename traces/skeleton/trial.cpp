@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "interp/diagnose/common_past.h"
 #include "interp/session/what_if/what_if_trial.h"
 
 namespace hostir::traces {
@@ -13,6 +14,7 @@ using interp::what_if_parts::TrialResult;
 using interp::what_if_parts::TrialSetup;
 
 constexpr size_t kMostTried = 50'000;  // calls; a text of this size compiles in seconds
+constexpr size_t kMostWhole = 5'000;   // calls; of more, those that cannot matter are left out
 
 TrialResult run_text(const std::string& text, const interp::BackendFactory& make_backend,
                      double max_seconds) {
@@ -23,6 +25,12 @@ TrialResult run_text(const std::string& text, const interp::BackendFactory& make
   setup.backend.machine = default_machine();
   setup.max_seconds = max_seconds;
   return interp::what_if_parts::try_text(text, setup, {});
+}
+
+size_t calls_in(const diagnose::JobCalls& job) {
+  size_t calls = 0;
+  for (const auto& line : job) calls += line.size();
+  return calls;
 }
 
 bool hangs(const TrialResult& result) {
@@ -36,31 +44,38 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
                   const interp::BackendFactory& make_backend, double max_seconds) {
   Trial out;
   if (!verdict.is_fault() || verdict.repair.empty()) return out;
-  const diagnose::JobCalls recorded = diagnose::job_of(run);
-  size_t calls = 0;
-  for (const auto& line : recorded) calls += line.size();
+  diagnose::JobCalls recorded = diagnose::job_of(run);
+  diagnose::JobCalls repaired = diagnose::repaired(run, verdict.repair);
+  const size_t all = calls_in(recorded);
+  if (all > kMostWhole) {
+    const std::vector<size_t> past = diagnose::common_past(run, recorded, repaired);
+    diagnose::drop_past(past, recorded);
+    diagnose::drop_past(past, repaired);
+  }
+  const size_t calls = calls_in(recorded);
   if (calls > kMostTried) {
     out.sentence = fmt::format("not tried: too large, with {} calls on record; at most {} are run",
                                calls, kMostTried);
     return out;
   }
+  const std::string which = calls == all
+                                ? std::string("the recorded calls")
+                                : fmt::format("the last {} of {} recorded calls", calls, all);
   const TrialResult before = run_text(program_text(run, recorded, "The calls that were recorded."),
                                       make_backend, max_seconds);
   if (before.verdict == WhatIfTrial::Verdict::kTooLong) {
-    out.sentence = fmt::format(
-        "not tried: too large, the simulation of the {} recorded calls takes more "
-        "than {} s",
-        calls, max_seconds);
+    out.sentence = fmt::format("not tried: too large, the simulation of {} takes more than {} s",
+                               which, max_seconds);
     return out;
   }
   out.reproduced = hangs(before);
-  const TrialResult after = run_text(program_text(run, diagnose::repaired(run, verdict.repair),
-                                                  "The calls that were recorded, repaired."),
-                                     make_backend, max_seconds);
+  const TrialResult after =
+      run_text(program_text(run, repaired, "The calls that were recorded, repaired."), make_backend,
+               max_seconds);
   out.completes = after.verdict == WhatIfTrial::Verdict::kCompletes;
   const std::string first =
-      out.reproduced ? "tried: the recorded calls, run in a simulation, hang as well"
-                     : fmt::format("tried: the recorded calls, run in a simulation, do not hang{}",
+      out.reproduced ? fmt::format("tried: {}, run in a simulation, hang as well", which)
+                     : fmt::format("tried: {}, run in a simulation, do not hang{}", which,
                                    before.why.empty() ? std::string() : " (" + before.why + ")");
   out.sentence = fmt::format("{}; {} the program {}{}", first, verdict.repair_text,
                              out.completes ? "completes" : "does not complete",
