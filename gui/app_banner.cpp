@@ -83,6 +83,10 @@ std::optional<Banner> App::stop_banner() const {
   if (!deadlock && shot->stop.kind != interp::StopKind::kFault && !shot->stop.wrong)
     return std::nullopt;
   Banner banner{StateKind::kMismatch, shot->stop.sentence, {}};
+  if (shot->stop.wrong && shot->faults->empty()) {
+    banner.buttons = {{"Layout", "panel.layout", ""}, {"Step back", "reverse-step", ""}};
+    return banner;
+  }
   const interp::Rank who = culprit(model_);
   if (deadlock) banner.buttons.push_back({"Who waits for whom", "panel.waits", ""});
   if (WhatIfSearch::possible(model_)) banner.buttons.push_back({"What if\u2026", "whatif", ""});

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hostir/ops/record.h"
+#include "interp/session/values/assemble.h"
 #include "interp/session/values/value_watch.h"
 
 namespace hostir::interp {
