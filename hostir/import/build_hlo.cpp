@@ -17,6 +17,7 @@ namespace hostir::importer {
 namespace {
 
 constexpr int64_t kMostHloPasses = 100'000;
+constexpr int64_t kMostUnrolled = 256;
 constexpr size_t kMostSteps = 1'000'000;
 
 // A value of the entry computation: a local buffer, a number, or a view that each user computes.
@@ -199,8 +200,8 @@ class HloBuilder {
     return {};
   }
 
-  // Unrolls a loop. Its trip count is in the text, or its condition is a known number in every
-  // iteration.
+  // Unrolls a loop whose trip count is in the text, or whose condition is a known number in every
+  // iteration. A long one, or one whose end depends on data, becomes a loop of the host function.
   Expected<void> loop(const ModuleOp& op) {
     const ModuleBlock& condition = op.regions[0];
     const ModuleBlock& body = op.regions[1];
@@ -225,12 +226,13 @@ class HloBuilder {
         held_[condition.arguments[i]] = carried[i];
         held_[body.arguments[i]] = carried[i];
       }
-      if (passes < 0) {
+      if (passes < 0 || passes > kMostUnrolled) {
         HOSTIR_ASSIGN_OR_RETURN(const auto goes_on, block(condition));
-        if (goes_on.size() != 1 || !held_[goes_on[0]].number) {
-          return fail_at(ErrorKind::kInvalid, "import_c8",
-                         "the number of passes of the loop depends on data", op.span);
-        }
+        if (goes_on.size() != 1)
+          return fail_at(ErrorKind::kInvalid, "import_c5",
+                         fmt::format("the loop's condition returns {} values", goes_on.size()),
+                         op.span);
+        if (passes > kMostUnrolled || !held_[goes_on[0]].number) return host_loop(op, goes_on[0]);
         if (held_[goes_on[0]].number->number->get_int(0) == 0) break;
       }
       HOSTIR_ASSIGN_OR_RETURN(const auto next, block(body));
@@ -247,6 +249,65 @@ class HloBuilder {
       HOSTIR_TRY(settle_view(carried[i], op));
       held_[op.results[i]] = carried[i];
     }
+    return {};
+  }
+
+  // Adds a loop that runs as long as its condition holds. The arguments of both regions hold the
+  // state at its start, and `goes_on` the condition there. What every pass hands on unchanged stays
+  // as it is.
+  Expected<void> host_loop(const ModuleOp& op, ValueNumber goes_on) {
+    const ModuleBlock& condition = op.regions[0];
+    const ModuleBlock& body = op.regions[1];
+    LocalStep step;
+    step.kind = LocalStep::Kind::kLoop;
+    std::vector<size_t> changing;
+    const std::vector<ValueNumber> last =
+        body.ops.empty() ? std::vector<ValueNumber>() : body.ops.back().operands;
+    for (size_t i = 0; i < body.arguments.size(); ++i) {
+      const ValueNumber argument = body.arguments[i];
+      if (i < op.results.size()) held_[op.results[i]] = held_[argument];
+      if (i < last.size() && last[i] == argument) continue;
+      changing.push_back(i);
+      HOSTIR_TRY(carry(argument, step));
+    }
+    HOSTIR_TRY(carry(goes_on, step));
+    for (size_t k = 0; k < changing.size(); ++k) {
+      const Held held = {step.outputs[k], std::nullopt, nullptr};
+      held_[body.arguments[changing[k]]] = held;
+      if (changing[k] < op.results.size()) held_[op.results[changing[k]]] = held;
+    }
+    const std::vector<Held> before = held_;  // nothing that a pass stores is there after it
+    std::swap(step.body, local_.steps);
+    HOSTIR_ASSIGN_OR_RETURN(const auto next, block(body));
+    if (next.size() != body.arguments.size())
+      return fail_at(ErrorKind::kInvalid, "import_c5",
+                     fmt::format("the loop carries {} values, but its body returns {}",
+                                 body.arguments.size(), next.size()),
+                     op.span);
+    for (size_t i = 0; i < next.size(); ++i) held_[condition.arguments[i]] = held_[next[i]];
+    for (const size_t i : changing) {
+      HOSTIR_ASSIGN_OR_RETURN(const LocalValue value, stored(next[i], "next"));
+      held_[condition.arguments[i]] = held_[next[i]];
+      step.body_results.push_back(value);
+    }
+    HOSTIR_ASSIGN_OR_RETURN(const auto again, block(condition));
+    if (again.size() != 1)
+      return fail_at(ErrorKind::kInvalid, "import_c5",
+                     fmt::format("the loop's condition returns {} values", again.size()), op.span);
+    HOSTIR_ASSIGN_OR_RETURN(const LocalValue holds, stored(again[0], "goes_on"));
+    step.body_results.push_back(holds);
+    std::swap(step.body, local_.steps);
+    held_ = before;
+    local_.steps.push_back(std::move(step));
+    return {};
+  }
+
+  // Adds a carried value that starts as this one.
+  Expected<void> carry(ValueNumber value, LocalStep& step) {
+    HOSTIR_ASSIGN_OR_RETURN(const LocalValue from, stored(value, "initial"));
+    step.inputs.push_back(from);
+    const std::string& name = entry_.values[value].name;
+    step.outputs.push_back(local_.add(plain_name(name, "carried"), local_.values[from].type));
     return {};
   }
 

@@ -66,7 +66,71 @@ Function device_kernel(const std::string& name, DType dtype, int64_t ranks) {
   return kernel;
 }
 
+constexpr size_t kNearCollectives = 8;  // how far apart collectives may be to be joined
+
+bool any_of_values(const std::vector<bool>& set, const std::vector<ValueId>& values) {
+  return std::any_of(values.begin(), values.end(), [&](ValueId v) { return set[v.index]; });
+}
+
+bool may_join(const Function& flat, const DeviceOp& a, const DeviceOp& b) {
+  const LocalStep& x = a.step;
+  const LocalStep& y = b.step;
+  if (x.kind != LocalStep::Kind::kCollective || y.kind != x.kind || x.op != y.op) return false;
+  if (x.op != OpKind::all_reduce && x.op != OpKind::all_gather && x.op != OpKind::reduce_scatter)
+    return false;
+  const auto dtype = [&](const DeviceOp& op) {
+    return std::get<TensorType>(flat.value(op.inputs.front()).type).dtype;
+  };
+  return x.attributes == y.attributes && x.groups == y.groups && dtype(a) == dtype(b);
+}
+
 }  // namespace
+
+// Joins a collective to a later one of the same kind if nothing up to there needs its results: the
+// call is then issued once, in place of the later one. Compilers do the same. Returns for each
+// value the number of collectives that must come before its use.
+std::vector<size_t> DeviceOps::join_collectives(const Function& flat) {
+  const auto depends_on = [&](size_t early, size_t late) {
+    std::vector<bool> tainted(flat.values.size(), false);
+    for (const ValueId value : ops_[early].outputs) tainted[value.index] = true;
+    size_t next = early + 1;
+    for (const InstrId id : flat.region(flat.body).instructions) {
+      if (id.index < ops_[early].position) continue;
+      while (next < late && ops_[next].position <= id.index) {
+        if (any_of_values(tainted, ops_[next].inputs)) return true;
+        ++next;
+      }
+      if (id.index >= ops_[late].position) break;
+      const Instruction& instruction = flat.instr(id);
+      const bool reads =
+          std::any_of(instruction.operands.begin(), instruction.operands.end(),
+                      [&](const Operand& operand) { return tainted[operand.value.index]; });
+      for (const ValueId result : instruction.results) {
+        if (reads) tainted[result.index] = true;
+      }
+    }
+    for (; next <= late; ++next) {
+      if (any_of_values(tainted, ops_[next].inputs)) return true;
+    }
+    return false;
+  };
+  for (size_t late = 1; late < ops_.size(); ++late) {
+    for (size_t early = late; early-- > 0 && late - early <= kNearCollectives;) {
+      if (!may_join(flat, ops_[early], ops_[late]) || depends_on(early, late)) continue;
+      DeviceOp& to = ops_[late];
+      DeviceOp& from = ops_[early];
+      to.inputs.insert(to.inputs.begin(), from.inputs.begin(), from.inputs.end());
+      to.outputs.insert(to.outputs.begin(), from.outputs.begin(), from.outputs.end());
+      ops_.erase(ops_.begin() + static_cast<std::ptrdiff_t>(early));
+      --late;
+    }
+  }
+  std::vector<size_t> first_run(flat.values.size(), 0);
+  for (size_t op = 0; op < ops_.size(); ++op) {
+    for (const ValueId value : ops_[op].outputs) first_run[value.index] = op + 1;
+  }
+  return first_run;
+}
 
 Expected<void> DeviceOps::cut(Function& flat, const std::vector<ValueId>& returned,
                               Program& program, LocalProgram& local,
@@ -98,8 +162,10 @@ Expected<void> DeviceOps::cut(Function& flat, const std::vector<ValueId>& return
     live.push_back(*it);
   }
   std::reverse(live.begin(), live.end());
-  // 2. The run of each instruction is the number of collectives before it. An instruction without
-  //    operands is repeated in every run that needs it, unless its value must be stored.
+  // 2. The run of each instruction is the number of collectives before it, or more if it needs one
+  //    that was joined to a later one. An instruction without operands is repeated in every run
+  //    that needs it, unless its value must be stored.
+  const std::vector<size_t> first_run = join_collectives(flat);
   constexpr size_t kAnyRun = SIZE_MAX;
   std::vector<size_t> run_of(flat.values.size(), kAnyRun);
   std::vector<std::vector<InstrId>> runs(ops_.size() + 1);
@@ -111,6 +177,11 @@ Expected<void> DeviceOps::cut(Function& flat, const std::vector<ValueId>& return
     if (repeated) continue;
     size_t run = 0;
     while (run < ops_.size() && ops_[run].position <= id.index) ++run;
+    for (const Operand& operand : instruction.operands) {
+      const size_t value = operand.value.index;
+      run = std::max(run, first_run[value]);
+      if (run_of[value] != kAnyRun) run = std::max(run, run_of[value]);
+    }
     runs[run].push_back(id);
     for (const ValueId result : instruction.results) run_of[result.index] = run;
   }
@@ -162,6 +233,8 @@ Expected<void> DeviceOps::cut(Function& flat, const std::vector<ValueId>& return
       const auto dtype = std::get<TensorType>(flat.value(op.outputs[0]).type).dtype;
       program.add_function(device_kernel(op.step.kernel, dtype, world_.size()));
     }
+    if (op.step.kind == LocalStep::Kind::kLoop)
+      HOSTIR_TRY(cut_loop(op, program, local, numbers, op.step));
     local.steps.push_back(op.step);
   }
   for (const ValueId value : returned) number(value);

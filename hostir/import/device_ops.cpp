@@ -134,6 +134,7 @@ Expected<std::vector<Known>> DeviceOps::collective(const OpSite& s, OpKind op,
 Expected<bool> DeviceOps::take(const OpSite& s) {
   const std::string_view name = s.op.name;
   const bool numbers = name == "stablehlo.partition_id" || name == "stablehlo.replica_id";
+  if (name == "stablehlo.while") return take_while(s);
   if (!numbers && s.count() == 0) return false;
   if (name == "stablehlo.all_reduce") return take_all_reduce(s);
   if (name == "stablehlo.all_gather") return take_all_gather(s);

@@ -2,6 +2,8 @@
 // operations are emitted. The operations between two collectives then become one kernel.
 #pragma once
 
+#include <memory>
+
 #include "hostir/import/emitter.h"
 #include "hostir/import/local_program.h"
 
@@ -13,7 +15,10 @@ struct DeviceOp {
   size_t position = 0;  // number of instructions before it
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
+  size_t loop = 0;  // kLoop: its place among the loops
 };
+
+struct DeviceLoop;
 
 /// The groups in `dense<[[0, 1], [2, 3]]>`, whose short rows are padded with -1; nullopt if the
 /// attribute has another form.
@@ -22,7 +27,10 @@ std::optional<std::vector<std::vector<int64_t>>> dense_groups(const Attr& attr);
 class DeviceOps {
  public:
   /// `world` is the mesh of all devices; device numbers are its ranks.
-  DeviceOps(const Mesh& world, std::string name) : world_(world), name_(std::move(name)) {}
+  DeviceOps(const Mesh& world, std::string name);
+  ~DeviceOps();
+  DeviceOps(const DeviceOps&) = delete;
+  DeviceOps& operator=(const DeviceOps&) = delete;
 
   /// The emitter's device hook. Returns true if it handled the operation.
   Expected<bool> take(const OpSite& site);
@@ -33,6 +41,7 @@ class DeviceOps {
                      LocalProgram& local, std::vector<std::optional<LocalValue>>& numbers);
 
  private:
+  std::vector<size_t> join_collectives(const Function& flat);
   Expected<bool> take_all_reduce(const OpSite& site);
   Expected<bool> take_all_gather(const OpSite& site);
   Expected<bool> take_reduce_scatter(const OpSite& site);
@@ -40,6 +49,10 @@ class DeviceOps {
   Expected<bool> take_permute(const OpSite& site);
   Expected<bool> take_broadcast(const OpSite& site);
   Expected<bool> take_device_number(const OpSite& site);
+  Expected<bool> take_while(const OpSite& site);
+  Expected<void> fill_loop(const OpSite& site, const Known& goes_on, DeviceLoop& loop);
+  Expected<void> cut_loop(const DeviceOp& op, Program& program, LocalProgram& local,
+                          std::vector<std::optional<LocalValue>>& numbers, LocalStep& step);
   Expected<std::vector<Known>> collective(const OpSite& site, OpKind op, std::vector<Known> inputs,
                                           std::vector<ModuleType> types, Attributes attributes,
                                           std::vector<std::vector<int64_t>> groups);
@@ -49,6 +62,7 @@ class DeviceOps {
   std::string name_;
   std::vector<DeviceOp> ops_;
   std::optional<Known> device_number_;
+  std::vector<std::unique_ptr<DeviceLoop>> loops_;
 };
 
 }  // namespace hostir::importer

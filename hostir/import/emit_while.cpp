@@ -1,4 +1,5 @@
-// Loops. A fusion has none, so they are unrolled.
+// Loops. A fusion has none, so they are unrolled. In the program of one device, a loop whose end
+// depends on data is left to the device hook.
 //
 // Each pass makes the state of the next one, and the condition on it. Where the condition is a
 // known number, as for `scan`, it says whether another pass follows. Where it is data, all states
@@ -34,6 +35,8 @@ class Loop {
       if (goes_on.is_number()) {
         if (goes_on.number->get_int(0) == 0) break;
       } else {
+        HOSTIR_ASSIGN_OR_RETURN(const bool handled, continue_by_hook());
+        if (handled) return {};
         if (exits_.empty() && !e_.may_cut_loops() && !has_counter())
           return e_.opaque(s_, "a loop whose number of passes depends on data");
         HOSTIR_TRY(keep_exit(goes_on));
@@ -83,6 +86,16 @@ class Loop {
     }
     if (active_) HOSTIR_TRY(e_.restrict_cut_loops(cuts, e_.cut_loops(), *active_));
     return {};
+  }
+
+  // Programs of one device have loops: what is left of this one becomes such a loop, which starts
+  // with the state here.
+  Expected<bool> continue_by_hook() {
+    if (!exits_.empty()) return false;
+    ModuleOp rest = s_.op;
+    rest.operands = body_.arguments;
+    for (size_t i = 0; i < state_.size(); ++i) s_.frame[body_.arguments[i]] = state_[i];
+    return e_.hooked({e_, s_.function, rest, s_.frame});
   }
 
   // `active_` is whether the loop still runs here: all conditions so far hold.

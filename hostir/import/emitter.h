@@ -70,6 +70,9 @@ class Emitter {
   /// All arguments must outlive the emitter. `program` is used only to look up meshes.
   Emitter(const Module& module, const Program& program, Function& target, ImportReport& report);
 
+  /// An emitter for another function of the same program.
+  Emitter beside(Function& target) const { return {module_, program_, target, report_}; }
+
   /// Applies an operation of the module language with one result, through the device hook. A
   /// predicate of `select` may be a scalar.
   Expected<Known> module_op(std::string_view name, std::vector<Known> operands,
@@ -95,6 +98,8 @@ class Emitter {
 
   /// Returns the hook set before.
   DeviceHook set_device_hook(DeviceHook hook) { return std::exchange(hook_, std::move(hook)); }
+  /// What the hook says to an operation: true if it handled it.
+  Expected<bool> hooked(const OpSite& site) { return hook_ ? hook_(site) : Expected<bool>(false); }
   Function& target() { return target_; }
   RegionId region() const { return region_; }
   const Module& module() const { return module_; }

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
+#include "hostir/import/host_writer.h"
 #include "hostir/ops/record.h"
 
 namespace hostir::importer {
@@ -17,18 +16,6 @@ LocalValue LocalProgram::add(std::string name, TensorType type) {
 
 namespace {
 
-enum class StreamKind : uint8_t { kCompute, kComm };
-
-// The state of a buffer: its last writer, and its readers since then on each stream.
-struct BufferState {
-  ValueId buffer;  // the allocated, passed or returned buffer
-  ValueId view;    // the buffer viewed as a local tensor
-  bool owned = false;
-  ValueId written;  // event
-  StreamKind writer = StreamKind::kCompute;
-  std::map<StreamKind, ValueId> readers;
-};
-
 uint8_t slot_number(OpKind kind, std::string_view slot) {
   const auto& specs = record(kind).operands;
   for (size_t s = 0; s < specs.size(); ++s) {
@@ -37,413 +24,245 @@ uint8_t slot_number(OpKind kind, std::string_view slot) {
   return 0;
 }
 
-class HostWriter {
- public:
-  HostWriter(const LocalProgram& local, const Mesh& world, Program& program)
-      : local_(local), world_(world), program_(program), state_(local.values.size()) {}
+}  // namespace
 
-  Expected<void> write(const std::string& name) {
-    host_.kind = FunctionKind::kHost;
-    host_.name = name;
-    host_.mesh = world_.name;
-    host_.body = host_.add_region();
-    region_ = host_.body;
-    declare_parameters();
-    declare_handles();
-    find_results();
-    for (const LocalStep& step : local_.steps) count_uses(step);
-    for (const LocalPort& result : local_.results) ++uses_[result.value];
-    for (const LocalStep& step : local_.steps) HOSTIR_TRY(write_step(step));
-    HOSTIR_TRY(write_return());
-    program_.add_function(std::move(host_));
-    return {};
-  }
-
- private:
-  std::string fresh(const std::string& wanted) {
-    std::string name = wanted.empty() ? "v" : wanted;
-    for (int i = 1; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
-    return name;
-  }
-
-  // ---- instructions
-
-  struct Use {
-    std::string_view slot;
-    ValueId value;
-  };
-
-  InstrId append(OpKind kind, std::vector<Use> uses, Attributes attributes,
-                 std::vector<ValueId> results) {
-    Instruction instruction;
-    instruction.kind = kind;
-    instruction.attributes = std::move(attributes);
-    for (const Use& use : uses) {
-      Operand operand;
-      operand.value = use.value;
-      operand.slot = slot_number(kind, use.slot);
-      operand.access = record(kind).operands[operand.slot].access;
-      instruction.operands.push_back(std::move(operand));
-    }
-    std::stable_sort(instruction.operands.begin(), instruction.operands.end(),
-                     [](const Operand& a, const Operand& b) { return a.slot < b.slot; });
-    instruction.results = std::move(results);
-    return host_.add_instruction(region_, std::move(instruction));
-  }
-
-  ValueId handle(const std::string& name, Type type) {
-    return host_.add_value(fresh(name), std::move(type));
-  }
-
-  ValueId stream(StreamKind kind) const { return kind == StreamKind::kCompute ? compute_ : comm_; }
-
-  void declare_handles() {
-    std::vector<const LocalStep*> collectives;
-    const auto collect = [&](auto&& self, const std::vector<LocalStep>& steps) -> void {
-      for (const LocalStep& step : steps) {
-        if (step.kind == LocalStep::Kind::kCollective) collectives.push_back(&step);
-        self(self, step.body);
-      }
-    };
-    collect(collect, local_.steps);
-    for (const LocalStep* step : collectives) communicator(step->groups);
-    const auto declare = [&](const std::string& name) {
-      const ValueId value = handle(name, StreamType{});
-      Attributes attributes;
-      attributes.set("name", name);
-      append(OpKind::stream, {}, std::move(attributes), {value});
-      return value;
-    };
-    compute_ = declare("compute");
-    if (!collectives.empty()) comm_ = declare("comm");
-  }
-
-  // The communicator for these groups: over mesh axes if possible, else with literal groups.
-  ValueId communicator(const std::vector<std::vector<int64_t>>& groups) {
-    const auto found = communicators_.find(groups);
-    if (found != communicators_.end()) return found->second;
-    Attributes attributes;
-    const auto places = axes_of_groups(world_, groups);
-    if (places && !places->empty()) {
-      AxisList axes;
-      for (const size_t place : *places) axes.push_back({world_.axes[place].name, 1, 0});
-      attributes.set("axes", std::move(axes));
-    } else {
-      attributes.set("groups", IntLists(groups));
-    }
-    const ValueId value = handle(fmt::format("c{}", communicators_.size()), CommType{});
-    append(OpKind::comm, {}, std::move(attributes), {value});
-    communicators_.emplace(groups, value);
-    return value;
-  }
-
-  // ---- buffers
-
-  void declare_parameters() {
-    for (const LocalPort& port : local_.params) {
-      BufferState& s = state_[port.value];
-      s.buffer = handle(port.name, port.type);
-      host_.params.push_back({s.buffer, false});
-    }
-  }
-
-  // The view of a parameter as a local tensor; created at its first use.
-  ValueId view_of(LocalValue value) {
-    BufferState& s = state_[value];
-    if (!s.view.valid()) s.view = reinterpreted(s.buffer, local_.values[value]);
-    return s.view;
-  }
-
-  ValueId reinterpreted(ValueId buffer, const LocalProgram::Value& value) {
-    if (std::holds_alternative<TensorType>(host_.value(buffer).type)) return buffer;
-    const ValueId view = handle(host_.value(buffer).name + "_local", value.type);
-    append(OpKind::reinterpret, {{"buffer", buffer}}, {}, {view});
-    return view;
-  }
-
-  // Returned values get buffers of the result's type at allocation.
-  void find_results() {
-    for (const LocalPort& port : local_.results) result_types_.try_emplace(port.value, &port.type);
-  }
-
-  ValueId allocated(const std::string& name, Type type, StreamKind on) {
-    const ValueId buffer = handle(name, std::move(type));
-    append(OpKind::alloc, {{"stream", stream(on)}}, {}, {buffer});
-    return buffer;
-  }
-
-  void make_buffer(LocalValue value, StreamKind on) {
-    BufferState& s = state_[value];
-    if (s.buffer.valid()) return;
-    const LocalProgram::Value& v = local_.values[value];
-    const auto result = result_types_.find(value);
-    s.owned = true;
-    s.buffer =
-        allocated(v.name, result != result_types_.end() ? Type(*result->second) : Type(v.type), on);
-    s.view = reinterpreted(s.buffer, v);
-    s.writer = on;
-  }
-
-  // ---- order between streams
-
-  void wait(ValueId event, StreamKind on) {
-    if (!event.valid() || !waited_.insert({event.index, on}).second) return;
-    append(OpKind::wait, {{"event", event}, {"stream", stream(on)}}, {}, {});
-  }
-
-  void before_read(LocalValue value, StreamKind on) {
-    const BufferState& s = state_[value];
-    if (s.writer != on) wait(s.written, on);
-  }
-
-  void before_write(LocalValue value, StreamKind on) {
-    before_read(value, on);
-    for (const auto& [reader, event] : state_[value].readers) {
-      if (reader != on) wait(event, on);
-    }
-  }
-
-  void accessed(const LocalStep& step, InstrId instruction, StreamKind on,
-                const std::string& stem) {
-    const ValueId event = handle(stem, EventType{});
-    host_.value(event).defined_by = instruction;
-    host_.instr(instruction).results.push_back(event);
-    for (const LocalValue in : step.inputs) state_[in].readers[on] = event;
-    for (const LocalValue out : step.outputs) {
-      state_[out].written = event;
-      state_[out].writer = on;
-      state_[out].readers.clear();
-    }
-  }
-
-  void count_uses(const LocalStep& step) {
-    for (const LocalValue in : step.inputs) ++uses_[in];
-    for (const LocalStep& inner : step.body) count_uses(inner);
-    for (const LocalValue result : step.body_results) ++uses_[result];
-  }
-
-  // Counts a use. After the last one, frees the buffer on the stream of that use.
-  void used(LocalValue value, StreamKind on) {
-    if (--uses_[value] > 0 || !state_[value].owned) return;
-    release(value, on);
-  }
-
-  void release(LocalValue value, StreamKind on) {
-    BufferState& s = state_[value];
-    before_write(value, on);
-    append(OpKind::free, {{"buffer", s.buffer}, {"stream", stream(on)}}, {}, {});
-    s.owned = false;
-  }
-
-  // ---- steps
-
-  Expected<void> write_step(const LocalStep& step) {
-    switch (step.kind) {
-      case LocalStep::Kind::kLaunch:
-        return write_launch(step);
-      case LocalStep::Kind::kCollective:
-        return write_collective(step);
-      case LocalStep::Kind::kWait:
-        for (const LocalValue in : step.inputs) before_read(in, StreamKind::kCompute);
-        for (const LocalValue in : step.inputs) used(in, StreamKind::kCompute);
-        return {};
-      case LocalStep::Kind::kDevice:
-        return write_device(step);
-      case LocalStep::Kind::kLoop:
-        return write_loop(step);
-    }
-    return {};
-  }
-
-  Expected<void> write_launch(const LocalStep& step) {
-    const StreamKind on = StreamKind::kCompute;
-    std::vector<Use> uses = {{"stream", compute_}};
-    for (const LocalValue in : step.inputs) {
-      before_read(in, on);
-      uses.push_back({"reads", view_of(in)});
-    }
-    for (const LocalValue out : step.outputs) {
-      make_buffer(out, on);
-      before_write(out, on);
-      uses.push_back({"writes", view_of(out)});
-    }
-    Attributes attributes;
-    attributes.set("kernel", Symbol{step.kernel});
-    if (!step.label.empty()) attributes.set("label", step.label);
-    const InstrId launch = append(OpKind::launch, std::move(uses), std::move(attributes), {});
-    accessed(step, launch, on, "done");
-    finish_step(step, on);
-    return {};
-  }
-
-  void finish_step(const LocalStep& step, StreamKind on) {
-    for (const LocalValue in : step.inputs) used(in, on);
-    for (const LocalValue out : step.outputs) {
-      if (uses_[out] == 0 && state_[out].owned) release(out, on);  // never read
-    }
-  }
-
-  Expected<void> write_collective(const LocalStep& step) {
-    const StreamKind on = StreamKind::kComm;
-    for (const LocalValue in : step.inputs) {
-      before_read(in, on);
-      view_of(in);
-    }
-    for (const LocalValue out : step.outputs) {
-      make_buffer(out, on);
-      before_write(out, on);
-    }
-    const bool several = step.inputs.size() > 1;
-    const RegionId outer = region_;
-    InstrId last;
-    if (several) {  // a call on several tensors becomes one group: one issue, one event
-      Instruction group;
-      group.kind = OpKind::group;
-      group.regions.push_back(host_.add_region());
-      last = host_.add_instruction(region_, std::move(group));
-      region_ = host_.instr(last).regions.front();
-    }
-    for (size_t i = 0; i < step.inputs.size(); ++i) {
-      const InstrId one = append(step.op,
-                                 {{"comm", communicators_.at(step.groups)},
-                                  {"input", view_of(step.inputs[i])},
-                                  {"output", view_of(step.outputs[i])},
-                                  {"stream", comm_}},
-                                 step.attributes, {});
-      if (!step.label.empty()) host_.instr(one).attributes.set("label", step.label);
-      if (!several) last = one;
-    }
-    region_ = outer;
-    accessed(step, last, on, "sent");
-    finish_step(step, on);
-    return {};
-  }
-
-  // The device number is the rank's index in a tensor with one element per rank, cut over the mesh.
-  Expected<void> write_device(const LocalStep& step) {
-    if (!world_.device_ids.empty()) {
-      return fail(
-          ErrorKind::kInvalid, "import_c8",
-          "device numbers on a mesh with device_ids have no counterpart; drop the device_ids");
-    }
-    const LocalValue out = step.outputs.front();
-    BufferState& s = state_[out];
-    ShardType type;
-    type.dtype = local_.values[out].type.dtype;
-    type.shape = {IndexExpr(world_.size())};
-    type.sharding.mesh = world_.name;
-    type.sharding.dims.resize(1);
-    for (const MeshAxis& axis : world_.axes)
-      type.sharding.dims[0].axes.push_back({axis.name, 1, 0});
-    s.owned = true;
-    s.buffer = allocated("ranks", type, StreamKind::kCompute);
-    Attributes attributes;
-    attributes.set("kernel", Symbol{step.kernel});
-    const InstrId launch = append(OpKind::launch, {{"writes", s.buffer}, {"stream", compute_}},
-                                  std::move(attributes), {});
-    accessed(step, launch, StreamKind::kCompute, "done");
-    s.view = reinterpreted(s.buffer, local_.values[out]);
-    finish_step(step, StreamKind::kCompute);
-    return {};
-  }
-
-  Expected<void> write_loop(const LocalStep& step);
-
-  void copy(LocalValue from, LocalValue to) {
-    LocalStep step;
-    step.kernel = copy_kernel(local_.values[from].type);
-    step.inputs = {from};
-    step.outputs = {to};
-    ++uses_[from];
-    (void)write_launch(step);
-  }
-
-  // A copy kernel for this type, created once.
-  std::string copy_kernel(const TensorType& type) {
-    const std::string key = to_string(Type(type));
-    const auto found = copies_.find(key);
-    if (found != copies_.end()) return found->second;
-    Function kernel;
-    kernel.kind = FunctionKind::kKernel;
-    kernel.name = fmt::format("{}.copy{}", host_.name, copies_.size());
-    kernel.body = kernel.add_region();
-    const ValueId x = kernel.add_value("x", type);
-    const ValueId y = kernel.add_value("y", type);
-    kernel.params.push_back({x, false});
-    kernel.results.push_back({"y", type, std::nullopt, {}});
-    Instruction same;
-    same.kind = OpKind::reshape;
-    same.attributes.set("shape", ExprList(type.shape.begin(), type.shape.end()));
-    Operand operand;
-    operand.value = x;
-    same.operands = {operand};
-    same.results = {y};
-    kernel.add_instruction(kernel.body, std::move(same));
-    Instruction end;
-    end.kind = OpKind::return_;
-    operand.value = y;
-    end.operands = {operand};
-    kernel.add_instruction(kernel.body, std::move(end));
-    copies_.emplace(key, kernel.name);
-    program_.add_function(std::move(kernel));
-    return copies_.at(key);
-  }
-
-  // Each result needs its own buffer, so returned parameters and values returned twice are copied.
-  Expected<void> write_return() {
-    std::vector<Use> uses;
-    std::set<LocalValue> returned;
-    for (const LocalPort& port : local_.results) {
-      BufferState& s = state_[port.value];
-      ValueId buffer = s.buffer;
-      const bool same_type = buffer.valid() && host_.value(buffer).type == Type(port.type);
-      if (!s.owned || !same_type || !returned.insert(port.value).second) {
-        buffer = copied_result(port);
-      }
-      uses.push_back({"values", buffer});
-      ResultDecl declared;
-      declared.name = port.name;
-      declared.type = port.type;
-      host_.results.push_back(std::move(declared));
-    }
-    append(OpKind::return_, std::move(uses), {}, {});
-    return {};
-  }
-
-  ValueId copied_result(const LocalPort& port) {
-    before_read(port.value, StreamKind::kCompute);
-    const ValueId buffer =
-        allocated(port.name.empty() ? "result" : port.name, port.type, StreamKind::kCompute);
-    const ValueId view = reinterpreted(buffer, local_.values[port.value]);
-    Attributes attributes;
-    attributes.set("kernel", Symbol{copy_kernel(local_.values[port.value].type)});
-    append(OpKind::launch, {{"reads", view_of(port.value)}, {"writes", view}, {"stream", compute_}},
-           std::move(attributes), {});
-    used(port.value, StreamKind::kCompute);
-    return buffer;
-  }
-
-  const LocalProgram& local_;
-  const Mesh& world_;
-  Program& program_;
-  Function host_;
-  RegionId region_;
-  std::vector<BufferState> state_;
-  std::map<LocalValue, int64_t> uses_;
-  std::map<LocalValue, const ShardType*> result_types_;
-  std::map<std::vector<std::vector<int64_t>>, ValueId> communicators_;
-  std::map<std::string, std::string> copies_;
-  std::set<std::pair<uint32_t, StreamKind>> waited_;
-  std::set<std::string> names_;
-  ValueId compute_;
-  ValueId comm_;
-};
-
-Expected<void> HostWriter::write_loop(const LocalStep&) {
-  return fail(ErrorKind::kInvalid, "import_c8", "loops in host functions");
+Expected<void> HostWriter::write(const std::string& name) {
+  host_.kind = FunctionKind::kHost;
+  host_.name = name;
+  host_.mesh = world_.name;
+  host_.body = host_.add_region();
+  region_ = host_.body;
+  declare_parameters();
+  declare_handles();
+  find_results();
+  for (const LocalStep& step : local_.steps) count_uses(step);
+  for (const LocalPort& result : local_.results) ++uses_[result.value];
+  for (const LocalStep& step : local_.steps) HOSTIR_TRY(write_step(step));
+  HOSTIR_TRY(write_return());
+  program_.add_function(std::move(host_));
+  return {};
 }
 
-}  // namespace
+InstrId HostWriter::append(OpKind kind, std::vector<Use> uses, Attributes attributes,
+                           std::vector<ValueId> results) {
+  Instruction instruction;
+  instruction.kind = kind;
+  instruction.attributes = std::move(attributes);
+  for (const Use& use : uses) {
+    Operand operand;
+    operand.value = use.value;
+    operand.slot = slot_number(kind, use.slot);
+    operand.access = record(kind).operands[operand.slot].access;
+    instruction.operands.push_back(std::move(operand));
+  }
+  std::stable_sort(instruction.operands.begin(), instruction.operands.end(),
+                   [](const Operand& a, const Operand& b) { return a.slot < b.slot; });
+  instruction.results = std::move(results);
+  return host_.add_instruction(region_, std::move(instruction));
+}
+
+void HostWriter::declare_handles() {
+  std::vector<const LocalStep*> collectives;
+  const auto collect = [&](auto&& self, const std::vector<LocalStep>& steps) -> void {
+    for (const LocalStep& step : steps) {
+      if (step.kind == LocalStep::Kind::kCollective) collectives.push_back(&step);
+      self(self, step.body);
+    }
+  };
+  collect(collect, local_.steps);
+  for (const LocalStep* step : collectives) communicator(step->groups);
+  const auto declare = [&](const std::string& name) {
+    const ValueId value = handle(name, StreamType{});
+    Attributes attributes;
+    attributes.set("name", name);
+    append(OpKind::stream, {}, std::move(attributes), {value});
+    return value;
+  };
+  compute_ = declare("compute");
+  if (!collectives.empty()) comm_ = declare("comm");
+}
+
+ValueId HostWriter::communicator(const std::vector<std::vector<int64_t>>& groups) {
+  const auto found = communicators_.find(groups);
+  if (found != communicators_.end()) return found->second;
+  Attributes attributes;
+  const auto places = axes_of_groups(world_, groups);
+  if (places && !places->empty()) {
+    AxisList axes;
+    for (const size_t place : *places) axes.push_back({world_.axes[place].name, 1, 0});
+    attributes.set("axes", std::move(axes));
+  } else {
+    attributes.set("groups", IntLists(groups));
+  }
+  const ValueId value = handle(fmt::format("c{}", communicators_.size()), CommType{});
+  append(OpKind::comm, {}, std::move(attributes), {value});
+  communicators_.emplace(groups, value);
+  return value;
+}
+
+Expected<void> HostWriter::write_step(const LocalStep& step) {
+  switch (step.kind) {
+    case LocalStep::Kind::kLaunch:
+      return write_launch(step);
+    case LocalStep::Kind::kCollective:
+      return write_collective(step);
+    case LocalStep::Kind::kWait:
+      for (const LocalValue in : step.inputs) before_read(in, StreamKind::kCompute);
+      for (const LocalValue in : step.inputs) used(in, StreamKind::kCompute);
+      return {};
+    case LocalStep::Kind::kDevice:
+      return write_device(step);
+    case LocalStep::Kind::kLoop:
+      return write_loop(step);
+  }
+  return {};
+}
+
+Expected<void> HostWriter::write_launch(const LocalStep& step) {
+  const StreamKind on = StreamKind::kCompute;
+  std::vector<Use> uses = {{"stream", compute_}};
+  for (const LocalValue in : step.inputs) {
+    before_read(in, on);
+    uses.push_back({"reads", view_of(in)});
+  }
+  for (const LocalValue out : step.outputs) {
+    make_buffer(out, on);
+    before_write(out, on);
+    uses.push_back({"writes", view_of(out)});
+  }
+  Attributes attributes;
+  attributes.set("kernel", Symbol{step.kernel});
+  if (!step.label.empty()) attributes.set("label", step.label);
+  const InstrId launch = append(OpKind::launch, std::move(uses), std::move(attributes), {});
+  accessed(step, launch, on, "done");
+  finish_step(step, on);
+  return {};
+}
+
+Expected<void> HostWriter::write_collective(const LocalStep& step) {
+  const StreamKind on = StreamKind::kComm;
+  for (const LocalValue in : step.inputs) {
+    before_read(in, on);
+    view_of(in);
+  }
+  for (const LocalValue out : step.outputs) {
+    make_buffer(out, on);
+    before_write(out, on);
+  }
+  const bool several = step.inputs.size() > 1;
+  const RegionId outer = region_;
+  InstrId last;
+  if (several) {  // a call on several tensors becomes one group: one issue, one event
+    Instruction group;
+    group.kind = OpKind::group;
+    group.regions.push_back(host_.add_region());
+    last = host_.add_instruction(region_, std::move(group));
+    region_ = host_.instr(last).regions.front();
+  }
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const InstrId one = append(step.op,
+                               {{"comm", communicators_.at(step.groups)},
+                                {"input", view_of(step.inputs[i])},
+                                {"output", view_of(step.outputs[i])},
+                                {"stream", comm_}},
+                               step.attributes, {});
+    if (!step.label.empty()) host_.instr(one).attributes.set("label", step.label);
+    if (!several) last = one;
+  }
+  region_ = outer;
+  accessed(step, last, on, "sent");
+  finish_step(step, on);
+  return {};
+}
+
+Expected<void> HostWriter::write_device(const LocalStep& step) {
+  if (!world_.device_ids.empty()) {
+    return fail(
+        ErrorKind::kInvalid, "import_c8",
+        "device numbers on a mesh with device_ids have no counterpart; drop the device_ids");
+  }
+  const LocalValue out = step.outputs.front();
+  BufferState& s = state_[out];
+  ShardType type;
+  type.dtype = local_.values[out].type.dtype;
+  type.shape = {IndexExpr(world_.size())};
+  type.sharding.mesh = world_.name;
+  type.sharding.dims.resize(1);
+  for (const MeshAxis& axis : world_.axes) type.sharding.dims[0].axes.push_back({axis.name, 1, 0});
+  s.owned = true;
+  s.buffer = allocated("ranks", type, StreamKind::kCompute);
+  Attributes attributes;
+  attributes.set("kernel", Symbol{step.kernel});
+  const InstrId launch = append(OpKind::launch, {{"writes", s.buffer}, {"stream", compute_}},
+                                std::move(attributes), {});
+  accessed(step, launch, StreamKind::kCompute, "done");
+  s.view = reinterpreted(s.buffer, local_.values[out]);
+  finish_step(step, StreamKind::kCompute);
+  return {};
+}
+
+std::string HostWriter::copy_kernel(const TensorType& type) {
+  const std::string key = to_string(Type(type));
+  const auto found = copies_.find(key);
+  if (found != copies_.end()) return found->second;
+  Function kernel;
+  kernel.kind = FunctionKind::kKernel;
+  kernel.name = fmt::format("{}.copy{}", host_.name, copies_.size());
+  kernel.body = kernel.add_region();
+  const ValueId x = kernel.add_value("x", type);
+  const ValueId y = kernel.add_value("y", type);
+  kernel.params.push_back({x, false});
+  kernel.results.push_back({"y", type, std::nullopt, {}});
+  Instruction same;
+  same.kind = OpKind::reshape;
+  same.attributes.set("shape", ExprList(type.shape.begin(), type.shape.end()));
+  Operand operand;
+  operand.value = x;
+  same.operands = {operand};
+  same.results = {y};
+  kernel.add_instruction(kernel.body, std::move(same));
+  Instruction end;
+  end.kind = OpKind::return_;
+  operand.value = y;
+  end.operands = {operand};
+  kernel.add_instruction(kernel.body, std::move(end));
+  copies_.emplace(key, kernel.name);
+  program_.add_function(std::move(kernel));
+  return copies_.at(key);
+}
+
+Expected<void> HostWriter::write_return() {
+  std::vector<Use> uses;
+  std::set<LocalValue> returned;
+  for (const LocalPort& port : local_.results) {
+    BufferState& s = state_[port.value];
+    ValueId buffer = s.buffer;
+    const bool same_type = buffer.valid() && host_.value(buffer).type == Type(port.type);
+    if (!s.owned || !same_type || !returned.insert(port.value).second) {
+      buffer = copied_result(port);
+    }
+    uses.push_back({"values", buffer});
+    ResultDecl declared;
+    declared.name = port.name;
+    declared.type = port.type;
+    host_.results.push_back(std::move(declared));
+  }
+  append(OpKind::return_, std::move(uses), {}, {});
+  return {};
+}
+
+ValueId HostWriter::copied_result(const LocalPort& port) {
+  before_read(port.value, StreamKind::kCompute);
+  const ValueId buffer =
+      allocated(port.name.empty() ? "result" : port.name, port.type, StreamKind::kCompute);
+  const ValueId view = reinterpreted(buffer, local_.values[port.value]);
+  Attributes attributes;
+  attributes.set("kernel", Symbol{copy_kernel(local_.values[port.value].type)});
+  append(OpKind::launch, {{"reads", view_of(port.value)}, {"writes", view}, {"stream", compute_}},
+         std::move(attributes), {});
+  used(port.value, StreamKind::kCompute);
+  return buffer;
+}
 
 std::optional<std::vector<size_t>> axes_of_groups(const Mesh& mesh,
                                                   std::vector<std::vector<int64_t>> groups) {

@@ -20,7 +20,7 @@ struct LocalStep {
     kCollective,  // runs `op` over `groups`
     kWait,        // the compute stream waits for the collective that wrote the input
     kDevice,      // the output is the device number of this rank
-    kLoop,        // runs `body` a known number of times
+    kLoop,        // runs `body` as long as the last carried value, an i1, holds
   };
   Kind kind = Kind::kLaunch;
   std::string kernel;
@@ -30,9 +30,7 @@ struct LocalStep {
   std::vector<LocalValue> inputs;
   std::vector<LocalValue> outputs;
   // kLoop: outputs[i] is a carried value that starts as inputs[i]; body_results[i] is its next
-  // value. Iterations are counted from `first`.
-  int64_t first = 0;
-  int64_t passes = 0;
+  // value.
   std::vector<LocalStep> body;
   std::vector<LocalValue> body_results;
   std::string label;  // source position in the module

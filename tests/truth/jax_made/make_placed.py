@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Writes cases of this folder whose arguments are placed before the call: make_placed.py FOLDER [CASE...].
+
+Needs jax 0.11, equinox and optax; runs on 8 CPU devices. generic.mlir is the generic form of stablehlo.mlir.
+compiled.hlo and generic.mlir are kept where they are small and show something.
+"""
+import json
+import math
+import os
+import pathlib
+import re
+import sys
+
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+os.environ["JAX_PLATFORMS"] = "cpu"
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+from jax import lax  # noqa: E402
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P  # noqa: E402
+
+COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
+CASES = {}
+numbers = np.random.RandomState(0)
+
+
+def normal(*shape, scale=1.0):
+    return (scale * numbers.normal(size=shape)).astype(np.float32)
+
+
+def ints(high, *shape):
+    return numbers.randint(0, high, shape).astype(np.int32)
+
+
+def mesh(**axes):
+    count = math.prod(axes.values())
+    return Mesh(np.array(jax.devices()[:count]).reshape(tuple(axes.values())), tuple(axes))
+
+
+def case(make):
+    CASES[make.__name__] = make
+    return make
+
+
+def put(m, x, *spec):
+    return jax.device_put(x, NamedSharding(m, P(*spec)))
+
+
+def manual(f, over, inputs, outputs, **options):
+    return jax.shard_map(f, mesh=over, in_specs=inputs, out_specs=outputs, **options)
+
+
+def whole(m, tree):
+    return jax.tree.map(lambda x: put(m, x), tree)
+
+
+@case
+def newton_schulz_while():
+    """A collective in a loop of unknown length: power iteration with psum until the change is small, inside shard_map."""
+    m = mesh(x=4)
+
+    def f(a):
+        def body(c):
+            v, _, n = c
+            w = lax.psum(a.T @ (a @ v), "x")
+            w = w / jnp.linalg.norm(w)
+            return w, jnp.linalg.norm(w - v), n + 1
+        v0 = jnp.ones(6) / np.sqrt(6.)
+        return lax.while_loop(lambda c: (c[1] > 1e-4) & (c[2] < 200), body, (v0, jnp.float32(1), 0))
+    return manual(f, m, P("x"), P(), check_vma=False), (put(m, normal(8, 6), "x"),), {"atol": 1e-3}
+
+
+@case
+def eqx_mlp():
+    """An equinox MLP under vmap, filter_value_and_grad, optax rmsprop."""
+    import equinox as eqx
+    import optax
+    m = mesh(dp=8)
+    net = eqx.nn.MLP(6, 3, 16, 2, key=jax.random.PRNGKey(0))
+    params, static = eqx.partition(net, eqx.is_array)
+    tx = optax.rmsprop(1e-2)
+
+    def step(params, state, x, y):
+        def loss(p):
+            return jnp.mean((jax.vmap(eqx.combine(p, static))(x) - y) ** 2)
+        value, g = eqx.filter_value_and_grad(loss)(params)
+        u, state = tx.update(g, state)
+        return eqx.apply_updates(params, u), state, value
+    return step, (whole(m, params), whole(m, tx.init(params)), put(m, normal(16, 6), "dp"), put(m, normal(16, 3), "dp")), {}
+
+
+@case
+def megatron_custom_vjp():
+    """Megatron's f and g as custom_vjp inside shard_map, with vocabulary-parallel cross-entropy."""
+    m = mesh(tp=4)
+
+    @jax.custom_vjp
+    def enter(x):
+        return x
+    enter.defvjp(lambda x: (x, None), lambda _, g: (lax.psum(g, "tp"),))
+
+    @jax.custom_vjp
+    def leave(x):
+        return lax.psum(x, "tp")
+    leave.defvjp(lambda x: (lax.psum(x, "tp"), None), lambda _, g: (g,))
+
+    def loss(w, v, head, x, y):
+        h = leave(jax.nn.relu(enter(x) @ w) @ v)
+        logits = enter(h) @ head
+        top = lax.stop_gradient(lax.pmax(lax.stop_gradient(logits.max(-1)), "tp"))
+        total = leave(jnp.exp(logits - top[:, None]).sum(-1))
+        n = logits.shape[-1]
+        local = y - lax.axis_index("tp") * n
+        mine = (local >= 0) & (local < n)
+        picked = jnp.take_along_axis(logits, jnp.clip(local, 0, n - 1)[:, None], 1)[:, 0]
+        picked = leave(jnp.where(mine, picked, 0.0))
+        return jnp.mean(jnp.log(total) + top - picked)
+
+    def f(w, v, head, x, y):
+        value, g = jax.value_and_grad(loss, (0, 1, 2))(w, v, head, x, y)
+        return value, jax.tree.map(lambda a, b: a - .1 * b, (w, v, head), g)
+    specs = (P(None, "tp"), P("tp"), P(None, "tp"), P(), P())
+    g = manual(f, m, specs, (P(), specs[:3]), check_vma=False)
+    args = (normal(8, 16), normal(16, 8), normal(8, 32), normal(6, 8), ints(32, 6))
+    return g, tuple(put(m, a, *s) for a, s in zip(args, specs)), {}
+
+
+@case
+def explicit_sharding():
+    """A mesh with explicit axes: types carry shardings, reshard, out_sharding of products."""
+    from jax.sharding import AxisType
+    m = jax.make_mesh((2, 2), ("dp", "tp"), axis_types=(AxisType.Explicit,) * 2)
+    jax.set_mesh(m)
+
+    def f(x, w, v):
+        h = jax.nn.gelu(x @ w)
+        y = jnp.einsum("bf,fd->bd", h, v, out_sharding=P("dp", None))
+        z = jax.sharding.reshard(y, P("dp", "tp"))
+        return y, z * 2, jnp.sum(z, 0), z.T
+    return f, (put(m, normal(4, 8), "dp"), put(m, normal(8, 16), None, "tp"), put(m, normal(16, 8), "tp")), {"extra": True}
+
+
+@case
+def greedy_decode():
+    """Greedy decoding in a while_loop until every row has the end token or the length is reached, with a cache per layer."""
+    m = mesh(dp=2, tp=2)
+
+    def f(embed, w, head, prompt):
+        b = prompt.shape[0]
+
+        def body(state):
+            i, tokens, h, done = state
+            x = embed[lax.dynamic_index_in_dim(tokens, i, 1, keepdims=False)]
+            h = jnp.tanh(h @ w + x)
+            new = jnp.argmax(h @ head, -1).astype(jnp.int32)
+            new = jnp.where(done, 0, new)
+            return i + 1, lax.dynamic_update_index_in_dim(tokens, new, i + 1, 1), h, done | (new == 3)
+        tokens = jnp.zeros((b, 12), jnp.int32).at[:, 0].set(prompt)
+        state = (0, tokens, jnp.zeros((b, 16)), jnp.zeros(b, bool))
+        return lax.while_loop(lambda s: (s[0] < 11) & ~jnp.all(s[3]), body, state)
+    return f, (put(m, normal(8, 16), None, "tp"), put(m, normal(16, 16, scale=.4), None, "tp"),
+               put(m, normal(16, 8), "tp"), put(m, ints(8, 4), "dp")), {}
+
+
+def main():
+    for name in sys.argv[2:] or CASES:
+        numbers.seed(0)
+        f, args, options = CASES[name]()
+        lowered = jax.jit(f).lower(*args)
+        compiled = lowered.compile()
+        folder = pathlib.Path(sys.argv[1]) / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "stablehlo.mlir").write_text(lowered.as_text())
+        (folder / "compiled.hlo").write_text(compiled.as_text())
+        (folder / "generic.mlir").write_text(lowered.compiler_ir().operation.get_asm(print_generic_op_form=True))
+        for prefix, arrays in (("in", jax.tree.leaves(args)), ("out", jax.tree.leaves(compiled(*args)))):
+            for i, x in enumerate(arrays):
+                np.save(folder / f"{prefix}{i}.npy", np.asarray(x))
+        counts = {c: len(re.findall(rf" = .* {c}(?:-start)?\(", compiled.as_text())) for c in COLLECTIVES}
+        described = {"jax": jax.__version__, "note": CASES[name].__doc__, "compiled_collectives": counts}
+        if "atol" in options:
+            described["atol"] = options["atol"]
+        (folder / "case.json").write_text(json.dumps(described, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
