@@ -204,6 +204,14 @@ std::optional<Attr> MlirReader::read_dialect_body(std::string name) {
     return attr;
   }
   const uint32_t begin = token_.begin;
+  if (name == "sdy") {  // #sdy<manual_axes{"x"}>
+    next();
+    if (accept("manual_axes")) {
+      if (!read_axis_names(attr) || !expect(">")) return std::nullopt;
+      return attr;
+    }
+    move_to(begin);
+  }
   const size_t errors = diagnostics_.size();
   attr.kind = Attr::Kind::kDict;
   attr.text = name;

@@ -32,6 +32,11 @@ struct MlirToken {
   bool is(std::string_view wanted) const {
     return text == wanted && kind != MlirTokenKind::kString && kind != MlirTokenKind::kEnd;
   }
+  /// A string with this content, as the name of an operation in generic form.
+  bool is_name(std::string_view wanted) const {
+    return kind == MlirTokenKind::kString && text.size() == wanted.size() + 2 &&
+           text.substr(1, wanted.size()) == wanted;
+  }
 };
 
 class MlirLexer {

@@ -29,6 +29,7 @@ Module MlirReader::read_module() {
 bool MlirReader::read_top() {
   if (at(MlirTokenKind::kHash) || at(MlirTokenKind::kBang)) return read_alias();
   if (at("builtin.module") || at("module")) return read_module_op();
+  if (token_.is_name("builtin.module")) return read_generic_module();
   if (at("{")) return read_trailer();
   if (at("func.func") || at("sdy.mesh"))
     return read_module_body();  // a module without its brackets
@@ -74,6 +75,10 @@ bool MlirReader::read_module_body() {
       good = read_mesh();
     } else if (at("func.func")) {
       good = read_function();
+    } else if (token_.is_name("sdy.mesh")) {
+      good = read_generic_mesh();
+    } else if (token_.is_name("func.func")) {
+      good = read_generic_function();
     } else {
       good = unexpected("func.func or sdy.mesh");
     }
@@ -101,19 +106,23 @@ bool MlirReader::read_mesh() {
 void MlirReader::skip_to_function() {
   scopes_.clear();
   depth_ = 0;
-  while (!at(MlirTokenKind::kEnd) && !at("func.func")) next();
+  while (!at(MlirTokenKind::kEnd) && !at("func.func") && !token_.is_name("func.func")) next();
+}
+
+void set_port(Port& port, const std::vector<NamedAttr>& fields) {
+  for (const auto& [name, attr] : fields) {
+    if (name == "sdy.sharding" && !attr.shardings.empty()) port.sharding = attr.shardings.front();
+    if (name == "mhlo.sharding") port.tiles = attr.text;
+    if (name == "tf.aliasing_output") port.alias = attr.integer;
+    if (name == "jax.result_info") port.info = attr.text;
+  }
 }
 
 bool MlirReader::read_port_attributes(Port& port) {
   std::vector<NamedAttr> fields;
   if (!at("{")) return true;
   if (!read_fields(fields, "}")) return false;
-  for (auto& [name, attr] : fields) {
-    if (name == "sdy.sharding" && !attr.shardings.empty()) port.sharding = attr.shardings.front();
-    if (name == "mhlo.sharding") port.tiles = attr.text;
-    if (name == "tf.aliasing_output") port.alias = attr.integer;
-    if (name == "jax.result_info") port.info = attr.text;
-  }
+  set_port(port, fields);
   return true;
 }
 
@@ -175,7 +184,10 @@ bool MlirReader::read_function() {
   if (good) good = skip_location();
   function_ = nullptr;
   scopes_.clear();
-  if (!good) return false;
+  return good && add_function(std::move(f));
+}
+
+bool MlirReader::add_function(ModuleFunction f) {
   if (module_.find(f.name) != nullptr) return error("there are two functions @" + f.name, f.span);
   module_.functions.push_back(std::move(f));
   return true;
@@ -224,8 +236,8 @@ bool looks_like_mlir(std::string_view text) {
   MlirLexer lexer(text);
   const MlirToken token = lexer.at(0);
   return token.is("module") || token.is("builtin.module") || token.is("func.func") ||
-         token.is("sdy.mesh") || token.kind == MlirTokenKind::kHash ||
-         token.kind == MlirTokenKind::kBang;
+         token.is("sdy.mesh") || token.is_name("builtin.module") ||
+         token.kind == MlirTokenKind::kHash || token.kind == MlirTokenKind::kBang;
 }
 
 Expected<Module> read_mlir(const SourceManager& sources, uint32_t file) {

@@ -24,6 +24,9 @@ struct RawLiteral {
   SourceSpan span;
 };
 
+/// Sets what the attributes of a parameter or result say about it.
+void set_port(Port& port, const std::vector<NamedAttr>& fields);
+
 class MlirReader {
  public:
   MlirReader(uint32_t file, std::string_view text, std::vector<Diagnostic>& diagnostics);
@@ -114,6 +117,7 @@ class MlirReader {
   bool read_while(ModuleOp& op);
   bool read_manual(ModuleOp& op);
   bool read_manual_axes(ModuleOp& op);
+  bool read_axis_names(Attr& out);  // `{"x", "y"}`, as words
   bool read_reshard_like(ModuleOp& op);
   bool read_operand(ModuleOp& op);
   bool read_ranges(ModuleOp& op);
@@ -128,10 +132,23 @@ class MlirReader {
   bool read_module_body();
   bool read_mesh();
   bool read_function();
+  bool add_function(ModuleFunction f);
   bool read_parameters(ModuleFunction& f);
   bool read_results(ModuleFunction& f);
   bool read_port_attributes(Port& port);
   bool read_alias();
+
+  // Generic form (mlir_generic.cpp).
+  struct Properties {
+    std::vector<NamedAttr> fields;  // without the two below
+    std::optional<Signature> function;
+    std::optional<Mesh> mesh;
+  };
+  bool read_properties(Properties& out);
+  bool read_generic_end(Properties& out);
+  bool read_generic_module();
+  bool read_generic_mesh();
+  bool read_generic_function();
   bool read_trailer();
   void skip_to_function();
   void resolve_resources();

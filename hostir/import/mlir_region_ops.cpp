@@ -107,20 +107,23 @@ bool MlirReader::read_while(ModuleOp& op) {
   return true;
 }
 
-bool MlirReader::read_manual_axes(ModuleOp& op) {
-  if (!expect("manual_axes") || !expect("=") || !expect("{")) return false;
-  Attr axes;
-  axes.kind = Attr::Kind::kList;
+bool MlirReader::read_axis_names(Attr& out) {
+  if (!expect("{")) return false;
+  out.kind = Attr::Kind::kList;
   while (at(MlirTokenKind::kString)) {
-    axes.items.push_back(Attr::of_word(unescaped(next().text)));
+    out.items.push_back(Attr::of_word(unescaped(next().text)));
     if (!accept(",")) break;
   }
-  if (!expect("}")) return false;
+  return expect("}");
+}
+
+bool MlirReader::read_manual_axes(ModuleOp& op) {
+  Attr axes;
+  if (!expect("manual_axes") || !expect("=") || !read_axis_names(axes)) return false;
   op.attributes.emplace_back("manual_axes", std::move(axes));
   return true;
 }
 
-// sdy.named_computation has `<"name">` first and no axes; sdy.manual_computation reads
 // `(%a) in_shardings=[<..>] out_shardings=[<..>] manual_axes={"x"} (%b: T) { ... sdy.return %v : T
 // } : F`.
 bool MlirReader::read_manual(ModuleOp& op) {
