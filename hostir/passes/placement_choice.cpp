@@ -16,6 +16,9 @@ namespace {
 constexpr double kEqualNs = 1;             // costs that differ by less count as equal
 constexpr double kWorthRepeating = 1.05;   // how many times cheaper a cut into fewer parts must be
 constexpr double kWorthCollectives = 1.1;  // the same for more collectives
+// How many times cheaper it must be to gather what a reduction reads than to combine its parts: an
+// all_reduce takes up to twice the steps, but combine() lets it share its call with others.
+constexpr double kWorthGathering = 2;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr int kLookahead = 8;  // maximum number of ops by which a reduce may be delayed
 constexpr size_t kMaxOrderedTensors = 4;
@@ -127,7 +130,12 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
   std::vector<FactorAxes> seen;  // one per tensor
   size_t t = 0;
   for (const Operand& o : i.operands) {
-    seen.push_back(project(mesh_, rule, rule.operands[t++], sharding_of_operand(o).dims));
+    const size_t operand = t++;
+    // Each rank makes its part of a constant: how another op has it suggests nothing.
+    const bool is_free = versions_.is_source(o.value) && !wishes_[o.value.index].fixed;
+    seen.push_back(is_free ? FactorAxes(rule.factor_sizes.size())
+                           : project(mesh_, rule, rule.operands[operand],
+                                     sharding_of_operand(o).dims));
   }
   for (size_t r = 0; r < i.results.size(); ++r) {
     const Sharding& wish = wishes_[i.results[r].index].sharding;
@@ -413,6 +421,13 @@ Expected<OpChoice> OpChooser::choose_anew(const Instruction& instruction) const 
   HOSTIR_ASSIGN_OR_RETURN(const ShardingRule rule, rule_of(program_, source_, instruction));
   const std::optional<Partial> partial = partial_operands(instruction);
   const Candidates all = candidates(instruction, rule);
+  // How many times cheaper a choice with fewer parts must be.
+  const bool reduces = record(instruction.kind).shape == OpShape::kReduction;
+  const double repeating = reduces ? kWorthGathering : kWorthRepeating;
+  const auto worth = [&](const OpChoice& more, const OpChoice& fewer) {
+    const bool combines = reduces && more.results.front().is_partial() && fewer.collectives > 0;
+    return fewer.cost_ns * (combines ? kWorthGathering : kWorthRepeating) < more.cost_ns;
+  };
   const auto best_of = [&](const Partial* consumed) {
     // The cheapest of a range of candidates, if it is worth more than `known`.
     const auto cheapest_of = [&](size_t first, size_t end, const std::optional<OpChoice>& known) {
@@ -423,7 +438,7 @@ Expected<OpChoice> OpChooser::choose_anew(const Instruction& instruction) const 
         if (!choice) continue;
         const bool more = known && choice->collectives > known->collectives;
         if (more && choice->cost_ns * kWorthCollectives > known->cost_ns) continue;
-        limit_ns = std::min(limit_ns, choice->cost_ns * kWorthRepeating + kEqualNs);
+        limit_ns = std::min(limit_ns, choice->cost_ns * repeating + kEqualNs);
         const auto [at, is_first] = cheapest.try_emplace(choice->parts, *choice);
         if (!is_first && choice->cost_ns < at->second.cost_ns - kEqualNs) {
           at->second = std::move(*choice);
@@ -431,7 +446,7 @@ Expected<OpChoice> OpChooser::choose_anew(const Instruction& instruction) const 
       }
       std::optional<OpChoice> best;
       for (auto& [parts, each] : cheapest) {
-        if (!best || each.cost_ns * kWorthRepeating < best->cost_ns) best = std::move(each);
+        if (!best || worth(*best, each)) best = std::move(each);
       }
       return best;
     };

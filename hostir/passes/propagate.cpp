@@ -17,6 +17,7 @@
 #include "hostir/passes/mark_partial.h"
 #include "hostir/passes/propagation_edges.h"
 #include "hostir/passes/propagation_memory.h"
+#include "hostir/passes/source_uses.h"
 
 namespace hostir {
 
@@ -459,10 +460,19 @@ Expected<Function> propagate(const Program& program, Function fusion, const std:
     const std::string& mesh = mesh_of(e.tensors.back());
     if (mesh_of(e.tensors.front()) == mesh) by_mesh[mesh].push_back(std::move(e));
   }
+  SourceUses sources(fusion, annotated);
   for (auto& [mesh, its_edges] : by_mesh) {
+    for (const size_t value : sources.separate(its_edges, tensors.size()))
+      tensors.push_back(Party(tensors[value]));
     Propagation propagation(*program.find_mesh(mesh), std::move(tensors), std::move(its_edges),
                             explanation);
     tensors = propagation.run();
+  }
+  for (const std::vector<size_t>& uses : sources.uses()) {  // what all uses agree on is the value's
+    const auto& dims = tensors[uses[1]].dims;
+    const bool agree = std::all_of(uses.begin() + 1, uses.end(),
+                                   [&](size_t use) { return tensors[use].dims == dims; });
+    if (agree) tensors[uses[0]].dims = std::vector<DimSharding>(dims);
   }
 
   const auto write = [&](Type& type, size_t t) {
