@@ -16,7 +16,13 @@ Expected<void> emit_constant(const OpSite& s) {
   const Attr* value = s.op.find("value");
   if (value == nullptr || !value->literal || !value->literal->data) {
     HOSTIR_TRY(our_type(s.result_type(), s.op.span));
-    return s.fail("import_c7", "the data of the constant is not in the text");
+    return s.fail(
+        "import_c7",
+        fmt::format("the text leaves out the {} values of this constant; print them with "
+                    "`o = xla_client._xla.HloPrintOptions(); o.print_large_constants = True; "
+                    "compiled.runtime_executable().hlo_modules()[0].to_string(o)`, or for MLIR "
+                    "without a limit on large elements",
+                    s.result_type().element_count()));
   }
   Known known;
   known.type = s.result_type();

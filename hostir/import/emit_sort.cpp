@@ -72,11 +72,40 @@ class Comparator {
     return direction_of(*when) == "EQ" && constant(when->operands[1]) == value;
   }
 
+  // XLA compares floats as integers with a total order: `select b < 0, max ^ b, b` for the bits b.
+  // Returns the float.
+  std::optional<ValueNumber> ordered_bits(const ModuleOp& op) const {
+    if (op.name != "stablehlo.select" || op.operands.size() != 3) return std::nullopt;
+    const ValueNumber bits = op.operands[2];
+    const ModuleOp* cast = maker(bits);
+    const ModuleOp* negative = maker(op.operands[0]);
+    const ModuleOp* flipped = maker(op.operands[1]);
+    if (cast == nullptr || cast->operands.size() != 1 ||
+        (cast->name != "hlo.bitcast" && cast->name != "stablehlo.bitcast_convert"))
+      return std::nullopt;
+    if (negative == nullptr || negative->name != "stablehlo.compare" ||
+        direction_of(*negative) != "LT" || negative->operands[0] != bits ||
+        constant(negative->operands[1]) != 0.0)
+      return std::nullopt;
+    if (flipped == nullptr || flipped->name != "stablehlo.xor" || flipped->operands.size() != 2)
+      return std::nullopt;
+    const bool first = flipped->operands[0] == bits;
+    const auto mask = constant(flipped->operands[first ? 1 : 0]);
+    const bool flips = mask == 2147483647.0 || mask == 32767.0 || mask == 9223372036854775807.0;
+    if (!flips || flipped->operands[first ? 0 : 1] != bits) return std::nullopt;
+    return cast->operands[0];
+  }
+
   // JAX compares floats after such selects.
   ValueNumber argument_behind(ValueNumber v) const {
     for (size_t steps = 0; steps <= block_.ops.size(); ++steps) {
       const ModuleOp* op = maker(v);
-      if (op == nullptr || !keeps_order(*op)) break;
+      if (op == nullptr) break;
+      if (const auto value = ordered_bits(*op)) {
+        v = *value;
+        continue;
+      }
+      if (!keeps_order(*op)) break;
       v = op->operands[2];
     }
     return v;

@@ -210,10 +210,18 @@ def lapack_calls():
     return [a, b], [factor, np.linalg.solve(factor, b), np.int32(0), np.linalg.solve(factor.T, b)]
 
 
+def sort_total_order():
+    """Scheduled HLO with a descending sort whose comparator orders floats by their bits, as XLA writes it."""
+    x = R.integers(-3, 4, (8, 6)).astype(np.float32) / 2
+    y = np.arange(48, dtype=np.int32).reshape(8, 6)
+    order = np.argsort(-x, axis=1, kind="stable")
+    return [x, y], [np.take_along_axis(x, order, 1), np.take_along_axis(y, order, 1)]
+
+
 CASES = [decode_until_end, converge, manual_converge, lexsort, sort_abs, pool_grad_padding, narrow_integers, written_sizes,
          scatter_pairs, threefry_kernel, reducers, region_constants, tuples, named_computation, batched_slices,
          linear_algebra, ragged_dot, older_names, manual_algebra,
-         lapack_calls]
+         lapack_calls, sort_total_order]
 
 if __name__ == "__main__":
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
