@@ -133,9 +133,9 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
     const size_t operand = t++;
     // Each rank makes its part of a constant: how another op has it suggests nothing.
     const bool is_free = versions_.is_source(o.value) && !wishes_[o.value.index].fixed;
-    seen.push_back(is_free ? FactorAxes(rule.factor_sizes.size())
-                           : project(mesh_, rule, rule.operands[operand],
-                                     sharding_of_operand(o).dims));
+    seen.push_back(is_free
+                       ? FactorAxes(rule.factor_sizes.size())
+                       : project(mesh_, rule, rule.operands[operand], sharding_of_operand(o).dims));
   }
   for (size_t r = 0; r < i.results.size(); ++r) {
     const Sharding& wish = wishes_[i.results[r].index].sharding;
