@@ -133,8 +133,10 @@ TEST_P(Nonsense, InEveryColumn) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Damage, Nonsense,
-                         ::testing::Values("NULL", "-1", "9223372036854775807", "'1x'"));
+INSTANTIATE_TEST_SUITE_P(
+    Damage, Nonsense,
+    ::testing::Values("CASE WHEN rowid % 2 THEN NULL ELSE 9223372036854775807 END",
+                      "CASE WHEN rowid % 2 THEN -1 ELSE '1x' END"));
 
 TEST(Damage, WrongFilesAreNamed) {
   const ScratchDirectory scratch;
@@ -164,7 +166,7 @@ TEST(Damage, WrongFilesAreNamed) {
 TEST(Killed, LogOpensAndSaysThatItWasCut) {
   const ScratchDirectory scratch;
   std::mt19937_64 random(11);
-  for (int round = 0; round < 12; ++round) {
+  for (int round = 0; round < 5; ++round) {
     const std::string path = scratch.file("killed" + std::to_string(round) + ".db");
     int ready[2];
     ASSERT_EQ(pipe(ready), 0);
