@@ -141,11 +141,13 @@ const HandlerRow* row_of_call(std::string_view target) {
     const std::string name = "chlo." + std::string(target.substr(dialect.size()));
     return is_pointwise(name) ? find_handler(name) : nullptr;
   }
-  for (const std::string_view type : {"s", "d"}) {
-    if (target == fmt::format("lapack_{}potrf_ffi", type)) return find_handler("hostir.potrf");
-    if (target == fmt::format("lapack_{}trsm_ffi", type)) return find_handler("hostir.trsm");
+  for (const std::string_view routine : {"potrf", "trsm", "getrf", "geqrf", "orgqr"}) {
+    for (const std::string_view library : {"lapack_s", "lapack_d", "cusolver_"}) {
+      if (target == fmt::format("{}{}_ffi", library, routine))
+        return find_handler(fmt::format("hostir.{}", routine));
+    }
   }
-  return target == "cusolver_potrf_ffi" ? find_handler("hostir.potrf") : nullptr;
+  return nullptr;
 }
 
 // A token orders side effects, of which nothing is kept.

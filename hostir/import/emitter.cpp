@@ -162,6 +162,18 @@ Expected<ValueId> Emitter::materialise(const Known& known) {
                  "a value of type " + known.type.to_string() + " has no counterpart", place_);
 }
 
+Expected<Known> Emitter::kept_whole(const Known& known, size_t last_dims) {
+  if (target_.kind != FunctionKind::kFusion || program_.meshes.empty()) return known;
+  const Shape shape = shape_from(known.type.dims);
+  Attributes attributes;
+  attributes.set("shape", ExprList(shape.begin(), shape.end()));
+  HOSTIR_ASSIGN_OR_RETURN(Known same, apply(OpKind::reshape, {known}, std::move(attributes)));
+  Sharding whole = Sharding::replicated(program_.meshes.front().name, shape.size());
+  for (size_t d = 0; d + last_dims < shape.size(); ++d) whole.dims[d].open = true;
+  std::get<TensorType>(target_.value(same.value).type).sharding = std::move(whole);
+  return same;
+}
+
 Expected<Known> Emitter::apply(OpKind kind, std::initializer_list<Known> operands,
                                Attributes attributes, const ModuleType* written) {
   return apply_list(kind, std::vector<Known>(operands), std::move(attributes), written);

@@ -10,9 +10,10 @@ const HandlerRow* find_handler(std::string_view name) {
     std::unordered_map<std::string_view, const HandlerRow*> table;
     for (const auto rows :
          {pointwise_handlers(), special_handlers(), bit_handlers(), bitcast_handlers(),
-          shape_handlers(), algebra_handlers(), contraction_handlers(), convolution_handlers(),
-          reduction_handlers(), window_handlers(), random_handlers(), index_handlers(),
-          control_handlers(), loop_handlers(), sort_handlers(), dynamic_handlers()}) {
+          shape_handlers(), algebra_handlers(), factor_handlers(), contraction_handlers(),
+          convolution_handlers(), reduction_handlers(), window_handlers(), random_handlers(),
+          index_handlers(), control_handlers(), loop_handlers(), sort_handlers(),
+          dynamic_handlers()}) {
       for (const HandlerRow& row : rows) table.emplace(row.name, &row);
     }
     return table;

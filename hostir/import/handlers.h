@@ -29,6 +29,7 @@ std::span<const HandlerRow> bit_handlers();      // element by element, too
 std::span<const HandlerRow> bitcast_handlers();
 std::span<const HandlerRow> shape_handlers();
 std::span<const HandlerRow> algebra_handlers();
+std::span<const HandlerRow> factor_handlers();
 std::span<const HandlerRow> contraction_handlers();
 std::span<const HandlerRow> convolution_handlers();
 std::span<const HandlerRow> reduction_handlers();

@@ -46,6 +46,10 @@ def put(m, x, *spec):
     return jax.device_put(x, NamedSharding(m, P(*spec)))
 
 
+def cut(m, x, *spec):
+    return lax.with_sharding_constraint(x, NamedSharding(m, P(*spec)))
+
+
 def manual(f, over, inputs, outputs, **options):
     return jax.shard_map(f, mesh=over, in_specs=inputs, out_specs=outputs, **options)
 
@@ -160,6 +164,30 @@ def greedy_decode():
         return lax.while_loop(lambda s: (s[0] < 11) & ~jnp.all(s[3]), body, state)
     return f, (put(m, normal(8, 16), None, "tp"), put(m, normal(16, 16, scale=.4), None, "tp"),
                put(m, normal(16, 8), "tp"), put(m, ints(8, 4), "dp")), {}
+
+
+@case
+def linear_algebra_qr():
+    """QR, solve (LU), inverse, slogdet: custom calls on every platform."""
+    m = mesh(x=4)
+
+    def f(a, b):
+        q, r = jnp.linalg.qr(a)
+        return q, r, jnp.linalg.solve(a, b), jnp.linalg.inv(a), jnp.linalg.slogdet(a)
+    return f, (put(m, normal(8, 8), "x"), put(m, normal(8), "x")), {"atol": 1e-2}
+
+
+@case
+def gspmd_partitioner():
+    """The older partitioner's text: mhlo.sharding instead of sdy."""
+    jax.config.update("jax_use_shardy_partitioner", False)
+    m = mesh(dp=2, tp=2)
+
+    def f(x, w, v):
+        h = cut(m, jax.nn.gelu(x @ w), "dp", "tp")
+        g = manual(lambda h, v: lax.psum(h @ v, "tp"), m, (P("dp", "tp"), P("tp")), P("dp"))
+        return g(h, v), jnp.mean(h)
+    return f, (put(m, normal(4, 8), "dp"), put(m, normal(8, 16), None, "tp"), put(m, normal(16, 8), "tp")), {}
 
 
 def main():
