@@ -214,7 +214,62 @@ Expected<void> emit_gamma(const OpSite& s) {
   return f.give(s, f.cast(y, own));
 }
 
+// Hurwitz's zeta(x, q), the sum of (q + k)^-x: ten terms, then Euler and Maclaurin's formula with
+// Bernoulli's numbers, B(2j) / (2j)! = 1/12, -1/720, .. . Not defined for x < 1.
+Known hurwitz_zeta(Formula& f, const Known& x, const Known& q) {
+  constexpr int kTerms = 10;
+  const Known one = f.number(1);
+  const Known minus_x = f.op(OpKind::neg, x);
+  Known sum = f.op(OpKind::pow, q, minus_x);
+  for (int k = 1; k < kTerms; ++k)
+    sum = f.add(sum, f.op(OpKind::pow, f.add(q, f.number(k)), minus_x));
+  const Known end = f.add(q, f.number(kTerms));
+  const Known power = f.op(OpKind::pow, end, minus_x);
+  sum = f.add(sum, f.div(f.mul(power, end), f.sub(x, one)));
+  sum = f.add(sum, f.mul(power, f.number(0.5)));
+  const Known square = f.mul(end, end);
+  Known factor = f.mul(f.div(power, end), x);  // x (x + 1) .. (x + 2j - 2) end^(1 - x - 2j)
+  double next = 1;
+  for (const double b : {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160,
+                         -691.0 / 1307674368000, 1.0 / 74724249600}) {
+    sum = f.add(sum, f.mul(factor, f.number(b)));
+    const Known more = f.mul(f.add(x, f.number(next)), f.add(x, f.number(next + 1)));
+    factor = f.div(f.mul(factor, more), square);
+    next += 2;
+  }
+  const Known pole = f.op(OpKind::logical_and, f.compare(q, f.number(0), "le"),
+                          f.compare(q, f.op(OpKind::floor, q), "eq"));
+  const Known infinity = f.number(std::numeric_limits<double>::infinity());
+  sum = f.select(pole, infinity, sum);
+  const Known nan = f.number(std::numeric_limits<double>::quiet_NaN());
+  sum = f.select(f.compare(x, one, "lt"), nan, sum);
+  return f.select(f.compare(x, one, "eq"), infinity, sum);
+}
+
+Expected<void> emit_zeta(const OpSite& s) {
+  Formula f(s);
+  return f.give(s, hurwitz_zeta(f, s.in(0), s.in(1)));
+}
+
+// (-1)^(n + 1) n! zeta(n + 1, x), and digamma(x) for n = 0.
+Expected<void> emit_polygamma(const OpSite& s) {
+  Formula f(s);
+  const Known& n = s.in(0);
+  const Known& x = s.in(1);
+  const Known one = f.number(1);
+  const Known next = f.add(n, one);
+  const Known size = f.op(OpKind::exp, f.call(s, "chlo.lgamma", next));
+  const Known value = f.mul(size, hurwitz_zeta(f, next, x));
+  const Known half = f.mul(n, f.number(0.5));
+  const Known even = f.compare(half, f.op(OpKind::floor, half), "eq");
+  const Known sign = f.select(even, f.number(-1), one);
+  const Known first = f.call(s, "chlo.digamma", x);
+  return f.give(s, f.select(f.compare(n, f.number(0), "eq"), first, f.mul(sign, value)));
+}
+
 constexpr HandlerRow kSpecialRows[] = {
+    {"chlo.zeta", emit_zeta, 2},
+    {"chlo.polygamma", emit_polygamma, 2},
     {"stablehlo.atan2", emit_atan2, 2},
     {"chlo.atan", emit_atan},
     {"chlo.asin", emit_arc},

@@ -218,10 +218,29 @@ def sort_total_order():
     return [x, y], [np.take_along_axis(x, order, 1), np.take_along_axis(y, order, 1)]
 
 
+def zeta_polygamma():
+    """zeta and polygamma, summed term by term with the integral and a half of the next term for the rest."""
+    x = np.array([2, 1.5, 3.25, 4, 7, 1.125, 1, 0.5], np.float32)
+    q = np.array([1, 0.3, 2.5, 11, 0.75, 30, 2, 3], np.float32)
+    n = np.array([0, 1, 2, 3, 4, 5, 0, 1], np.float32)
+
+    def zeta(a, b):
+        terms = np.arange(100000) + b
+        last = b + 100000
+        return (terms ** -a).sum() + last ** (1 - a) / (a - 1) + last ** -a / 2
+    zetas = [zeta(float(a), float(b)) if a > 1 else math.inf if a == 1 else math.nan for a, b in zip(x, q)]
+
+    def digamma(a):
+        return sum(1 / (k + 1) - 1 / (k + a) for k in range(200000)) - np.euler_gamma - (1 - a) / 200000
+    values = [digamma(float(b)) if k == 0 else (-1) ** (int(k) + 1) * math.factorial(int(k)) * zeta(k + 1.0, float(b))
+              for k, b in zip(n, q)]
+    return [x, q, n], [np.array(zetas, np.float32), np.array(values, np.float32)]
+
+
 CASES = [decode_until_end, converge, manual_converge, lexsort, sort_abs, pool_grad_padding, narrow_integers, written_sizes,
          scatter_pairs, threefry_kernel, reducers, region_constants, tuples, named_computation, batched_slices,
          linear_algebra, ragged_dot, older_names, manual_algebra,
-         lapack_calls, sort_total_order]
+         lapack_calls, sort_total_order, zeta_polygamma]
 
 if __name__ == "__main__":
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
