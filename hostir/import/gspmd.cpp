@@ -13,7 +13,7 @@ void each_sharding_call(ModuleBlock& block, Visit visit) {
     if (callee == nullptr) callee = op.find("call_target_name");
     const Attr* tiles = op.find("mhlo.sharding");
     if (op.name == "stablehlo.custom_call" && callee != nullptr && callee->text == "Sharding" &&
-        tiles != nullptr) {
+        tiles != nullptr && tiles->text != "{manual}") {
       visit(op, tiles->text);
     }
     for (ModuleBlock& region : op.regions) each_sharding_call(region, visit);
@@ -54,6 +54,7 @@ Expected<void> name_tile_shardings(Module& module) {
       op.name = "sdy.sharding_constraint";
       op.attributes.emplace_back("sharding", std::move(attr));
     });
+    name_manual_calls(mesh, f);
   }
   return {};
 }
