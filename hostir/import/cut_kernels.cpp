@@ -94,8 +94,11 @@ std::vector<size_t> DeviceOps::join_collectives(const Function& flat) {
     std::vector<bool> tainted(flat.values.size(), false);
     for (const ValueId value : ops_[early].outputs) tainted[value.index] = true;
     size_t next = early + 1;
-    for (const InstrId id : flat.region(flat.body).instructions) {
-      if (id.index < ops_[early].position) continue;
+    const auto& list = flat.region(flat.body).instructions;
+    auto at = std::lower_bound(list.begin(), list.end(), ops_[early].position,
+                               [](InstrId id, size_t position) { return id.index < position; });
+    for (; at != list.end(); ++at) {
+      const InstrId id = *at;
       while (next < late && ops_[next].position <= id.index) {
         if (any_of_values(tainted, ops_[next].inputs)) return true;
         ++next;
