@@ -56,6 +56,14 @@ class Converter {
     }
     partitions_ = out.entry.partitions;
     const HloComputation& entry = *text_.entry();
+    const bool annotated =
+        text_.attribute("frontend_attributes").find("sdy.meshes") != std::string_view::npos;
+    if (annotated && text_.attribute("is_scheduled").empty()) {
+      return fail_at(ErrorKind::kInvalid, "import_c8",
+                     "the module is not divided among its devices yet: import the text of "
+                     "`lower(..).compile().as_text()`, or the StableHLO of `lower(..).as_text()`",
+                     entry.instructions.empty() ? SourceSpan() : entry.instructions.front().span);
+    }
     for (const HloInstruction& i : entry.instructions) {
       if (i.is_root) out.entry.root_sharding = std::string(i.attribute("sharding"));
     }
