@@ -124,8 +124,8 @@ class Emitter {
                                           Attributes attributes, size_t results);
   /// The program's mesh for a sharding of the module; nullptr for a mesh of one device.
   const Mesh* mesh_of(const Sharding& sharding) const;
-  /// The value with its last dimensions uncut in a fusion on a mesh: what follows computes on all of
-  /// them at once, one element after another.
+  /// The value with its last dimensions uncut in a fusion on a mesh: what follows computes on all
+  /// of them at once, one element after another.
   Expected<Known> kept_whole(const Known& known, size_t last_dims);
   /// The value as the result of an instruction. Emits constants and joins pieces.
   Expected<ValueId> materialise(const Known& known);
