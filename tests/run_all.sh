@@ -68,7 +68,7 @@ configure_and_build() {
 memory=(core cpu cuda device import io ir modules ops passes pipeline script session sim text traces)
 threaded=(cpu cuda device session sim traces)
 
-# The sanitizer builds are compiled during the checks of the plain build, many of which wait for the disk.
+# Compiles the sanitizer builds while the plain build is checked, because many checks wait for the disk.
 build_behind() {
   configure_and_build asan hostir "${memory[@]/#/unit_}" >"$out/behind-asan.log" 2>&1
   echo $? >"$out/behind-asan.status"

@@ -10,7 +10,7 @@ packages=(g++ cmake ninja-build ccache pkg-config git ca-certificates python3
   libgtest-dev libbenchmark-dev)
 [ "${1:-}" = --dev ] && packages+=(python3-numpy clang-format-14 clang-tidy clang libclang-rt-dev llvm xvfb xauth xdotool libgl1-mesa-dri
   openssh-client)
-# For tests/checks/remote.py; whoever uses sudo works on a machine that should not get a server.
+# For tests/checks/remote.py. Only as root: a machine that needs sudo is probably personal and should not get a server.
 [ "${1:-}" = --dev ] && [ "$(id -u)" = 0 ] && packages+=(openssh-server)
 
 missing=()

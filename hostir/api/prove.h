@@ -1,7 +1,7 @@
 // Proves that a host function computes a fusion, or a fusion's sharded form the unsharded one,
 // without values: `hostir verify --against`.
 //
-// Both programs run in shapes only, while a prover follows what each element stands for
+// Both programs run without data, while a prover tracks what each element stands for
 // (interp/sim/proof). Equal outputs are proven for all inputs of these sizes, up to rounding and
 // the order of sums.
 #pragma once

@@ -150,7 +150,7 @@ const HandlerRow* row_of_call(std::string_view target) {
   return nullptr;
 }
 
-// A token orders side effects, of which nothing is kept.
+// A token orders side effects, which the import drops.
 Expected<void> emit_token(const OpSite& s) {
   Known token;
   token.type = s.result_type();

@@ -25,7 +25,7 @@ bool is_pointwise(std::string_view name);
 // One table per file.
 std::span<const HandlerRow> pointwise_handlers();
 std::span<const HandlerRow> special_handlers();  // element by element, as pointwise ones
-std::span<const HandlerRow> bit_handlers();      // element by element, too
+std::span<const HandlerRow> bit_handlers();      // also element by element
 std::span<const HandlerRow> bitcast_handlers();
 std::span<const HandlerRow> shape_handlers();
 std::span<const HandlerRow> algebra_handlers();

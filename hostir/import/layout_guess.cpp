@@ -342,7 +342,7 @@ class Guess {
     add(out.dims[d], parts == scattered ? axes : free_axes(out, scattered));
   }
 
-  // A permutation that exchanges coordinates exchanges the axes, too.
+  // A permutation that exchanges coordinates also exchanges the axes.
   std::vector<Axes> permuted(const ModuleOp& op, std::vector<Axes> dims) const {
     const std::vector<int64_t> pairs = op.integers("source_target_pairs");
     if (pairs.size() != 2 * static_cast<size_t>(mesh_.size())) return dims;

@@ -39,7 +39,7 @@ struct DTypeFacts {
   /// does not round to a finite number; 0 where every f64 has a finite rounding.
   int mantissa_bits = 0;
   double overflow = 0;
-  /// Floats: the largest value; infinity, or the largest number where there is none.
+  /// Floats: infinity, or the largest finite value if the type has no infinity.
   double top = std::numeric_limits<double>::infinity();
 };
 

@@ -3,7 +3,7 @@
 namespace hostir {
 namespace {
 
-// In f64: rounding the sum or product of two f32 once more to f32 gives what f32 gives.
+// Computes in f64: rounding the f64 sum or product of two f32 to f32 gives the f32 result.
 template <class T, class Wide>
 T folded(T a, T b, Reduction kind) {
   switch (kind) {

@@ -69,7 +69,7 @@ struct Machine {
 
   /// FLOP/s of the dtype, else of the narrowest wider dtype that is specified; 0 if there is none.
   double flops(DType dtype) const;
-  /// The calibration of a communication op; for any other op, that of the first communication op.
+  /// The calibration of a communication op; any other op gets that of the first communication op.
   const CollectiveModel& model(OpKind kind) const;
   friend bool operator==(const Machine&, const Machine&) = default;
 };

@@ -39,7 +39,7 @@ std::vector<int64_t> bytes_by_rank(const Program& program, const Mesh& world, co
   const Mesh* mesh = extents ? program.find_mesh(shard->sharding.mesh) : nullptr;
   std::vector<int64_t> out;
   if (mesh == nullptr) return out;
-  // A value without dimensions has bytes on ranks outside its mesh, too.
+  // A value without dimensions also has bytes on ranks outside its mesh.
   if (extents->empty()) mesh = &world;
   const ShardParts parts(*mesh, shard->sharding, *extents);
   for (size_t p = 0; p < static_cast<size_t>(mesh->size()); ++p) {

@@ -15,7 +15,7 @@
 //                are added in the order r+1, r+2, ..., r, each sum rounded to the dtype. An
 //                all_reduce has no ring.
 //
-//   1. Find the sites and why the others are none.
+//   1. Find the sites; for every other collective, record why it cannot be overlapped.
 //   2. Decide one site after the other. Rewrite each in every way. `auto` takes the one with
 //      which the whole function is expected to end first: launches, collectives (task_times.h) and
 //      the host's issue time on two engines. Sites alike are decided once.

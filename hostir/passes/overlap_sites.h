@@ -1,5 +1,5 @@
-// Finds the collectives that can run at the same time as kernels (overlap.h), and says why the
-// others cannot.
+// Finds the collectives that can be overlapped with kernels (overlap.h), and says why others
+// cannot.
 #pragma once
 
 #include "hostir/passes/chunk_kernel.h"
@@ -18,21 +18,22 @@ struct OverlapSite {
   enum class Kind : uint8_t { kGather, kScatter, kReduce };
   Kind kind = Kind::kGather;
   size_t at = 0;                // the collective: index in the body
-  ValueId part;                 // what a rank sends to the gather, or gets from the scatter
-  ValueId whole;                // all rows: gathered, or partial
-  std::vector<size_t> dropped;  // packing, unpacking, and allocs, by index in the body
-  size_t dim = 0;               // of `whole`
-  int64_t outer = 1;            // parts into which other axes cut it
-  int64_t rows = 0;             // on each rank, in `whole`
-  std::vector<int64_t> starts;  // of the members' blocks among these
-  std::vector<int64_t> sizes;
-  bool contiguous = false;  // a range of rows of `whole` is a range of memory
-  IndexExpr position;       // of the rank in the communicator
-  std::string no_ring;      // why there is no ring; empty if there is
+  ValueId part;                 // the input of a gather, the output of a scatter
+  ValueId whole;                // the output of a gather, the input of a scatter or reduction
+  std::vector<size_t> dropped;  // instructions the rewrite removes, by index in the body
+  size_t dim = 0;               // the dimension of `whole` that is split into rows
+  int64_t outer = 1;            // the number of parts into which other axes cut `dim`
+  int64_t rows = 0;             // the size of `dim` on each rank
+  std::vector<int64_t> starts;  // the first row of each member's block
+  std::vector<int64_t> sizes;   // the number of rows in each member's block
+  bool contiguous = false;      // consecutive rows of `whole` are contiguous in memory
+  IndexExpr position;           // the rank's position in the communicator
+  std::string no_ring;          // why a ring is impossible; empty if it is possible
   std::vector<ChunkedLaunch> launches;
 
   bool is_even() const;
-  /// True if all blocks but the last are equally large: no axis cuts uneven blocks of another one.
+  /// True if all blocks but the last ones have the largest size, as when a single axis cuts the
+  /// rows.
   bool is_cut_once() const;
   int64_t largest() const;
 };
@@ -47,8 +48,8 @@ struct OverlapSites {
   std::vector<RefusedSite> refused;
 };
 
-/// `host` is straight-line, on one stream, as lower_to_host() builds it. Kernels of `source` are
-/// never cut. The result points into `program`.
+/// `host` must be straight-line code on one stream, as lower_to_host() builds it. Kernels that the
+/// user wrote (those in `source`) are never cut. The result points into `program`.
 OverlapSites find_overlap_sites(const Program& program, const Program& source,
                                 const Function& host);
 

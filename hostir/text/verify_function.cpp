@@ -370,7 +370,7 @@ bool FunctionVerifier::infer(const Instruction& instruction) {
     return false;
   }
   // A result with only a sharding has no written type. An op with a sharding as attribute (reshard)
-  // reads it from there, too.
+  // reads it from there as well.
   const bool takes_sharding =
       std::any_of(op.attributes.begin(), op.attributes.end(),
                   [](const AttributeSpec& a) { return a.type == AttributeSpec::Type::kSharding; });

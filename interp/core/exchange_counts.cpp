@@ -8,7 +8,7 @@ namespace hostir::interp {
 
 namespace {
 
-// Appends the count of `rank`, converted from rows to elements. False: a fault was raised.
+// Converts the count of `rank` from rows to elements and appends it. False if it raised a fault.
 bool append_rows(Engine& engine, Step& step, Rank rank, int64_t rows, int64_t row_elems,
                  std::vector<int64_t>& counts) {
   int64_t elements = 0;
@@ -24,8 +24,8 @@ bool append_rows(Engine& engine, Step& step, Rank rank, int64_t rows, int64_t ro
 
 }  // namespace
 
-// permute: what this member sends to its target and receives from its source. Nothing else needs to
-// agree.
+// permute: sets how much this member sends to its target and receives from its source. Only these
+// two pairs must agree.
 void Engine::resolve_routes(OpenItem& out, const Placement* in, const Placement* to) {
   Arrival& arrival = out.arrival;
   arrival.sends.assign(out.item.members.size(), 0);
@@ -42,8 +42,8 @@ void Engine::resolve_routes(OpenItem& out, const Placement* in, const Placement*
   arrival.local_elems = in != nullptr ? in->box.volume() : 0;
 }
 
-// all_to_all: what goes to and comes from each member, from `counts`/`receives` (rows), from the
-// blocks of the layouts, or in equal parts.
+// all_to_all: sets how much this member sends to and receives from each member. The numbers come
+// from `counts` and `receives` (in rows), else from the layouts' blocks, else from equal parts.
 bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, const Placement* to) {
   CommunicationItem& item = out.item;
   const size_t n = item.members.size();
@@ -77,7 +77,8 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
   } else if (!receives_of(step, item, *to, receives)) {
     return false;
   }
-  // Checked before keep() adds them up, because the sum of counts that do not fit can overflow.
+  // Checks before keep() adds the counts up, because the sum of counts that do not fit can
+  // overflow.
   const auto fits = [n](const std::vector<int64_t>& counts, const Placement& p) {
     if (counts.size() != n) return false;
     int64_t left = p.box.volume();
@@ -107,7 +108,7 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
   return true;
 }
 
-// A negative count is the fault of the rank that stated it, which need not be the rank that detects
+// A negative count is reported as a fault of the rank that gave it, even if another rank detects
 // it.
 bool Engine::check_signs(const Step& step, const CommunicationItem& item) {
   const bool derived = step.code.more_exprs.empty();

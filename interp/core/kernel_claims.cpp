@@ -1,8 +1,8 @@
-// What a kernel computes from values that are distributed over the ranks, following the kernel's
-// own ops.
+// Infers what a kernel computes from distributed values, op by op, and checks the result against
+// the declared layouts.
 //
-// 1. Each parameter is what its operand's layout says: cut along some dimensions, partial over some
-//    axes, or unknown.
+// 1. Each parameter starts as its operand's layout says: cut along some dimensions, partial over
+//    some axes, or unknown.
 // 2. For each op, the sharding rule says which result dimensions stay cut. Summing over a cut
 //    dimension makes the result partial. A partial value may be used only as the op's record
 //    allows.
@@ -34,7 +34,7 @@ struct Held {
   AxisList axes;          // kPartial: at least over these
   std::string parameter;  // a launch operand it is computed from
   const Operand* from = nullptr;
-  std::string made_by;        // kPartial: the op that sums over a cut dimension; empty: given so
+  std::string made_by;        // kPartial: the op that sums over a cut dimension; empty: a parameter
   std::optional<size_t> sum;  // kPartial, in a plain buffer: its number among PlainSums
   bool as_given = false;      // a parameter, possibly with elements moved: not scaled
   Cuts cuts;                  // empty: not known
@@ -171,8 +171,8 @@ class Factors {
   std::vector<Factor> cut_;
 };
 
-// The result of an op whose operands are all whole, or partial as `result` says, after accounting
-// for the cut dimensions it sums over.
+// Accounts for the cut dimensions that an op sums over. `result` is what the op returns without
+// them.
 Expected<Held> with_cuts(const Launch& launch, const Instruction& i, const OpCall& call,
                          const std::vector<Held>& held, Held result) {
   const OpRecord& op = record(i.kind);
@@ -223,7 +223,8 @@ Expected<Held> with_cuts(const Launch& launch, const Instruction& i, const OpCal
   return result;
 }
 
-// What the results of one op of the kernel body are, or why its operands may not be partial.
+// Infers whether the results of one op are whole or partial. Fails if the op cannot use a partial
+// operand.
 Expected<Held> apply(const Launch& launch, const Instruction& i, const std::vector<Held>& held) {
   const std::vector<Type> types = operand_types(launch.kernel, i);
   const OpCall call = {.kind = i.kind,
@@ -295,7 +296,7 @@ Expected<void> check_results(const Launch& launch, const Instruction& ret,
   return {};
 }
 
-// A kernel with a sharding rule of its own is one op with that rule.
+// Treats a kernel that declares a sharding rule as one op with that rule.
 Expected<void> check_by_rule(const Launch& launch, std::vector<Held> held) {
   const Instruction& ret =
       launch.kernel.instr(launch.kernel.region(launch.kernel.body).instructions.back());

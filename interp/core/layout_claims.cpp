@@ -1,4 +1,4 @@
-// Checks the layouts that hand-written collectives claim against what the collectives move.
+// Checks the layouts declared around hand-written collectives against the data that they move.
 //
 // A shard type says which box of the global value a rank holds. If both sides of a collective are
 // shards of values of one shape, the block that a member sends or receives must be, as a box, the
@@ -18,7 +18,7 @@ namespace {
 
 using Part = CommunicationFacts::Part;
 
-// The placements of all ranks, if the layout says where in a global value they are.
+// The placements of all ranks under a layout; null if the layout does not give them.
 const LayoutTable* shards(const Code& code, LayoutIndex layout) {
   if (layout == kNoLayout || !code.layouts[layout].is_static()) return nullptr;
   const LayoutTable& table = code.layouts[layout];
@@ -52,8 +52,8 @@ std::string text(const Box& box) {
   return "[" + out + "]";
 }
 
-// Collectives concatenate blocks along dimension 0; cutting another dimension needs packing. If no
-// other dimension is cut, the communicator has other members than the layout expects.
+// Collectives concatenate blocks along dimension 0, so a cut along another dimension needs packing.
+// If only dimension 0 is cut, the communicator's members are not the ones that the layout expects.
 std::string_view hint(const Placement& part, const Placement& all) {
   for (size_t d = 1; d < part.box.lo.size() && d < all.box.lo.size(); ++d) {
     if (part.box.lo[d] != all.box.lo[d] || part.box.hi[d] != all.box.hi[d])
@@ -87,13 +87,13 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
   if (!comparable) return true;
   const MemberCounts& counts = gathers ? item.recv_counts : item.send_counts;
   const Placement& all = whole->by_rank[static_cast<size_t>(step.rank)];
-  // If the whole has the same layout on both, the first member (for rooted ops the root) checks all
-  // blocks, and every other member checks only its own. This takes time linear in the members.
+  // If this rank and the first member (the root, for rooted ops) place the whole alike, the first
+  // checks all blocks and this rank only its own. The total cost is linear in the members.
   const auto first = item.members[item.root < 0 ? 0 : static_cast<size_t>(item.root)];
   const bool own_only =
       runs_for_all() || (step.rank != first && whole->by_rank[static_cast<size_t>(first)] == all);
   const size_t own = static_cast<size_t>(item.position);
-  // A model repeats its layers, and so the layouts of its collectives: check each combination once.
+  // The layers of a model repeat the same layouts, so each combination is checked once.
   const auto pair = std::tuple(item.comm, step.rank, whole_layout, block_layout, counts.begin());
   if (!own_only && agreeing_layouts.contains(pair)) return true;
   const size_t begin = own_only ? own : 0;

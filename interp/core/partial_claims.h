@@ -17,10 +17,11 @@
 
 namespace hostir::interp {
 
-/// Errors: `partial_claim`, `collective_layout`, `view_layout`, at the operand; all of them.
+/// Returns every error, not only the first: `partial_claim`, `collective_layout`, `view_layout`,
+/// each at its operand.
 Expected<void> check_partial_claims(const Code& code);
 
-/// A reduction over axes along which, by its layout, the value is whole or cut.
+/// A reduction over axes along which the layout says that the value is whole or cut, not partial.
 struct MisplacedReduction {
   CodeIndex code = 0;
   size_t operand = 0;

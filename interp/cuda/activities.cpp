@@ -61,7 +61,7 @@ struct CuptiApi {
   }
 };
 
-// The calls that enqueue work; each leads to one activity, that of a graph to several.
+// The calls that enqueue work. Each leads to one activity; a graph launch leads to several.
 constexpr CUpti_CallbackId kRuntimeCalls[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
     CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000,

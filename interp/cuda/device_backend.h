@@ -150,7 +150,7 @@ class DeviceBackend final : public interp::Backend {
     bool joins = false;            // runs in one graph with the task before it
     bool on_host_clock = false;    // nothing ran on the device: complete at issue
   };
-  /// What poll() reports, with the buffers of which it reports values.
+  /// What poll() reports, and the buffers whose values it reports.
   using Delivery = std::pair<interp::Completion, std::vector<BufferRef>>;
   /// The tasks between two events of a stream.
   struct Window {

@@ -1,8 +1,8 @@
 // Finds cycles of ranks that wait for each other because each executes its calls in order.
 //
-// Every call has been made by all members, or is still ahead of a rank, so no rank is absent for
-// good. Either a rank made two calls in a different order from the rest, or all ranks send before
-// they receive.
+// In such a cycle no rank has skipped a call: each missing call still lies ahead of its rank.
+// Either a rank made two calls in a different order from the rest, or all ranks send before they
+// receive.
 #pragma once
 
 #include <optional>

@@ -1,16 +1,16 @@
-// The ranks whose calls, over all groups and in program order, are not those of the other ranks
-// that run the same program.
+// Finds ranks whose calls, over all groups and in program order, differ from those of the other
+// ranks that run the same program.
 //
 // Ranks with the same place in groups of the same form run one program: the replicas of a pipeline
-// stage, the members of a tensor parallel group, the ranks of parallel groups. Where a job hangs,
-// their records end at different calls, but each is a beginning of the longest. A rank whose record
-// is not, while those of nearly all others are, left a call out, made one more, or made two in the
-// other order. A difference that all members of a group share, or an exchange that took place, is
-// part of the program and is not reported.
+// stage, the members of a tensor parallel group, the ranks of parallel groups. When a job hangs,
+// their records end at different calls, but each record is a prefix of the longest. If the records
+// of nearly all ranks are prefixes and one is not, that rank skipped a call, made an extra one, or
+// swapped two. A difference that all members of a group share, or a call that completed, is part of
+// the program and is not reported.
 //
-// Where no others run the same program, as in a single pipeline, a rank is compared with itself:
-// the calls of a round, up to the next call of all ranks, are those of its rounds before. All but
-// the odd ranks must repeat theirs.
+// If no other rank runs the same program, as in a single pipeline, a rank is compared with its own
+// earlier rounds. A round ends at a call that all ranks make. All ranks but the odd ones must
+// repeat their rounds.
 #pragma once
 
 #include <optional>

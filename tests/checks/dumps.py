@@ -770,7 +770,7 @@ def never_received_and_all_go_on(world):
 # ---- ranks compared with those that run the same program, or with their own rounds
 
 def two_axes(data, width, steps, plant=None, blocks=True):
-    """Data parallel replicas of tensor parallel groups; `plant` changes the list of one rank's calls."""
+    """Data-parallel replicas of tensor-parallel groups; `plant(job)` edits the calls to plant a fault."""
     groups = {f"tp{d}": list(range(d * width, (d + 1) * width)) for d in range(data)}
     groups |= {f"dp{t}": list(range(t, data * width, width)) for t in range(width)}
     job = Job(data * width, groups)
@@ -815,7 +815,7 @@ def one_barrier_too_many_and_a_file_is_missing(world):
 
 @case(8)
 def a_group_with_a_program_of_its_own(world):
-    """Both ranks of one pair make one call more: nobody left anything out."""
+    """Both ranks of one pair make an extra call, so no rank skipped one."""
     def plant(job):
         for r in (2, 3):
             job.calls[r].insert(5, Call("tp1", "all_reduce", [64], 99, blocks=True))

@@ -45,8 +45,8 @@ std::string touched_by(const interp::Snapshot& shot, interp::CodeIndex index, Pr
   return found;
 }
 
-// At a collective, the buffer to be sent; else the newest write of the focus rank; else what comes
-// next.
+// At a collective, the buffer that it sends; else the focus rank's newest write; else the next
+// buffer that it will write.
 std::string default_tensor(const interp::Snapshot& shot) {
   const interp::RankSnapshot& rank = shot.rank(shot.focus);
   const bool runs = rank.status != interp::RankStatus::kDone;

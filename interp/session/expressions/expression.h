@@ -93,7 +93,7 @@ struct Environment {
 };
 
 /// Checks names and types. Errors (kUsage, `condition`) name what is unknown and what exists. A
-/// bare word that is compared with something is a text: `op == all_reduce`.
+/// bare word in a comparison is a string: `op == all_reduce`.
 Expected<NameType> check(const Expression& expression, const Environment& environment);
 
 /// The value of a kField, kName, kElement or kCall; `slice` holds the evaluated indices of a

@@ -96,7 +96,7 @@ LayoutIndex ValueWatch::repeating(LayoutIndex layout) {
     bounds.insert(bounds.end(), table.by_rank[r].box.hi.begin(), table.by_rank[r].box.hi.end());
     return bounds;
   };
-  // A value without dimensions has a box on ranks outside its mesh, too.
+  // A value without dimensions also has a box on ranks outside its mesh.
   const Mesh* mesh = interpreter_->code().program->find_mesh(shard->sharding.mesh);
   const auto holds = [&](size_t r) {
     return !table.by_rank[r].box.empty() &&

@@ -16,7 +16,7 @@ Tensor filled(double value) {
   return t;
 }
 
-// The scales of all values of a fusion of which these values are known.
+// The scales of all values of a fusion, computed from the values that are known.
 std::map<std::string, double> scales(const std::string& text,
                                      const std::map<std::string, double>& known) {
   const auto program = text::parse_program(text);
