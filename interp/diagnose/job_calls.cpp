@@ -67,8 +67,7 @@ class JobBuilder {
     out.call = ref.member->call;
     out.order = ref.member->order.value_or(0);
     out.completed = ref.member->state == MemberState::kCompleted;
-    if (const model::Instruction* instruction = run_.find(ref.member->instruction))
-      out.place = stack_text(*instruction);
+    out.place = place_of(*ref.member);
     if (ref.pair != nullptr) {
       const bool sends = ref.pair->source == rank;
       out.shape = sends ? Shape::kSend : Shape::kRecv;
@@ -79,6 +78,13 @@ class JobBuilder {
     if (!out.call.root) out.call.root = facts_of(*ref.meeting).root;
     if (out.call.kind == OpKind::all_to_all) choose_blocks(out.call, *ref.meeting, rank);
     return out;
+  }
+  // The text of a stack is made once for each instruction, not for each call.
+  const std::string& place_of(const Member& member) const {
+    const auto [at, added] = places_.try_emplace(member.instruction.index);
+    const model::Instruction* instruction = added ? run_.find(member.instruction) : nullptr;
+    if (instruction != nullptr) at->second = stack_text(*instruction);
+    return at->second;
   }
   // If only totals are recorded: blocks that give them, so that the skeleton has no mismatch that
   // the job had not. Totals that do not fit keep theirs.
@@ -131,8 +137,7 @@ class JobBuilder {
   JobCall changed(Rank rank, const MemberRef& wrong, const CallEdit& edit) const {
     JobCall out = call_of(rank, edit.pattern);
     out.order = wrong.member->order.value_or(0);
-    if (const model::Instruction* instruction = run_.find(wrong.member->instruction))
-      out.place = stack_text(*instruction);
+    out.place = place_of(*wrong.member);
     if (edit.pattern.meeting != nullptr && out.call.kind == OpKind::all_to_all)
       fit_blocks(out.call, *edit.pattern.meeting, rank);
     return out;
@@ -227,6 +232,7 @@ class JobBuilder {
   const Run& run_;
   std::vector<std::vector<MemberRef>> refs_;
   mutable std::unordered_map<const model::Meeting*, MeetingFacts> facts_;
+  mutable std::unordered_map<uint32_t, std::string> places_;  // by instruction
   JobCalls job_;
 };
 

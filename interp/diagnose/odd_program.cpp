@@ -488,9 +488,10 @@ std::vector<OddRank> find_odd_ranks(const Run& run,
                   [](const model::CallRange& r) { return r.first && *r.first > 1; });
   if (!some_completed && some_lost) return {};  // perhaps only unfinished calls are recorded
   // Sizes may depend on the data of each group: without a majority they are left out.
-  std::vector<OddRank> odd = Finder(run, calls, true).find();
+  Finder sized(run, calls, true);
+  std::vector<OddRank> odd = sized.find();
   if (odd.empty()) odd = Finder(run, calls, false).find();
-  return odd.empty() ? Finder(run, calls, true).find_by_rounds() : odd;
+  return odd.empty() ? sized.find_by_rounds() : odd;
 }
 
 }  // namespace hostir::diagnose

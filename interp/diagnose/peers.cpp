@@ -69,21 +69,25 @@ bool Peers::plausible(const WrongPeer& found) const {
 
 // True if the call site of `side` completed an exchange with `peer`.
 bool Peers::met(const MemberRef& side, Rank peer) const {
-  return std::any_of(run_.pairs.begin(), run_.pairs.end(), [&](const SendRecv& pair) {
-    const Member& mine = side.sends() ? pair.send : pair.recv;
-    return mine.rank == side.member->rank && mine.state == MemberState::kCompleted &&
-           (side.sends() ? pair.target : pair.source) == peer &&
-           same_stack(run_, mine, *side.member);
+  const auto& line = calls_[static_cast<size_t>(side.member->rank)];
+  return std::any_of(line.begin(), line.end(), [&](const MemberRef& ref) {
+    return ref.pair != nullptr && ref.sends() == side.sends() && peer_of(ref) == peer &&
+           ref.member->state == MemberState::kCompleted &&
+           same_stack(run_, *ref.member, *side.member);
   });
 }
 
 bool Peers::exchanged(Rank a, Rank b) const {
-  return std::any_of(run_.pairs.begin(), run_.pairs.end(), [&](const SendRecv& pair) {
-    const bool between =
-        (pair.source == a && pair.target == b) || (pair.source == b && pair.target == a);
-    return between && (pair.send.state == MemberState::kCompleted ||
-                       pair.recv.state == MemberState::kCompleted);
-  });
+  const auto between = [&](Rank from, Rank to) {
+    if (run_.find(from) == nullptr) return false;
+    const auto& line = calls_[static_cast<size_t>(from)];
+    return std::any_of(line.begin(), line.end(), [&](const MemberRef& ref) {
+      return ref.pair != nullptr && peer_of(ref) == to &&
+             (ref.pair->send.state == MemberState::kCompleted ||
+              ref.pair->recv.state == MemberState::kCompleted);
+    });
+  };
+  return between(a, b) || between(b, a);
 }
 
 const MemberRef* Peers::first_unfinished(Rank rank) const {
@@ -154,6 +158,16 @@ bool Peers::left_out_this_round(const Unanswered& call, const MemberRef& earlier
 bool Peers::fewer_than_elsewhere(const Unanswered& call, const MemberRef& earlier) const {
   const model::Instruction* site = run_.find(earlier.member->instruction);
   if (site == nullptr || site->frames.empty()) return false;
+  // Most calls end here: only a rank that answered less often than it was asked is compared.
+  const auto times = [&](Rank rank, const MemberRef& like) {
+    const auto& line = calls_[static_cast<size_t>(rank)];
+    return std::count_if(line.begin(), line.end(), [&](const MemberRef& ref) {
+      return ref.pair != nullptr && ref.pair->source == call.mine.pair->source &&
+             ref.pair->target == call.mine.pair->target &&
+             same_stack(run_, *ref.member, *like.member);
+    });
+  };
+  if (times(call.peer, earlier) >= times(call.mine.member->rank, call.mine)) return false;
   std::map<std::pair<Rank, Rank>, size_t> answers;  // by source and target
   size_t asked = 0;
   for (const SendRecv& pair : run_.pairs) {

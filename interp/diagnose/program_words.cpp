@@ -86,14 +86,9 @@ bool ProgramWords::has_stages(uint32_t communicator) {
   const auto [at, added] = stages_.try_emplace(communicator, false);
   if (!added) return at->second;
   const auto& members = *run_.communicators[communicator].members;
-  const bool is_closed = std::any_of(run_.pairs.begin(), run_.pairs.end(), [&](const auto& pair) {
-    const auto ends = std::minmax(pair.source, pair.target);
-    return pair.communicator.index == communicator &&
-           std::tuple(ends.first, ends.second) ==
-               std::tuple(std::min(members.front(), members.back()),
-                          std::max(members.front(), members.back()));
-  });
-  std::vector<std::vector<uint32_t>> lines;
+  if (closed_.empty()) note_closed();
+  std::map<std::vector<uint32_t>, size_t> lines;  // sends and recvs, and how many ranks make them
+  size_t ranks = 0;
   bool some = false;
   for (const Rank member : members) {
     if (run_.find(member) == nullptr || calls_[static_cast<size_t>(member)].empty()) continue;
@@ -105,19 +100,33 @@ bool ProgramWords::has_stages(uint32_t communicator) {
       if (here) line.push_back(words_[r][i].call);
     }
     some = some || !line.empty();
-    lines.push_back(std::move(line));
+    ++lines[std::move(line)];
+    ++ranks;
   }
   if (!some) return false;
   size_t most = 0;
-  for (const auto& one : lines) {
-    const auto agrees = [&](const auto& other) {
+  for (const auto& [one, count] : lines) {
+    size_t agree = 0;
+    for (const auto& [other, times] : lines) {
       const size_t n = std::min(one.size(), other.size());
-      return std::equal(one.begin(), one.begin() + static_cast<ptrdiff_t>(n), other.begin());
-    };
-    most = std::max(most, static_cast<size_t>(std::count_if(lines.begin(), lines.end(), agrees)));
+      if (std::equal(one.begin(), one.begin() + static_cast<ptrdiff_t>(n), other.begin()))
+        agree += times;
+    }
+    most = std::max(most, agree);
   }
-  const bool ring = is_closed && lines.size() > 2 && most + 1 >= lines.size();
+  const bool ring = closed_[communicator] && ranks > 2 && most + 1 >= ranks;
   return stages_[communicator] = !ring;
+}
+
+void ProgramWords::note_closed() {
+  closed_.assign(run_.communicators.size(), false);
+  for (const model::SendRecv& pair : run_.pairs) {
+    const model::Communicator* group = run_.find(pair.communicator);
+    if (group == nullptr || !group->members || group->members->empty()) continue;
+    const auto& members = *group->members;
+    if (std::minmax(pair.source, pair.target) == std::minmax(members.front(), members.back()))
+      closed_[pair.communicator.index] = true;
+  }
 }
 
 void ProgramWords::read_words(size_t rank) {

@@ -38,6 +38,7 @@ class ProgramWords {
   // False for a ring: the last member exchanges with the first, and all make the same sends and
   // recvs.
   bool has_stages(uint32_t communicator);
+  void note_closed();
   void read_words(size_t rank);
   // Calls issued together have no order of their own: sorts them by word.
   void sort_launches(size_t rank);
@@ -55,6 +56,7 @@ class ProgramWords {
   std::vector<std::map<uint32_t, uint32_t>> forms_;      // by rank: the forms of its communicators
   std::vector<std::map<uint32_t, uint32_t>> positions_;  // by rank: its place in each of them
   std::map<uint32_t, bool> stages_;                      // by communicator
+  std::vector<bool> closed_;  // by communicator: its first and last member exchange
   std::map<CallKey, uint32_t> calls_by_key_;
   std::map<std::vector<std::tuple<std::string, std::string, uint32_t>>, uint32_t> stacks_;
   std::map<uint32_t, uint32_t> stack_numbers_;  // by instruction

@@ -207,9 +207,7 @@ class Judge {
   // ---- waiting ranks
 
   void waits() {
-    Run stuck = run_;  // so that waits lead through hosts without a record
-    stuck.motion = model::Motion::kStuck;
-    const WaitGraph graph = wait_graph(stuck);
+    const WaitGraph graph = stuck_wait_graph(run_);
     const std::vector<Waited>& waited = waited_ = waited_calls(run_, calls_, graph);
     const auto proved = std::find_if(waited.begin(), waited.end(),
                                      [](const Waited& w) { return !w.absent.empty(); });

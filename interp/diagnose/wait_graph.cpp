@@ -11,6 +11,7 @@
 
 #include "interp/diagnose/queues.h"
 #include "interp/diagnose/sentences.h"
+#include "interp/diagnose/waited.h"
 #include "interp/model/verdict.h"
 
 namespace hostir::diagnose {
@@ -53,7 +54,8 @@ Why reason_of(const RankFacts& rank) {
 
 class GraphBuilder {
  public:
-  GraphBuilder(const Run& run, WaitGraph& graph) : run_(run), queues_(run), graph_(graph) {}
+  GraphBuilder(const Run& run, model::Motion motion, WaitGraph& graph)
+      : run_(run), motion_(motion), queues_(run), graph_(graph) {}
 
   void build() {
     const auto ranks = static_cast<Rank>(run_.ranks.size());
@@ -61,7 +63,7 @@ class GraphBuilder {
     for (const auto& [key, head] : queues_.heads()) add_queue(key, head);
     for (Rank r = 0; r < ranks; ++r) connect_host(r);
     for (const auto& [key, head] : queues_.heads()) connect_queue(key, head);
-    if (run_.motion == model::Motion::kStuck) infer_hosts();
+    if (motion_ == model::Motion::kStuck) infer_hosts();
   }
 
  private:
@@ -165,28 +167,26 @@ class GraphBuilder {
   // that work, so that the chain leads to its cause.
   void infer_hosts() {
     std::vector<bool> linked(run_.ranks.size(), false);
+    constexpr size_t kNone = SIZE_MAX;
+    std::vector<size_t> first_edge(graph_.nodes.size(), kNone);
+    for (size_t e = graph_.edges.size(); e-- > 0;) first_edge[graph_.edges[e].from] = e;
     for (const auto& [key, n] : node_of_) {
       const auto r = static_cast<size_t>(key.rank);
       if (graph_.nodes[n].why != Why::kWaits || linked[r]) continue;
       if (graph_.nodes[r].why != Why::kUnknown && graph_.nodes[r].why != Why::kWaits) continue;
       linked[r] = true;
-      if (first_edge(static_cast<uint32_t>(r)) < graph_.edges.size()) continue;
+      if (first_edge[r] != kNone) continue;
       WaitEdge edge;
       edge.from = static_cast<uint32_t>(r);
       edge.to = n;
-      edge.on = "its own " + graph_.edges[first_edge(n)].on;
+      edge.on = "its own " + graph_.edges[first_edge[n]].on;
       edge.inferred = true;
       graph_.edges.push_back(std::move(edge));
     }
   }
 
-  size_t first_edge(uint32_t from) const {
-    const auto at = std::find_if(graph_.edges.begin(), graph_.edges.end(),
-                                 [&](const WaitEdge& e) { return e.from == from; });
-    return static_cast<size_t>(at - graph_.edges.begin());
-  }
-
   const Run& run_;
+  model::Motion motion_;
   Queues queues_;
   WaitGraph& graph_;
   std::map<QueueKey, uint32_t> node_of_;
@@ -225,11 +225,9 @@ std::vector<uint32_t> shortest_cycle(const WaitGraph& graph) {
   return best;
 }
 
-}  // namespace
-
-WaitGraph wait_graph(const Run& run) {
+WaitGraph graph_of(const Run& run, model::Motion motion) {
   WaitGraph graph;
-  GraphBuilder(run, graph).build();
+  GraphBuilder(run, motion, graph).build();
   std::vector<bool> waits(graph.nodes.size(), false);
   std::vector<bool> awaited(graph.nodes.size(), false);
   for (const WaitEdge& e : graph.edges) {
@@ -240,7 +238,7 @@ WaitGraph wait_graph(const Run& run) {
     const WaitNode& node = graph.nodes[n];
     // A running host can still arrive, unless a timeout has expired.
     const bool can_come =
-        node.why == Why::kRunning && (node.queue || run.motion != model::Motion::kStuck);
+        node.why == Why::kRunning && (node.queue || motion != model::Motion::kStuck);
     if (awaited[n] && !waits[n] && !can_come) graph.culprits.push_back(n);
   }
   if (!graph.edges.empty()) graph.cycle = shortest_cycle(graph);
@@ -254,5 +252,11 @@ WaitGraph wait_graph(const Run& run) {
   if (graph.sentence.empty() && !graph.cycle.empty()) graph.sentence = cycle_sentence(run, graph);
   return graph;
 }
+
+}  // namespace
+
+WaitGraph wait_graph(const Run& run) { return graph_of(run, run.motion); }
+
+WaitGraph stuck_wait_graph(const Run& run) { return graph_of(run, model::Motion::kStuck); }
 
 }  // namespace hostir::diagnose

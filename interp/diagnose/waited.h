@@ -24,6 +24,10 @@ std::vector<Waited> waited_calls(const model::Run& run,
                                  const std::vector<std::vector<MemberRef>>& calls,
                                  const model::WaitGraph& graph);
 
+/// wait_graph() of a recorded run that is taken to be stuck, so that waits lead through hosts
+/// without a record.
+model::WaitGraph stuck_wait_graph(const model::Run& run);
+
 /// Keeps `ranks` sorted.
 void insert_once(std::vector<model::Rank>& ranks, model::Rank rank);
 
