@@ -1,6 +1,7 @@
 #include "interp/diagnose/continuation.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "interp/diagnose/call_order.h"
@@ -24,6 +25,7 @@ class Continuation {
         job_(job),
         at_(job.size(), 0),
         parts_(job.size()),
+        passed_(job.size()),
         first_absent_(run.communicators.size(), 0) {}
 
   void go() {
@@ -34,9 +36,22 @@ class Continuation {
       if (!moved && !add_awaited()) return;
     }
   }
+  // The lines of sends and recvs that block here, but completed in the record.
+  std::set<std::string> blocked_lines() const {
+    std::set<std::string> out;
+    for (size_t r = 0; r < job_.size(); ++r) {
+      for (const Part& part : parts_[r]) {
+        const JobCall& call = job_[r][part.call];
+        const bool blocks = !part.done && call.shape != Shape::kCollective && !call.passes;
+        if (blocks && call.completed) out.insert(call.place);
+      }
+    }
+    return out;
+  }
   bool is_over() const {
-    return std::all_of(parts_.begin(), parts_.end(),
-                       [](const std::vector<Part>& parts) { return parts.empty(); });
+    const auto none = [](const std::vector<Part>& parts) { return parts.empty(); };
+    return std::all_of(parts_.begin(), parts_.end(), none) &&
+           std::all_of(passed_.begin(), passed_.end(), none);
   }
 
  private:
@@ -59,14 +74,16 @@ class Continuation {
   }
 
   bool advance(size_t r) {
-    bool moved = false;
+    bool moved = complete_passed(r);
     while (!parts_[r].empty()) {
       bool all_done = true;
       for (Part& part : parts_[r]) {
         if (!part.done && complete(r, part)) moved = true;
-        all_done = all_done && part.done;
+        all_done = all_done && (part.done || job_[r][part.call].passes);
       }
       if (!all_done) return moved;
+      std::copy_if(parts_[r].begin(), parts_[r].end(), std::back_inserter(passed_[r]),
+                   [](const Part& part) { return !part.done; });
       at_[r] += parts_[r].size();
       open_launch(r);
       moved = true;
@@ -74,11 +91,32 @@ class Continuation {
     return moved;
   }
 
+  // Sends and recvs that the host has gone past.
+  bool complete_passed(size_t r) {
+    bool moved = false;
+    for (Part& part : passed_[r]) moved = (!part.done && complete(r, part)) || moved;
+    passed_[r].erase(std::remove_if(passed_[r].begin(), passed_[r].end(),
+                                    [](const Part& part) { return part.done; }),
+                     passed_[r].end());
+    return moved;
+  }
+
+  // The sends and recvs between two ranks execute in the order of their launches.
+  bool is_head(size_t r, const Part& part) const {
+    const JobCall& call = job_[r][part.call];
+    return std::none_of(passed_[r].begin(), passed_[r].end(), [&](const Part& before) {
+      const JobCall& other = job_[r][before.call];
+      return !before.done && before.call < part.call && other.order != call.order &&
+             other.communicator == call.communicator && other.peer == call.peer;
+    });
+  }
+
   bool complete(size_t r, Part& part) {
     const JobCall& call = job_[r][part.call];
     if (call.shape != Shape::kCollective) {
+      if (!is_head(r, part)) return false;
       Part* other = part_of(call.peer, call.communicator, opposite(call.shape), rank_of(r));
-      if (other == nullptr ||
+      if (other == nullptr || !is_head(index(call.peer), *other) ||
           !model::agree(sized(call), sized(job_[index(call.peer)][other->call])))
         return false;
       other->done = part.done = true;
@@ -117,10 +155,12 @@ class Continuation {
   // The unfinished part of the rank's launch that is such a call.
   Part* part_of(Rank rank, CommunicatorId communicator, Shape shape, Rank peer = model::kNoRank) {
     if (!is_here(rank)) return nullptr;
-    for (Part& part : parts_[index(rank)]) {
-      const JobCall& call = job_[index(rank)][part.call];
-      const bool same = call.communicator == communicator && call.shape == shape;
-      if (!part.done && same && (shape == Shape::kCollective || call.peer == peer)) return &part;
+    for (std::vector<Part>* parts : {&passed_[index(rank)], &parts_[index(rank)]}) {
+      for (Part& part : *parts) {
+        const JobCall& call = job_[index(rank)][part.call];
+        const bool same = call.communicator == communicator && call.shape == shape;
+        if (!part.done && same && (shape == Shape::kCollective || call.peer == peer)) return &part;
+      }
     }
     return nullptr;
   }
@@ -129,16 +169,19 @@ class Continuation {
 
   bool add_awaited() {
     std::map<Rank, std::vector<JobCall>> awaited;  // sends and recvs that a rank makes together
+    const auto answer = [&](size_t r, const Part& part) {
+      const JobCall& call = job_[r][part.call];
+      if (part.done || call.shape == Shape::kCollective || !may_make(call.peer, call)) return;
+      if (!is_head(r, part)) return;
+      JobCall made = call;
+      made.shape = opposite(call.shape);
+      made.call.kind = made.shape == Shape::kSend ? OpKind::send : OpKind::recv;
+      made.peer = rank_of(r);
+      awaited[call.peer].push_back(std::move(made));
+    };
     for (size_t r = 0; r < job_.size(); ++r) {
-      for (const Part& part : parts_[r]) {
-        const JobCall& call = job_[r][part.call];
-        if (part.done || call.shape == Shape::kCollective || !may_make(call.peer, call)) continue;
-        JobCall answer = call;
-        answer.shape = opposite(call.shape);
-        answer.call.kind = answer.shape == Shape::kSend ? OpKind::send : OpKind::recv;
-        answer.peer = rank_of(r);
-        awaited[call.peer].push_back(std::move(answer));
-      }
+      for (const Part& part : passed_[r]) answer(r, part);
+      for (const Part& part : parts_[r]) answer(r, part);
     }
     for (auto& [rank, calls] : awaited) append(rank, std::move(calls));
     if (!awaited.empty()) return true;
@@ -196,6 +239,7 @@ class Continuation {
     for (JobCall& call : calls) {
       call.place.clear();
       call.order = order;
+      call.passes = false;
       job_[index(rank)].push_back(std::move(call));
     }
     open_launch(index(rank));
@@ -214,9 +258,10 @@ class Continuation {
   const model::Run& run_;
   const std::vector<MayMake>& may_make_;
   JobCalls& job_;
-  std::vector<size_t> at_;                // by rank: the first call of its launch
-  std::vector<std::vector<Part>> parts_;  // by rank: its launch; empty: it has made all its calls
-  std::vector<size_t> first_absent_;      // by communicator: a place among its members
+  std::vector<size_t> at_;                 // by rank: the first call of its launch
+  std::vector<std::vector<Part>> parts_;   // by rank: its launch; empty: it has made all its calls
+  std::vector<std::vector<Part>> passed_;  // by rank: unfinished calls that do not block its host
+  std::vector<size_t> first_absent_;       // by communicator: a place among its members
   uint64_t added_ = 0;
 };
 
@@ -224,6 +269,23 @@ class Continuation {
 
 void go_on(const model::Run& run, const std::vector<MayMake>& may_make, JobCalls& job) {
   Continuation(run, may_make, job).go();
+}
+
+std::set<std::string> passing_lines(const model::Run& run, const std::vector<MayMake>& may_make,
+                                    JobCalls job) {
+  std::set<std::string> out;
+  while (true) {
+    JobCalls tried = job;  // ranks without a record add their calls
+    Continuation continuation(run, may_make, tried);
+    continuation.go();
+    const std::set<std::string> more = continuation.blocked_lines();
+    if (more.empty()) return out;
+    out.insert(more.begin(), more.end());
+    for (auto& line : job) {
+      for (JobCall& call : line)
+        call.passes = call.passes || (call.shape != Shape::kCollective && more.count(call.place));
+    }
+  }
 }
 
 bool completes(const model::Run& run, JobCalls job) {

@@ -7,6 +7,8 @@
 // rank that may not go on makes no call, so that a wrong repair does not complete.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "interp/diagnose/job_calls.h"
@@ -22,6 +24,11 @@ enum class MayMake : uint8_t {
 
 /// `may_make` is by rank. Cost: O(calls * members).
 void go_on(const model::Run& run, const std::vector<MayMake>& may_make, JobCalls& job);
+
+/// Source lines whose sends and recvs do not block their ranks: if every call blocked, calls that
+/// completed in the record could not have completed. `job` is the record, `may_make` is by rank.
+std::set<std::string> passing_lines(const model::Run& run, const std::vector<MayMake>& may_make,
+                                    JobCalls job);
 
 /// True if all ranks come to the end of their calls, and all calls that meet agree.
 bool completes(const model::Run& run, JobCalls job);

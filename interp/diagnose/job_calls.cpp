@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "interp/diagnose/call_order.h"
@@ -24,6 +26,7 @@ class JobBuilder {
  public:
   explicit JobBuilder(const Run& run) : run_(run), refs_(calls_by_rank(run)) {
     job_.resize(run.ranks.size());
+    note_passing_lines();
   }
 
   JobCalls record() {
@@ -34,6 +37,7 @@ class JobBuilder {
       }
       may_make.push_back(is_missing(static_cast<Rank>(r)) ? MayMake::kCompleted : MayMake::kNone);
     }
+    let_pass();
     go_on(run_, may_make, job_);
     return std::move(job_);
   }
@@ -54,11 +58,43 @@ class JobBuilder {
       }
       job_[r] = std::move(calls);
     }
+    let_pass();
     go_on(run_, may_make(edits), job_);
     return std::move(job_);
   }
 
  private:
+  // A rank that issued another call while a send or recv was unfinished does not wait in the line
+  // of that call.
+  void note_passing_lines() {
+    for (const auto& line : refs_) {
+      for (const MemberRef& ref : line) {
+        if (ref.pair != nullptr && ref.member->unfinished() &&
+            *ref.member->order < *line.back().member->order)
+          passing_.insert(ref.member->instruction.index);
+      }
+    }
+  }
+
+  // As above, for calls that completed: found by running the record.
+  void let_pass() {
+    if (run_.pairs.empty()) return;
+    JobCalls recorded(refs_.size());
+    std::vector<MayMake> may_make;
+    for (size_t r = 0; r < refs_.size(); ++r) {
+      for (const MemberRef& ref : refs_[r]) {
+        if (!lost_elsewhere(ref)) recorded[r].push_back(call_of(static_cast<Rank>(r), ref));
+      }
+      may_make.push_back(is_missing(static_cast<Rank>(r)) ? MayMake::kCompleted : MayMake::kNone);
+    }
+    const std::set<std::string> lines = passing_lines(run_, may_make, std::move(recorded));
+    if (lines.empty()) return;
+    for (auto& line : job_) {
+      for (JobCall& call : line)
+        call.passes = call.passes || (call.shape != Shape::kCollective && lines.count(call.place));
+    }
+  }
+
   // ---- one call
 
   JobCall call_of(Rank rank, const MemberRef& ref) const {
@@ -69,6 +105,7 @@ class JobBuilder {
     out.completed = ref.member->state == MemberState::kCompleted;
     out.place = place_of(*ref.member);
     if (ref.pair != nullptr) {
+      out.passes = passing_.count(ref.member->instruction.index) != 0;
       const bool sends = ref.pair->source == rank;
       out.shape = sends ? Shape::kSend : Shape::kRecv;
       out.peer = sends ? ref.pair->target : ref.pair->source;
@@ -233,6 +270,7 @@ class JobBuilder {
   std::vector<std::vector<MemberRef>> refs_;
   mutable std::unordered_map<const model::Meeting*, MeetingFacts> facts_;
   mutable std::unordered_map<uint32_t, std::string> places_;  // by instruction
+  std::unordered_set<uint32_t> passing_;                      // instructions
   JobCalls job_;
 };
 

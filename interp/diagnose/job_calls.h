@@ -22,6 +22,7 @@ struct JobCall {
                                       // empty
   uint64_t order = 0;                 // if equal to the previous one: issued together with it
   bool completed = false;             // in the record
+  bool passes = false;                // a send or recv that does not block its rank's host
 };
 
 /// By rank.

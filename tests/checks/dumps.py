@@ -902,6 +902,13 @@ for schedule in ("gpipe", "gpipe_batched", "1f1b"):
         planted(pipeline, "stopped", middle, 2, pipes.SEND_F, 1, kind="never_came")
         planted(pipeline, "dead", middle, 2, pipes.SEND_F, 1, kind="no_record")
 planted(pipes.Layout("gpipe", 2, 8, batches=4), "left_out", 9, 1, pipes.SEND_F, -1, line=pipes.SEND_F)
+# The sends of a ring do not block: else its ranks would wait for each other from the beginning.
+for data, stages in ((1, 4), (2, 4), (1, 8)):
+    pipeline = pipes.Layout("interleaved", data, stages)
+    middle = pipeline.rank(data - 1, 2, 0)
+    planted(pipeline, "stopped", middle, 1, pipes.RECV_B, 3, kind="never_came", trial=False)
+    planted(pipeline, "skipped_step", middle, 2, pipes.SEND_F, 0, trial=False)
+    planted(pipeline, "dead", middle, 1, pipes.SEND_F, 3, kind="no_record", trial=False)
 # In the first step of one pipeline either rank may be wrong.
 planted(pipes.Layout("gpipe", 1, 2, steps=1), "left_out", 0, 0, pipes.SEND_F, 3, kind="order", culprits=[], suspects=[0, 1])
 # Both ranks of a pair may be wrong: no other rank runs their program.

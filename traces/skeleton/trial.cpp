@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "interp/diagnose/common_past.h"
 #include "interp/session/what_if/what_if_trial.h"
 
@@ -31,6 +33,12 @@ size_t calls_in(const diagnose::JobCalls& job) {
   size_t calls = 0;
   for (const auto& line : job) calls += line.size();
   return calls;
+}
+
+bool some_pass(const diagnose::JobCalls& job) {
+  return std::any_of(job.begin(), job.end(), [](const auto& line) {
+    return std::any_of(line.begin(), line.end(), [](const auto& call) { return call.passes; });
+  });
 }
 
 bool hangs(const TrialResult& result) {
@@ -73,6 +81,11 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
       run_text(program_text(run, repaired, "The calls that were recorded, repaired."), make_backend,
                max_seconds);
   out.completes = after.verdict == WhatIfTrial::Verdict::kCompletes;
+  if (!out.completes && some_pass(repaired)) {
+    out.sentence =
+        "not tried: some sends and recvs did not block their ranks, and in the simulation all do";
+    return out;
+  }
   const std::string first =
       out.reproduced ? fmt::format("tried: {}, run in a simulation, hang as well", which)
                      : fmt::format("tried: {}, run in a simulation, do not hang{}", which,
