@@ -21,15 +21,34 @@ bool explains(const Run& run, const std::vector<CallEdit>& repair) {
   return completes(run, repaired(run, repair));
 }
 
+bool some_lost(const Run& run) {
+  return std::any_of(run.ranges.begin(), run.ranges.end(),
+                     [](const model::CallRange& range) { return range.first && *range.first > 1; });
+}
+
 }  // namespace
+
+std::string missing_also_explains(const Run& run, const RecordedVerdict& verdict) {
+  std::vector<Rank> missing;
+  for (size_t r = 0; r < run.ranks.size(); ++r) {
+    if (run.ranks[r].record == model::RecordState::kMissing)
+      missing.push_back(static_cast<Rank>(r));
+  }
+  const auto has_no_record = [&](Rank rank) {
+    return std::binary_search(missing.begin(), missing.end(), rank);
+  };
+  if (missing.empty() || verdict.charge == Charge::kNoRecord || some_lost(run) ||
+      std::any_of(verdict.culprits.begin(), verdict.culprits.end(), has_no_record) ||
+      !explains(run, {}))
+    return {};
+  return fmt::format("; {}, of which there is no record, would explain the hang as well",
+                     model::list_of(missing));
+}
 
 void check_explanation(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
                        const std::vector<Waited>& waited, RecordedVerdict& verdict) {
   // Lost calls cannot be run again.
-  const bool some_lost =
-      std::any_of(run.ranges.begin(), run.ranges.end(),
-                  [](const model::CallRange& range) { return range.first && *range.first > 1; });
-  if (some_lost || verdict.repair.empty() || explains(run, verdict.repair)) return;
+  if (some_lost(run) || verdict.repair.empty() || explains(run, verdict.repair)) return;
   std::vector<CallEdit> repair = verdict.repair;
   std::vector<Rank> ranks = verdict.culprits;
   std::vector<RecordedVerdict> others;

@@ -1,6 +1,7 @@
 // Whether an accusation explains the whole hang.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "interp/diagnose/recorded.h"
@@ -13,5 +14,9 @@ namespace hostir::diagnose {
 /// accused as well, or the cause is another: then nobody is accused.
 void check_explanation(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                        const std::vector<Waited>& waited, RecordedVerdict& verdict);
+
+/// `; rank 7, of which there is no record, would explain the hang as well`, if the accused ranks
+/// have a record and all would complete if only the ranks without one went on; else empty.
+std::string missing_also_explains(const model::Run& run, const RecordedVerdict& verdict);
 
 }  // namespace hostir::diagnose

@@ -36,7 +36,10 @@ class OddJudge {
     if (moving && !first.proved) return;
     // A rank may leave its rounds with good reason. If another rank waits for the call that it made
     // there before, it has none.
-    if (first.own_rounds && !first.proved && first.awaiting.member == nullptr) return;
+    if (first.own_rounds && !first.proved && first.awaiting.member == nullptr) {
+      if (out_.charge == Charge::kNoRecord && !known) also_odd(first);
+      return;
+    }
     if (first.kind == OddRank::Kind::kOther && (known || other_call(odd, ranks))) return;
     const bool ordered = out_.charge == Charge::kOrder || out_.charge == Charge::kSwapped;
     const bool extra = first.kind == OddRank::Kind::kExtra;
@@ -128,6 +131,20 @@ class OddJudge {
       second = model::call_text(mine.member->call);
     }
     return fmt::format("with {} before {} on {}", first, second, ranks);
+  }
+
+  // Nobody is known to wait for that call, but the rank that would has no record.
+  void also_odd(const OddRank& odd) {
+    const MemberRef& before = odd.theirs.front().call;
+    if (before.pair == nullptr || odd.at >= calls_[static_cast<size_t>(odd.rank)].size()) return;
+    const Rank peer = before.sends() ? before.pair->target : before.pair->source;
+    const model::RankFacts* facts = run_.find(peer);
+    if (facts == nullptr || facts->record != model::RecordState::kMissing) return;
+    out_.also = fmt::format(
+        "; rank {} would explain the hang as well: it calls {}{} without {}{}, which came first in "
+        "its rounds before",
+        odd.rank, short_call_name(run_, call_at(odd)), at_stack(run_, call_at(odd)),
+        short_call_name(run_, before), at_stack(run_, before));
   }
 
   // Another call in the same place: which of the two sides of a mismatch is wrong, or a send or

@@ -48,6 +48,7 @@ class Judge {
     if (out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord)
       check_explanation(run_, calls_, waited_, out_);
     if (out_.is_fault() && out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
+    if (out_.is_fault()) out_.sentence += out_.also + missing_also_explains(run_, out_);
     if (!out_.is_fault()) out_.sentence = innocent_sentence(run_, moving_);
     out_.not_known = gap_sentences(run_);
     return std::move(out_);

@@ -56,6 +56,7 @@ struct RecordedVerdict {
   std::optional<uint64_t> sequence;  // of the first wrong call
   std::vector<CallEdit> repair;      // edits to apply together; empty: none known
   std::string repair_text;           // `with all_reduce seq 5 added on rank 2`
+  std::string also;                  // a second explanation of the hang; ends the sentence
   std::vector<std::string> notes;
   std::vector<std::string> not_known;
   bool is_fault() const { return charge != Charge::kNone; }

@@ -872,7 +872,7 @@ def splits_differ_and_a_file_is_missing(world):
 
 # ---- pipelines of several schedules and meshes, with one mistake
 
-def planted(layout, mistake, rank, step, of_line, nth, **said):
+def planted(layout, mistake, rank, step, of_line, nth, missing=(), **said):
     """Registers one pipeline with a mistake of `rank` at its `nth` call of a line in one step. Empty `said`: a fault of
     that rank alone, tried; else also what it gives."""
     def make(_):
@@ -882,9 +882,9 @@ def planted(layout, mistake, rank, step, of_line, nth, **said):
         job.run()
         if mistake == "dead":
             job.dead = {rank}
-        return job, {}, {"fault": True, "culprits": [rank], "trial": True, **said}
+        return job, {"missing": missing}, {"fault": True, "culprits": [rank], "trial": True, **said}
     name = str(layout).replace(",", "").replace(" ", "_")
-    CASES.append((f"pipeline_{name}_{mistake}_{rank}_{step}_{of_line}_{nth}", make, layout.world))
+    CASES.append((f"pipeline_{name}_{mistake}_{rank}_{step}_{of_line}_{nth}{missing or ''}", make, layout.world))
 
 
 for schedule in ("gpipe", "gpipe_batched", "1f1b"):
@@ -909,6 +909,12 @@ for data, stages in ((1, 4), (2, 4), (1, 8)):
     planted(pipeline, "stopped", middle, 1, pipes.RECV_B, 3, kind="never_came", trial=False)
     planted(pipeline, "skipped_step", middle, 2, pipes.SEND_F, 0, trial=False)
     planted(pipeline, "dead", middle, 1, pipes.SEND_F, 3, kind="no_record", trial=False)
+# The file of another rank is missing: its death may explain the hang as well, or not.
+planted(pipes.Layout("1f1b", 4, 4), "left_out", 5, 1, pipes.SEND_F, 1, missing=(6,), line=pipes.SEND_F, not_known="rank 6",
+        says="rank 6, of which there is no record, would explain the hang as well")
+planted(pipes.Layout("1f1b", 4, 4), "left_out", 5, 1, pipes.SEND_F, 1, missing=(15,), line=pipes.SEND_F, not_known="rank 15")
+planted(pipes.Layout("gpipe", 2, 4), "left_out", 6, 1, pipes.SEND_F, -1, missing=(7,), culprits=[7], kind="no_record",
+        says="rank 6 would explain the hang as well")
 # In the first step of one pipeline either rank may be wrong.
 planted(pipes.Layout("gpipe", 1, 2, steps=1), "left_out", 0, 0, pipes.SEND_F, 3, kind="order", culprits=[], suspects=[0, 1])
 # Both ranks of a pair may be wrong: no other rank runs their program.
