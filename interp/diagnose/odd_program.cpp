@@ -68,7 +68,10 @@ class Finder : private ProgramWords {
         ++repeat;
       }
     }
-    if (repeat < 2 || out.size() > std::max<size_t>(1, repeat / 4)) return {};
+    if (out.size() > std::max<size_t>(1, repeat / 4)) return {};
+    // Of two ranks, the other must repeat its rounds and wait.
+    const bool awaited = repeat == 1 && out.size() == 1 && out.front().awaiting.member != nullptr;
+    if (repeat < 2 && !awaited) return {};
     return in_calls(first_alike(std::move(out)));
   }
 

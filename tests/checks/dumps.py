@@ -909,6 +909,9 @@ for data, stages in ((1, 4), (2, 4), (1, 8)):
     planted(pipeline, "stopped", middle, 1, pipes.RECV_B, 3, kind="never_came", trial=False)
     planted(pipeline, "skipped_step", middle, 2, pipes.SEND_F, 0, trial=False)
     planted(pipeline, "dead", middle, 1, pipes.SEND_F, 3, kind="no_record", trial=False)
+planted(pipes.Layout("gpipe", 1, 2), "left_out", 0, 1, pipes.SEND_F, 3)
+planted(pipes.Layout("gpipe", 1, 2), "left_out", 1, 2, pipes.SEND_B, 1)
+planted(pipes.Layout("gpipe", 1, 2), "doubled", 1, 1, pipes.RECV_F, 3)
 # The file of another rank is missing: its death may explain the hang as well, or not.
 planted(pipes.Layout("1f1b", 4, 4), "left_out", 5, 1, pipes.SEND_F, 1, missing=(6,), line=pipes.SEND_F, not_known="rank 6",
         says="rank 6, of which there is no record, would explain the hang as well")
