@@ -21,7 +21,7 @@ struct Image {
 Expected<void> write_png(const std::string& path, const Image& image);
 Expected<Image> read_png(const std::string& path);
 
-/// A square of two pictures, with the number of pixels that differ.
+/// A square region of two pictures, and the number of pixels that differ in it.
 struct PictureTile {
   int x = 0;  // upper left corner
   int y = 0;

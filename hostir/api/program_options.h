@@ -73,7 +73,7 @@ struct BackendOptions {
   bool stepwise = false;
   bool graphs = false;
 
-  /// The data that the backend needs of inputs.
+  /// Which input data the backend needs.
   InputData input_data() const;
   /// The machine may be declared in the program. Errors: kUsage (unknown machine).
   Expected<interp::BackendRequest> request(const Program& program) const;

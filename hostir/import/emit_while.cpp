@@ -18,7 +18,7 @@ namespace {
 
 // Far above any number of layers or steps. A longer loop is not meant to be unrolled.
 constexpr int64_t kMostPasses = 100'000;
-// A loop that ends when data says so gets this many passes, and this many instructions.
+// The limits for unrolling a loop whose end depends on data: passes and instructions.
 constexpr int64_t kMostDataPasses = 128;
 constexpr size_t kMostDataInstructions = 50'000;
 

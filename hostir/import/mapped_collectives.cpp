@@ -130,7 +130,7 @@ Expected<Known> exchanged(const Mapping& map, const OpSite& s, const Known& x,
   return map.part(std::move(y), out, local);
 }
 
-// The parts along `axes` joined in `dim`, equal on all devices along them.
+// Joins the parts along `axes` in `dim`; the result is equal on all devices along these axes.
 Expected<Known> gathered_over(const Mapping& map, Emitter& e, const Known& x,
                               const AxisPositions& axes, size_t dim) {
   const AxisPositions lead = with_axes(x.lead, axes);

@@ -185,7 +185,7 @@ class TorchReader {
     if (count > available && count > kMostRepeated)
       return bad_torch(
           fmt::format("a tensor of {} elements repeats a storage of {}", count, available));
-    // Nor must many views of one storage, which a pickle repeats in two bytes each.
+    // Also limits many views of one storage: a pickle needs only two bytes to repeat each.
     taken_bytes_ += count * size;
     if (taken_bytes_ > most_bytes())
       return bad_torch(

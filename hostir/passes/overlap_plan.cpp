@@ -140,7 +140,7 @@ std::pair<IndexExpr, IndexExpr> block_of(const OverlapSite& site, const IndexExp
     return {expr_of(Kind::kMin, begin, site.rows),
             expr_of(Kind::kMin, expr_of(Kind::kAdd, begin, site.largest()), site.rows)};
   }
-  // The member's own value is the first one and the differences up to its own.
+  // Selects value(member): the first value, plus each difference between neighbours up to `member`.
   const auto own = [&](const auto& value) {
     IndexExpr out = value(size_t{0});
     for (size_t m = 1; m < site.sizes.size(); ++m) {

@@ -68,7 +68,7 @@ class Rewriter {
     add(with_regions_in(out_, in_, i));
   }
 
-  // The alloc of a buffer of the function; one whose rows a ring pads is a view of a larger one.
+  // Adds the alloc of a buffer. If a ring pads its rows, the buffer is a view of a larger one.
   void add_alloc(size_t index) {
     const Instruction& i = at(index);
     const ValueId value = i.results.front();
@@ -331,7 +331,8 @@ class Rewriter {
     if (scatters) {
       kept = alloc(in_.value(site.part).name + "_blocks", blocks_type(site), from);
     } else {
-      // The name of the partial sums becomes that of the reduced value, which everybody reads.
+      // The reduced value takes over the name of the partial sums, because later instructions read
+      // that name.
       std::get<ShardType>(out_.value(site.whole).type).sharding = *reduced_layout(site);
       add_alloc(plan_.alloc.at(site.whole.index));
     }

@@ -29,8 +29,8 @@ Side DeviceBackend::side(Rank rank, const BufferRef& ref) {
   return {m->data + ref.offset_bytes, bytes};
 }
 
-// Blocks that streams keep for later, which no task that is still on the host uses. Graphs have the
-// addresses of scratch memory, so that it stays.
+// Frees the spare blocks of every stream whose tasks are all enqueued. Scratch memory stays,
+// because graphs hold its address.
 bool DeviceBackend::give_up_spare(const Device& device) {
   bool any = false;
   for (Queue& q : queues_) {

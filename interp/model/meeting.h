@@ -93,7 +93,7 @@ struct SendRecv {
 std::string kind_text(const Call& call);
 /// `all_reduce sum f32[4]`, `broadcast f32[2,3] root 1`; unknown parts are omitted or shown as `?`.
 std::string call_text(const Call& call);
-/// With total and rows too, to tell calls apart whose text is otherwise equal.
+/// call_text() plus the total and the rows, to distinguish calls whose texts are equal.
 std::string call_details(const Call& call);
 /// True if the two may belong to one meeting, judging by the fields that both have.
 bool agree(const Call& a, const Call& b);

@@ -22,7 +22,7 @@ typedef struct {
   profile_logger logger;
 } profile_communicator;
 
-// Loads it where the variable is set. NULL, or why it cannot be used.
+// Loads the plugin that the variable names, if it is set. Returns NULL, or why it cannot be used.
 const char* chain_load(profile_chain* chain, uint32_t version);
 
 // Gets its context for a communicator and the events that it wants. If the result is not 0, the

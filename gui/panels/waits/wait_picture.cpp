@@ -22,7 +22,7 @@ const interp::TaskSnapshot* pending_task(const interp::RankSnapshot& r) {
   return nullptr;
 }
 
-// What a rank does while others wait for it, or how it waits itself.
+// What a rank is doing while others wait for it, or what it waits for.
 std::pair<StateKind, std::string> rank_state(const interp::RankSnapshot& r, bool waits) {
   if (r.frozen) return {StateKind::kFrozen, "frozen"};
   if (r.status == interp::RankStatus::kBlocked) return {StateKind::kWaiting, "blocked"};

@@ -76,7 +76,7 @@ class ValueWatch final : public TraceSink {
     uint64_t digest = 0;
     Site writer;
   };
-  /// The first rank, of those that hold the same part, that came to a use.
+  /// Among the ranks that hold the same part, the first that reached a use.
   struct Holder {
     Rank rank = 0;
     uint64_t digest = 0;

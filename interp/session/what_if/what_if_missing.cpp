@@ -12,7 +12,7 @@ namespace hostir::interp::what_if_parts {
 namespace {
 
 constexpr size_t kDropPenalty = 2;  // the dropped call may have been intended
-constexpr size_t kMorePenalty = 2;  // more ranks change than need to
+constexpr size_t kMorePenalty = 2;  // the edit changes more ranks than needed
 
 class Missing {
  public:
@@ -261,7 +261,7 @@ class Missing {
              edit.erase(program_.node(last).lines), penalty);
   }
 
-  // `0..4` of a loop; nullopt: its line says it in another way.
+  // The range of a loop, such as `0..4`; nullopt if its line has no plain range.
   std::optional<Word> trips(const Spot& loop) const {
     const size_t line = program_.node(loop).lines.first;
     const std::string& text = program_.lines()[line];

@@ -112,7 +112,7 @@ TEST(Numbers, RanksLeavesOutColumnsThatDoNotFit) {
   }
 }
 
-// Four vertices per glyph: what is drawn of a text that does not fit ends before a number.
+// Clipped text must not end inside a number. Counts four vertices per drawn glyph.
 TEST(Numbers, TextThatIsClippedEndsBeforeANumber) {
   Workbench w("");
   w->step();

@@ -187,7 +187,8 @@ TEST(Schedule, WrongOrderIsFound) {
       6);
 }
 
-// The transfers of one time one after another, receives first: without the group both sides wait.
+// Without a group, the transfers of one step run one after another. With receives first, both sides
+// wait for each other.
 TEST(Schedule, ReceivesBeforeSendsAreFound) {
   int found = 0;
   for_each_schedule(
