@@ -33,7 +33,7 @@ std::string_view name(LowerPhase phase) {
 Expected<Lowered> lower(const Program& program, std::string_view fusion,
                         const LowerOptions& options) {
   HOSTIR_TRY(check(program, fusion, options));
-  LowerState state{program, std::string(fusion), options, {}, {}, {}, {}, {}, {}, {}};
+  LowerState state{program, std::string(fusion), options, {}, {}, {}, {}, {}, {}, {}, {}};
   for (const Pass& pass : all_passes()) {
     const auto begin = std::chrono::steady_clock::now();
     const auto& skip = options.skip;

@@ -118,13 +118,15 @@ Expected<void> propagate_shardings(LowerState& s) {
   HOSTIR_ASSIGN_OR_RETURN(Function simple,
                           expand_composites(std::move(bordered), Origins::kNoted, early));
   HOSTIR_ASSIGN_OR_RETURN(
-      s.function(), propagate(s.out.program, std::move(simple), s.out.mesh, s.out.explanation));
+      s.homes, cheapest_homes(s.out.program, simple, s.out.mesh, *s.moves, s.options.keep));
+  HOSTIR_ASSIGN_OR_RETURN(s.function(), propagate(s.out.program, std::move(simple), s.out.mesh,
+                                                  s.out.explanation, s.homes));
   return {};
 }
 
 Expected<void> reshard(LowerState& s) {
   HOSTIR_ASSIGN_OR_RETURN(s.resharded, insert_reshards(s.out.program, taken(s), *s.moves,
-                                                       s.options.keep, s.out.explanation));
+                                                       s.options.keep, s.out.explanation, s.homes));
   s.resharded.function = compacted(std::move(s.resharded.function));
   s.out.sharded = s.resharded.function;
   if (s.is_shown(LowerPhase::kSharded)) s.function() = s.resharded.function;

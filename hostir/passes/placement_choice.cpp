@@ -111,15 +111,17 @@ bool is_repeated(const Instruction& i, const std::vector<Sharding>& operands, si
 }  // namespace
 
 OpChooser::OpChooser(const Program& program, const Function& source, Redistributor& moves,
-                     const std::vector<Wish>& wishes, const Versions& versions, KnownChoices& known)
+                     const std::vector<Wish>& wishes, const Versions& versions,
+                     const AxisHomes& homes, KnownChoices& known)
     : program_(program),
       source_(source),
       moves_(moves),
       mesh_(moves.mesh()),
       wishes_(wishes),
       versions_(versions),
+      homes_(homes),
       known_(known),
-      keys_(source, wishes, versions, users_, known.numbers) {}
+      keys_(source, wishes, versions, users_, homes, known.numbers) {}
 
 Sharding OpChooser::sharding_of_operand(const Operand& o) const {
   const Version* v = versions_.primary(o.value);
@@ -143,8 +145,15 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
   }
   std::vector<size_t> order(seen.size());
   std::iota(order.begin(), order.end(), size_t{0});
+  std::vector<size_t> tensors;
+  for (const Operand& o : i.operands) tensors.push_back(o.value.index);
+  for (const ValueId r : i.results) tensors.push_back(r.index);
+  const std::vector<AxisList> barred = homes_.barred(rule, tensors);
   std::vector<FactorAxes> out;
   const auto add = [&](FactorAxes axes) {
+    for (size_t f = 0; f < barred.size(); ++f) {
+      axes[f] = prefix_avoiding(mesh_, axes[f], barred[f]);
+    }
     axes = legalized(mesh_, rule, std::move(axes));
     if (std::find(out.begin(), out.end(), axes) == out.end()) out.push_back(std::move(axes));
   };

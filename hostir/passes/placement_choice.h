@@ -16,6 +16,7 @@
 
 #include <optional>
 
+#include "hostir/passes/axis_homes.h"
 #include "hostir/passes/factors.h"
 #include "hostir/passes/placement_key.h"
 
@@ -42,7 +43,8 @@ class OpChooser {
  public:
   /// All arguments must outlive this. `wishes` is indexed by the values of `source`.
   OpChooser(const Program& program, const Function& source, Redistributor& moves,
-            const std::vector<Wish>& wishes, const Versions& versions, KnownChoices& known);
+            const std::vector<Wish>& wishes, const Versions& versions, const AxisHomes& homes,
+            KnownChoices& known);
 
   /// Call once before the first choice, and whenever instructions have been added to `source`.
   void note_users() { users_.note(source_); }
@@ -83,6 +85,7 @@ class OpChooser {
   const Mesh& mesh_;
   const std::vector<Wish>& wishes_;
   const Versions& versions_;
+  const AxisHomes& homes_;
   SingleUsers users_;
   KnownChoices& known_;
   PlacementKeys keys_;

@@ -47,6 +47,10 @@ std::string PlacementKeys::key(const Instruction& i, int lookahead) {
     any_partial = any_partial || (versions.empty() ? wishes_[value.index].sharding.is_partial()
                                                    : versions.front().sharding.is_partial());
   }
+  if (!homes_.empty()) {
+    for (const Operand& o : i.operands) add_homes(o.value);
+    for (const ValueId r : i.results) add_homes(r);
+  }
   // A pointwise op passes partial values on but creates none.
   const bool may_be_partial = any_partial || record(i.kind).shape != OpShape::kPointwise;
   for (const ValueId r : i.results) {
@@ -93,6 +97,10 @@ void PlacementKeys::add_wish(ValueId value) {
   const Wish& wish = wishes_[value.index];
   add(sharding_number(wish.sharding));
   add((wish.fixed ? 1U : 0U) | (wish.returned_partial ? 2U : 0U) | (wish.only_returned ? 4U : 0U));
+}
+
+void PlacementKeys::add_homes(ValueId value) {
+  add(numbers_.texts.of("h" + homes_.text(value.index)));
 }
 
 void PlacementKeys::add(uint32_t number) { append_number(number, key_); }

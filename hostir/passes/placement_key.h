@@ -2,14 +2,15 @@
 //
 // A model repeats its layers, so most ops of a long fusion repeat an earlier question. The key has
 // everything that OpChooser reads: the op with its types, the versions of its operands, the wishes
-// for its results, and for a result that may stay partial the ops to which the reduce could be
-// delayed, as far as OpChooser looks ahead.
+// for its results, the homes of axes among its dimensions, and for a result that may stay partial
+// the ops to which the reduce could be delayed, as far as OpChooser looks ahead.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "hostir/passes/attribute_ids.h"
+#include "hostir/passes/axis_homes.h"
 #include "hostir/passes/versions.h"
 #include "hostir/support/text_numbers.h"
 
@@ -50,8 +51,13 @@ class PlacementKeys {
  public:
   /// All arguments must outlive this. `wishes` is indexed by the values of `source`.
   PlacementKeys(const Function& source, const std::vector<Wish>& wishes, const Versions& versions,
-                const SingleUsers& users, KeyNumbers& numbers)
-      : source_(source), wishes_(wishes), versions_(versions), users_(users), numbers_(numbers) {}
+                const SingleUsers& users, const AxisHomes& homes, KeyNumbers& numbers)
+      : source_(source),
+        wishes_(wishes),
+        versions_(versions),
+        users_(users),
+        homes_(homes),
+        numbers_(numbers) {}
 
   /// `lookahead`: the maximum number of ops by which a reduce may be delayed.
   std::string key(const Instruction& instruction, int lookahead);
@@ -64,11 +70,13 @@ class PlacementKeys {
   uint32_t op_number(const Instruction& instruction);
   uint32_t sharding_number(const Sharding& sharding);
   uint32_t type_number(ValueId value);
+  void add_homes(ValueId value);
 
   const Function& source_;
   const std::vector<Wish>& wishes_;
   const Versions& versions_;
   const SingleUsers& users_;
+  const AxisHomes& homes_;
   KeyNumbers& numbers_;
   std::string key_;
   std::vector<uint32_t> types_;  // by value; 0: not numbered yet

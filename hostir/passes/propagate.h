@@ -17,18 +17,21 @@
 //   4. Each round first adds axes that no tensor of the op contradicts (basic), then axes that each
 //      tensor can take individually (aggressive): larger tensors first, and for pointwise ops the
 //      tensor with most parts first. Operands of a pointwise op take only what a result takes too.
+//      An axis with a home (axis_homes.h) cuts nothing else in the ops that have its home.
 //   5. If a reduction factor is cut, the result is marked `unreduced` unless it is annotated.
 // In the output, annotated values are closed and all others keep `?`, so that a reader and the next
 // pass can tell preferences from requirements. Uneven cuts propagate; reshard checks the boxes.
 #pragma once
 
+#include "hostir/passes/axis_homes.h"
 #include "hostir/passes/explain.h"
 
 namespace hostir {
 
-/// `mesh` must exist in the program, and every sharding in the fusion must be on it.
+/// `mesh` must exist in the program, and every sharding in the fusion must be on it. `homes` are of
+/// this fusion.
 /// Errors: those of the ops' sharding rules.
 Expected<Function> propagate(const Program& program, Function fusion, const std::string& mesh,
-                             Explanation& explanation);
+                             Explanation& explanation, const AxisHomes& homes = {});
 
 }  // namespace hostir

@@ -31,7 +31,8 @@ void append_axes_to_key(const AxisList& axes, std::string& key) {
 
 }  // namespace
 
-uint32_t PropagationMemory::kind_of(const PropagationEdge& edge, std::span<const double> elems) {
+uint32_t PropagationMemory::kind_of(const PropagationEdge& edge, std::span<const double> elems,
+                                    std::span<const AxisList> barred) {
   std::string key;
   const ShardingRule& rule = edge.rule;
   append_tensors(rule.operands, key);
@@ -50,6 +51,7 @@ uint32_t PropagationMemory::kind_of(const PropagationEdge& edge, std::span<const
     if (size.is_const()) append_number(size.value(), key);
     if (!size.is_const()) key += "?" + size.to_string() + ",";
   }
+  for (const AxisList& axes : barred) append_axes_to_key(axes, key);
   return kinds_.of(key);
 }
 

@@ -21,11 +21,12 @@ bool closed(const Sharding& s) {
 class Resharder {
  public:
   Resharder(const Program& program, Function fusion, MeshMoves& moves,
-            std::span<const std::string> keep, Explanation& explanation)
+            std::span<const std::string> keep, const AxisHomes& homes, Explanation& explanation)
       : program_(program),
         source_(std::move(fusion)),
         moves_(moves),
         keep_(keep),
+        homes_(homes),
         versions_(moves, source_, out_, explanation) {}
 
   Expected<Resharded> run() {
@@ -58,7 +59,7 @@ class Resharder {
     const auto [at, is_new] = choosers_.try_emplace(mesh);
     if (is_new) {
       at->second = std::make_unique<OpChooser>(program_, source_, moves_.on(mesh), wishes_,
-                                               versions_, moves_.choices_on(mesh));
+                                               versions_, homes_, moves_.choices_on(mesh));
       at->second->note_users();
     }
     return *at->second;
@@ -415,6 +416,7 @@ class Resharder {
   Function source_;
   MeshMoves& moves_;
   std::span<const std::string> keep_;
+  const AxisHomes& homes_;
   std::vector<bool> needed_;                 // by value, before expansions
   std::vector<std::vector<InstrId>> users_;  // by value; filled on first use
   Function out_;
@@ -426,8 +428,9 @@ class Resharder {
 }  // namespace
 
 Expected<Resharded> insert_reshards(const Program& program, Function fusion, MeshMoves& moves,
-                                    std::span<const std::string> keep, Explanation& explanation) {
-  return Resharder(program, std::move(fusion), moves, keep, explanation).run();
+                                    std::span<const std::string> keep, Explanation& explanation,
+                                    const AxisHomes& homes) {
+  return Resharder(program, std::move(fusion), moves, keep, homes, explanation).run();
 }
 
 }  // namespace hostir

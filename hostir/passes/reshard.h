@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "hostir/passes/axis_homes.h"
 #include "hostir/passes/explain.h"
 #include "hostir/passes/mesh_moves.h"
 
@@ -29,9 +30,11 @@ struct Resharded {
   std::vector<std::pair<std::string, std::string>> origins;
 };
 
-/// `fusion` is the output of propagate(); `moves` must have its meshes. Drops instructions that
+/// `fusion` is the output of propagate(); `moves` must have its meshes, and `homes` must be those
+/// that propagate() was given. Drops instructions that
 /// contribute neither to a result nor to a value in `keep`.
 Expected<Resharded> insert_reshards(const Program& program, Function fusion, MeshMoves& moves,
-                                    std::span<const std::string> keep, Explanation& explanation);
+                                    std::span<const std::string> keep, Explanation& explanation,
+                                    const AxisHomes& homes = {});
 
 }  // namespace hostir

@@ -1,0 +1,58 @@
+// The dimensions that an axis cuts where the tensors of an op disagree: its homes.
+//
+// FSDP cuts the batch and every parameter over the same axis, and an op that has both can keep only
+// one of them. Decided op by op, the axis wanders from one dimension to another, and activations
+// are gathered and moved. With homes, an axis cuts nothing else in the ops that have one of them:
+// if the batch is the home, parameters are gathered where they are used, and their gradients are
+// reduce-scattered.
+//   1. Dimensions that share a factor of a rule form a class: the batch, the features, ...
+//   2. An axis with annotations in two classes that meet in one op has a conflict.
+//   3. For each such axis, each of the classes with most elements is tried as its home, together
+//      with all others that do not meet it or each other (the heads and the hidden features). The
+//      fusion, or the first ops of a long one, is propagated and resharded, and its moves and work
+//      are added up.
+//   4. The cheapest wins. No home is tried first, and wins if all others are about as expensive.
+// Ops without a home are free: an optimiser works on the parts of parameters as they are held.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hostir/ops/sharding_rule.h"
+#include "hostir/passes/mesh_moves.h"
+
+namespace hostir {
+
+class AxisHomes {
+ public:
+  struct Dim {
+    size_t tensor = 0;  // numbered as in propagation_edges()
+    size_t dim = 0;
+    friend auto operator<=>(const Dim&, const Dim&) = default;
+  };
+
+  bool empty() const { return axes_.empty(); }
+  /// `homes`: every dimension of every tensor that is a home of the axis.
+  void add(const std::string& axis, const std::vector<Dim>& homes);
+  /// By factor: the axes that may not cut it because the op has a home of theirs elsewhere. Empty
+  /// if there are none. `tensors`: its operands, then its results; unknown ones have no homes.
+  std::vector<AxisList> barred(const ShardingRule& rule, std::span<const size_t> tensors) const;
+  /// What barred() reads of a tensor, as a text; empty for a tensor without homes.
+  std::string text(size_t tensor) const;
+
+ private:
+  std::vector<std::string> axes_;
+  std::vector<std::vector<uint32_t>> homes_of_;  // by tensor and dimension: a bit for each axis
+};
+
+/// The homes with which `fusion` costs least; none if it has values on several meshes or the user
+/// gave priorities to annotations. `fusion` is
+/// the input of propagate(). Errors: those of the sharding rules.
+Expected<AxisHomes> cheapest_homes(const Program& program, const Function& fusion,
+                                   const std::string& mesh, MeshMoves& moves,
+                                   std::span<const std::string> keep);
+
+}  // namespace hostir
