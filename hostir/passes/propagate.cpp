@@ -48,20 +48,17 @@ struct Directions {
 
 class Propagation {
  public:
-  // `barred`: AxisHomes::barred() of each edge; empty if there are no homes.
   Propagation(const Mesh& mesh, std::vector<Party> tensors, std::vector<PropagationEdge> edges,
-              std::vector<std::vector<AxisList>> barred, Explanation& explanation)
+              Explanation& explanation)
       : mesh_(mesh),
         tensors_(std::move(tensors)),
         edges_(std::move(edges)),
-        barred_(std::move(barred)),
         edges_of_(tensors_.size()),
         explanation_(explanation) {
     for (size_t e = 0; e < edges_.size(); ++e) {
       for (const size_t t : edges_[e].tensors) edges_of_[t].push_back(e);
       passes_through_.push_back(edges_[e].passes_through());
-      kinds_.push_back(memory_.kind_of(edges_[e], elems_of(edges_[e]),
-                                       barred_.empty() ? std::span<const AxisList>() : barred_[e]));
+      kinds_.push_back(memory_.kind_of(edges_[e], elems_of(edges_[e])));
       first_projection_.push_back(projections_.size());
       projections_.resize(projections_.size() + edges_[e].tensors.size());
     }
@@ -194,8 +191,8 @@ class Propagation {
   // The axes of one factor on which all tensors agree, up to one that has its home elsewhere.
   AxisList allowed(const PropagationEdge& e, int f, Directions go) const {
     AxisList axes = agreed(e, f, go);
-    if (axes.empty() || barred_.empty() || barred_[index_of(e)].empty()) return axes;
-    return prefix_avoiding(mesh_, axes, barred_[index_of(e)][static_cast<size_t>(f)]);
+    if (axes.empty() || e.barred.empty()) return axes;
+    return prefix_avoiding(mesh_, axes, e.barred[static_cast<size_t>(f)]);
   }
 
   AxisList agreed(const PropagationEdge& e, int f, Directions go) const {
@@ -402,7 +399,6 @@ class Propagation {
   const Mesh& mesh_;
   std::vector<Party> tensors_;
   std::vector<PropagationEdge> edges_;
-  std::vector<std::vector<AxisList>> barred_;  // by edge
   std::vector<std::vector<size_t>> edges_of_;  // by tensor
   std::vector<bool> passes_through_;           // by edge
   std::vector<uint32_t> kinds_;                // by edge
@@ -417,16 +413,10 @@ class Propagation {
   Explanation& explanation_;
 };
 
-double element_count_or_guess(const Shape& shape) {
-  double n = 1;
-  for (const IndexExpr& size : shape) n *= static_cast<double>(assumed_size(size));
-  return n;
-}
-
 Party tensor_from(const std::string& name, const Type& type) {
   Party t;
   t.name = name;
-  t.elems = element_count_or_guess(shape_of(type));
+  for (const IndexExpr& size : shape_of(type)) t.elems *= static_cast<double>(assumed_size(size));
   if (const Sharding* s = sharding_of(type)) {
     t.dims = s->dims;
     t.taken = s->unreduced;
@@ -456,9 +446,8 @@ Expected<Function> propagate(const Program& program, Function fusion, const std:
   }
   for (const ResultDecl& r : fusion.results) tensors.push_back(tensor_from(r.name, r.type));
   HOSTIR_ASSIGN_OR_RETURN(auto edges, propagation_edges(program, fusion));
-  std::vector<std::vector<AxisList>> barred;
-  for (size_t e = 0; e < edges.size() && !homes.empty(); ++e) {
-    barred.push_back(homes.barred(edges[e].rule, edges[e].tensors));
+  if (!homes.empty()) {
+    for (PropagationEdge& e : edges) e.barred = homes.barred(e.rule, e.tensors);
   }
   const ValueMeshes meshes = value_meshes(fusion);
   const auto mesh_of = [&](size_t tensor) -> const std::string& {
@@ -479,7 +468,7 @@ Expected<Function> propagate(const Program& program, Function fusion, const std:
     for (const size_t value : sources.separate(its_edges, tensors.size()))
       tensors.push_back(Party(tensors[value]));
     Propagation propagation(*program.find_mesh(mesh), std::move(tensors), std::move(its_edges),
-                            std::move(barred), explanation);
+                            explanation);
     tensors = propagation.run();
   }
   for (const std::vector<size_t>& uses : sources.uses()) {  // what all uses agree on is the value's

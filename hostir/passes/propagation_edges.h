@@ -17,7 +17,8 @@ struct PropagationEdge {
   OpShape shape = OpShape::kPointwise;
   bool single_use = false;  // every operand has a single use
   std::string mnemonic;
-  std::string where;  // `@mlp#3`
+  std::string where;             // `@mlp#3`
+  std::vector<AxisList> barred;  // AxisHomes::barred(); empty if there are no homes
 
   /// The factors of operand or result `t`, an index into `tensors`.
   const ShardingRule::TensorFactors& factors_of(size_t t) const {

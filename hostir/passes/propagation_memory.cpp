@@ -31,8 +31,7 @@ void append_axes_to_key(const AxisList& axes, std::string& key) {
 
 }  // namespace
 
-uint32_t PropagationMemory::kind_of(const PropagationEdge& edge, std::span<const double> elems,
-                                    std::span<const AxisList> barred) {
+uint32_t PropagationMemory::kind_of(const PropagationEdge& edge, std::span<const double> elems) {
   std::string key;
   const ShardingRule& rule = edge.rule;
   append_tensors(rule.operands, key);
@@ -51,7 +50,7 @@ uint32_t PropagationMemory::kind_of(const PropagationEdge& edge, std::span<const
     if (size.is_const()) append_number(size.value(), key);
     if (!size.is_const()) key += "?" + size.to_string() + ",";
   }
-  for (const AxisList& axes : barred) append_axes_to_key(axes, key);
+  for (const AxisList& axes : edge.barred) append_axes_to_key(axes, key);
   return kinds_.of(key);
 }
 

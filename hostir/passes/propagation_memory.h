@@ -29,9 +29,7 @@ struct AxesMove {
 class PropagationMemory {
  public:
   /// Equal for edges that do the same when their tensors are in equal states. `elems`: by tensor.
-  /// `barred`: AxisHomes::barred().
-  uint32_t kind_of(const PropagationEdge& edge, std::span<const double> elems,
-                   std::span<const AxisList> barred);
+  uint32_t kind_of(const PropagationEdge& edge, std::span<const double> elems);
   /// Equal for tensors with equal shardings.
   uint32_t state_of(const std::vector<DimSharding>& dims, const AxisList& taken);
 
