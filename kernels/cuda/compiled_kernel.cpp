@@ -63,8 +63,7 @@ cudaError_t launch_product(const ProductLaunch& launch, cublasLtHandle_t handle,
                        is_aligned(p.bias) && is_aligned(p.d);
   if (!aligned && !launch.unaligned) return launch_generated(launch.plain, pointers, stream);
   const ProductCall& call = aligned ? launch.aligned : *launch.unaligned;
-  return call.run(handle, p, workspace, stream) == CUBLAS_STATUS_SUCCESS ? cudaSuccess
-                                                                         : cudaErrorLaunchFailure;
+  return launch.recorded->run(call, handle, p, workspace, stream);
 }
 
 class Kernel final : public CompiledKernel {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/cuda/cuda_error.h"
+#include "kernels/cuda/driver.h"
 
 namespace hostir::cuda {
 
@@ -32,27 +33,6 @@ Expected<cudaKernel_t> DeviceCode::kernel(const std::string& name) const {
                         "looking up generated kernel " + name));
   return kernel;
 }
-
-namespace {
-
-// The command does not link the driver; the runtime has loaded it.
-template <class Function>
-Function driver_function([[maybe_unused]] const char* name) {
-#if CUDART_VERSION >= 12050
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult result = {};
-  constexpr unsigned kSince = 12000;
-  const cudaError_t status =
-      cudaGetDriverEntryPointByVersion(name, &found, kSince, cudaEnableDefault, &result);
-  if (status == cudaSuccess && result == cudaDriverEntryPointSuccess) {
-    return reinterpret_cast<Function>(found);
-  }
-  static_cast<void>(cudaGetLastError());
-#endif
-  return nullptr;
-}
-
-}  // namespace
 
 CUfunction DeviceCode::function(cudaKernel_t kernel) {
   static const auto get = driver_function<decltype(&cuKernelGetFunction)>("cuKernelGetFunction");

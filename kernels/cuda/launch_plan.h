@@ -12,6 +12,7 @@
 #include "kernels/cuda/device_code.h"
 #include "kernels/cuda/kernel.h"
 #include "kernels/cuda/product_call.h"
+#include "kernels/cuda/recorded_products.h"
 
 namespace hostir::cuda {
 
@@ -45,6 +46,7 @@ struct ProductLaunch {
   std::optional<ProductCall> unaligned;
   int a = -1, b = -1, c = -1, bias = -1, d = -1;
   GeneratedLaunch plain;  // used if there is no algorithm for unaligned operands
+  std::unique_ptr<RecordedProducts> recorded = std::make_unique<RecordedProducts>();
 };
 
 struct LaunchPlan {

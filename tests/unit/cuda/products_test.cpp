@@ -35,6 +35,11 @@ TEST(CudaProducts, EveryDTypeAndLayout) {
     if (compiler() == nullptr) continue;
     expect_agrees(test, random, fmt::format("products {} unaligned", dtype), 4, -2, 2,
                   {.unaligned = true});
+    // Products that repeat are launched from a recording.
+    expect_agrees(test, random, fmt::format("products {} repeated", dtype), 4, -2, 2,
+                  {.launches = 6});
+    expect_agrees(test, random, fmt::format("products {} unaligned, repeated", dtype), 4, -2, 2,
+                  {.unaligned = true, .launches = 6});
   }
 }
 
@@ -60,6 +65,8 @@ TEST(CudaProducts, Epilogues) {
                     {.exact_epilogues = true});
       expect_agrees(test, random, fmt::format("{} {} in place", dtype, after), 4, -2, 2,
                     {.in_place = 3});
+      expect_agrees(test, random, fmt::format("{} {} repeated", dtype, after), 4, -2, 2,
+                    {.in_place = 3, .launches = 6});
     }
   }
 }
