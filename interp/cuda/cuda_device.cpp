@@ -200,9 +200,13 @@ class CudaDevice final : public Device {
   void download(std::byte* to, const void* from, int64_t bytes) override {
     transfer(to, from, bytes, cudaMemcpyDeviceToHost);
   }
+  // Its own streams only: other runs in this process may use the device, and the driver would make
+  // them wait as well.
   void synchronize() override {
     use();
-    check("cudaDeviceSynchronize", cudaDeviceSynchronize());
+    for (cudaStream_t stream : streams_) {
+      check("cudaStreamSynchronize", cudaStreamSynchronize(stream));
+    }
   }
 
   void move(std::span<const Move> moves, StreamHandle stream) override {

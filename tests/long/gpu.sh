@@ -88,8 +88,8 @@ CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES%%,*}
 
 # These check values, which do not depend on the GPU's load, so they run in parallel.
 if wanted kernels; then
-  for shard in 0 1 2 3; do
-    both "generated kernels against the reference, quarter $shard" 200 env GTEST_TOTAL_SHARDS=4 GTEST_SHARD_INDEX=$shard "$build/bin/unit_cuda" --gtest_brief=1
+  for shard in 0 1 2 3 4 5 6 7; do
+    both "generated kernels against the reference, eighth $shard" 200 env GTEST_TOTAL_SHARDS=8 GTEST_SHARD_INDEX=$shard "$build/bin/unit_cuda" --gtest_brief=1
   done
 fi
 if wanted conformance; then

@@ -1,6 +1,8 @@
 // Elementwise ops: every op and dtype, odd shapes and boxes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cuda_case.h"
 #include "hostir/ops/record.h"
 #include "kernels/cuda/generate/cuda_op.h"
@@ -52,39 +54,46 @@ TEST(CudaElements, EveryComputeOpHasARecord) {
   }
 }
 
-TEST(CudaElements, UnaryAndBinaryOpsOfEveryDType) {
+// A test each, so that they can run in different processes: NVRTC takes seconds for some.
+class CudaOpsOf : public testing::TestWithParam<DType> {};
+
+TEST_P(CudaOpsOf, UnaryAndBinary) {
+  const DType dtype = GetParam();
+  const auto tested = tested_dtypes();
+  if (std::find(tested.begin(), tested.end(), dtype) == tested.end()) return;
   std::mt19937_64 random(1);
-  for (const DType dtype : tested_dtypes()) {
-    for (const Shape2& shape : shapes()) {
-      const std::string t = fmt::format("tensor<{}x{}x{}>", shape.first, shape.second, name(dtype));
-      const std::string b = fmt::format("tensor<{}x{}xi1>", shape.first, shape.second);
-      std::vector<std::pair<std::string, std::string>> lines;
-      std::vector<std::string> unary;
-      std::vector<std::string> binary;
-      if (is_float(dtype)) {
-        unary = {"neg", "abs", "sign", "relu", "floor", "exp",  "log",     "sqrt", "rsqrt",
-                 "sin", "cos", "tanh", "erf",  "gelu",  "silu", "sigmoid", "gelu"};
-        binary = {"add", "sub", "mul", "div", "pow", "maximum", "minimum"};
-      } else if (dtype != DType::kI1) {
-        unary = {"bit_not"};
-        if (!is_unsigned(dtype)) unary = {"neg", "abs", "sign", "relu", "bit_not"};
-        binary = {"add", "sub", "mul", "div", "maximum", "minimum", "bit_and", "bit_or", "bit_xor"};
-      } else {
-        unary = {"logical_not"};
-        binary = {"logical_and", "logical_or"};
-      }
-      for (const std::string& op : unary) lines.emplace_back(op + " %a", t);
-      for (const std::string& op : binary) lines.emplace_back(op + " %a, %b", t);
-      for (const char* direction : {"eq", "ne", "lt", "le", "gt", "ge"}) {
-        lines.emplace_back(fmt::format("compare %a, %b {{direction = {}}}", direction), b);
-      }
-      lines.emplace_back("select %p, %a, %b", t);
-      if (is_float(dtype)) lines.emplace_back("gelu %a {approximate = tanh}", t);
-      const KernelCase test(kernel_of({"%a: " + t, "%b: " + t, "%p: " + b}, lines));
-      expect_agrees(test, random, fmt::format("ops {}", t), 2);
+  for (const Shape2& shape : shapes()) {
+    const std::string t = fmt::format("tensor<{}x{}x{}>", shape.first, shape.second, name(dtype));
+    const std::string b = fmt::format("tensor<{}x{}xi1>", shape.first, shape.second);
+    std::vector<std::pair<std::string, std::string>> lines;
+    std::vector<std::string> unary;
+    std::vector<std::string> binary;
+    if (is_float(dtype)) {
+      unary = {"neg", "abs", "sign", "relu", "floor", "exp",  "log",     "sqrt", "rsqrt",
+               "sin", "cos", "tanh", "erf",  "gelu",  "silu", "sigmoid", "gelu"};
+      binary = {"add", "sub", "mul", "div", "pow", "maximum", "minimum"};
+    } else if (dtype != DType::kI1) {
+      unary = {"bit_not"};
+      if (!is_unsigned(dtype)) unary = {"neg", "abs", "sign", "relu", "bit_not"};
+      binary = {"add", "sub", "mul", "div", "maximum", "minimum", "bit_and", "bit_or", "bit_xor"};
+    } else {
+      unary = {"logical_not"};
+      binary = {"logical_and", "logical_or"};
     }
+    for (const std::string& op : unary) lines.emplace_back(op + " %a", t);
+    for (const std::string& op : binary) lines.emplace_back(op + " %a, %b", t);
+    for (const char* direction : {"eq", "ne", "lt", "le", "gt", "ge"}) {
+      lines.emplace_back(fmt::format("compare %a, %b {{direction = {}}}", direction), b);
+    }
+    lines.emplace_back("select %p, %a, %b", t);
+    if (is_float(dtype)) lines.emplace_back("gelu %a {approximate = tanh}", t);
+    const KernelCase test(kernel_of({"%a: " + t, "%b: " + t, "%p: " + b}, lines));
+    expect_agrees(test, random, fmt::format("ops {}", t), 2);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(CudaElements, CudaOpsOf, testing::ValuesIn(kAllDTypes),
+                         [](const auto& tested) { return std::string(name(tested.param)); });
 
 TEST(CudaElements, CastsFromAndToEveryDType) {
   std::mt19937_64 random(2);
