@@ -244,9 +244,25 @@ bool DeviceBackend::is_pending() const {
   return !starting_.empty() || !failures_.empty() || kept_tasks_ > 0 || is_in_flight();
 }
 
+// The error, and how many tasks may have caused it.
+Error DeviceBackend::among_others(Error error, const Device& device) const {
+  size_t tasks = 0;
+  for (const Queue& q : queues_) {
+    if (q.device == &device) tasks += q.in_flight.size();
+  }
+  if (tasks > 1) {
+    error.diagnostics.front().message += fmt::format(
+        "; the device does not say which of its {} tasks in flight failed, this is the first of "
+        "them; `hostir debug` runs one at a time and finds it",
+        tasks);
+  }
+  return error;
+}
+
 void DeviceBackend::look_for_failures() {
   if (failed_) return;
-  // Attributed to the oldest task in flight: the device does not report which task failed.
+  // Attributed to the oldest task in flight: the device does not report which task failed, nor
+  // which ones had ended before.
   const auto oldest = [&](const Device* device) {
     const InFlight* found = nullptr;
     for (const Queue& q : queues_) {
@@ -259,7 +275,7 @@ void DeviceBackend::look_for_failures() {
   for (const auto& device : devices_) {
     if (const Error* error = device->failure()) {
       failed_ = true;
-      failures_.emplace_back(oldest(device.get()), *error);
+      failures_.emplace_back(oldest(device.get()), among_others(*error, *device));
       return;
     }
   }

@@ -338,6 +338,7 @@ class DeviceBackend final : public interp::Backend {
   void end_activity(const ActivityRef& activity);
   void summarise(TaskId task, std::span<const BufferRef> written, interp::CompletionSink& sink);
   void look_for_failures();
+  Error among_others(Error error, const Device& device) const;
   bool is_pending() const;
   bool is_one_by_one() const;
   bool is_in_flight() const;

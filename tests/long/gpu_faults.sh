@@ -7,7 +7,7 @@ logs=$2
 timeout_s=6
 
 program() { # program RANKS BODY
-  printf 'mesh @m = <r=%s>\nhost @f on @m (inout %%a: tensor<1024xf32>) -> (%%a: tensor<1024xf32>) {\n  %%c = comm over {r}\n  %%s = stream "s"\n  all_reduce sum %%c rw(%%a) on %%s\n%s  return %%a\n}\n' "$1" "$2"
+  printf 'mesh @m = <r=%s>\nkernel @root(%%x: tensor<1024xf32>) -> (%%y: tensor<1024xf32>) {\n  %%n = neg %%x\n  %%y = log %%n\n  return %%y\n}\nhost @f on @m (inout %%a: tensor<1024xf32>) -> (%%a: tensor<1024xf32>) {\n  %%c = comm over {r}\n  %%s = stream "s"\n  all_reduce sum %%c rw(%%a) on %%s\n%s  return %%a\n}\n' "$1" "$2"
 }
 good=$'  %e = all_reduce sum %c rw(%a) on %s\n  wait %e on host\n'
 
@@ -16,7 +16,7 @@ fault() {
   local name=$1 status=$2 pattern=$3 ranks=$4 body=$5 beside=${6:-}
   local text="$logs/fault_${name//[^a-z]/_}.hir" log="$logs/fault_${name//[^a-z]/_}.txt" begin=$SECONDS got
   program "$ranks" "$body" > "$text"
-  timeout 90 "$hostir" launch -n "$ranks" --grace 15 run "$text" --backend cuda --timeout $timeout_s --example-inputs \
+  timeout 90 "$hostir" launch -n "$ranks" --grace 15 run "$text" --backend cuda --timeout $timeout_s --example-inputs ${run_options:-} \
     --trace "${text%.hir}.db" > "$log" 2>&1 &
   local pid=$!
   [ -n "$beside" ] && $beside $pid
@@ -45,4 +45,6 @@ fault "operations that differ" 4 'all_reduce sum.*all_reduce max|all_reduce max.
 loop=$'  for %i in 0..2000000 {\n    %e = all_reduce sum %c rw(%a) on %s\n    wait %e on host\n  }\n'
 fault "a rank that is killed" 4 'process 1 with rank 1 is gone|process 1 .* was ended by signal 9' 2 "$loop" kill_second
 fault "out of memory" 3 'max_memory|no .* bytes left|more than the' 2 $'  %big = alloc on %s : tensor<1000000000000xf32>\n  free %big on %s\n'
+run_options="--nan error" fault "a NaN" 3 'nan_born.*rank 1: @f.* makes the first NaN' 2 \
+  $'  where coord(r) == 1 {\n    %t = alloc on %s : tensor<1024xf32>\n    %e = launch @root ro(%a) wo(%t) on %s\n    wait %e on host\n    free %t on %s\n  }\n'
 fault "none again" 0 'a' 2 "$good"

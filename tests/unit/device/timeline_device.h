@@ -25,6 +25,7 @@ struct Timeline {
   int64_t event_ns = 0;                      // what an event costs the stream
   std::vector<Run> runs;                     // of kernels, in order of launch
   bool keeps_runs = true;
+  int64_t failing_launch = 0;  // the device fails during it, the first is 1; 0: never
   int64_t launches = 0;
   int64_t events = 0;   // recorded
   int64_t queries = 0;  // has_happened()
@@ -60,6 +61,7 @@ class TimelineDevice final : public Device {
   }
   bool has_happened(EventHandle event) override {
     ++line_.queries;
+    if (failure() != nullptr) return false;
     return clock_.now_ns() >= *static_cast<int64_t*>(event);
   }
   int64_t time_ns(EventHandle event) override {
@@ -97,7 +99,8 @@ class TimelineDevice final : public Device {
     return std::make_shared<const Kernel>(*this,
                                           found == line_.kernel_ns.end() ? 0 : found->second);
   }
-  const Error* failure() override { return nullptr; }
+  // Like a GPU, it does not say which kernel failed, and its events are lost.
+  const Error* failure() override { return clock_.now_ns() < fails_at_ns_ ? nullptr : &error_; }
   std::vector<std::pair<std::string, std::string>> properties() const override { return {}; }
 
  private:
@@ -140,6 +143,7 @@ class TimelineDevice final : public Device {
     }
     ++line_.launches;
     const Timeline::Run run = occupy(stream, ns);
+    if (line_.launches == line_.failing_launch) fails_at_ns_ = run.begin_ns;
     if (line_.keeps_runs) line_.runs.push_back(run);
   }
 
@@ -150,6 +154,8 @@ class TimelineDevice final : public Device {
   std::vector<int64_t*> free_;
   std::unique_ptr<Graph> captured_;
   uintptr_t next_address_ = 1 << 20;
+  int64_t fails_at_ns_ = INT64_MAX;
+  const Error error_ = fail(ErrorKind::kRuntime, "cuda_runtime", "a kernel failed").value();
 };
 
 }  // namespace hostir::cuda

@@ -75,6 +75,7 @@ struct Logged {
   Timeline line;
   std::vector<interp::FinishedRecord> launches;  // in order of issue
   std::string times;                             // the log's property
+  std::string faults;                            // sentences
 };
 
 Logged run_on(Timeline line, const std::string& text, const BackendOptions& options) {
@@ -98,8 +99,10 @@ Logged run_on(Timeline line, const std::string& text, const BackendOptions& opti
   auto interpreter = interp::Interpreter::create(*code, *backend, &sink, {});
   EXPECT_TRUE(interpreter && (*interpreter)->bind(0, Tensor::zeros(DType::kF32, {4})));
   if (!interpreter) return out;
-  EXPECT_EQ((*interpreter)->run(), interp::RunEnd::kFinished);
-  EXPECT_EQ(sink.faults, "");
+  const bool fails = out.line.failing_launch > 0;
+  EXPECT_EQ((*interpreter)->run(), fails ? interp::RunEnd::kFault : interp::RunEnd::kFinished);
+  EXPECT_EQ(sink.faults.empty(), !fails) << sink.faults;
+  out.faults = sink.faults;
   for (const interp::TaskId task : sink.order) out.launches.push_back(sink.tasks[task]);
   for (const auto& [name, value] : backend->properties()) {
     if (name == "times") out.times = value;
@@ -221,6 +224,25 @@ TEST(SampledTimes, CanBeSwitchedOff) {
   const Logged logged = run_on(two_kernels(), program_text(kTwo, 100), options);
   expect_ordered(logged);
   expect_exact_ends(logged, 0, 1);
+}
+
+TEST(FailedKernels, AreAmongTheTasksInFlight) {
+  Timeline line = two_kernels();
+  line.failing_launch = 101;  // an @short
+  const std::string text = program_text(kTwo, 2000);
+  const Logged far_ahead = run_on(line, text, {});
+  EXPECT_NE(far_ahead.faults.find("a kernel failed; the device does not say which of its "),
+            std::string::npos)
+      << far_ahead.faults;
+  const auto finished = std::count_if(far_ahead.launches.begin(), far_ahead.launches.end(),
+                                      [](const auto& launch) { return launch.finished_ns > 0; });
+  EXPECT_LE(finished, 100);
+  BackendOptions options;
+  options.stepwise = true;
+  const Logged stepped = run_on(line, text, options);
+  EXPECT_NE(stepped.faults.find("rank 0: @f#7 launch: a kernel failed"), std::string::npos)
+      << stepped.faults;
+  EXPECT_EQ(stepped.faults.find("in flight"), std::string::npos) << stepped.faults;
 }
 
 }  // namespace
