@@ -6,12 +6,12 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "gui/app.h"
 #include "gui/fuzzy.h"
 #include "gui/panels/values/tensor_pick.h"
+#include "hostir/support/number_from.h"
 #include "interp/session/commands/command_table.h"
 
 namespace hostir::gui {
@@ -76,9 +76,7 @@ void add_instructions(Model& model, Actions& actions, std::string_view wanted,
 
 void add_ranks(const Model& model, Actions& actions, const std::string& digits,
                std::vector<Entry>& out) {
-  int rank = -1;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), rank);
-  if (error != std::errc() || end != digits.data() + digits.size()) return;
+  const int rank = number_from<int>(digits).value_or(-1);
   if (rank < 0 || rank >= model.snapshot()->rank_count()) return;
   out.push_back({1 << 20, fmt::format("rank {}", rank), fmt::format("Focus rank {}", rank), "",
                  "panels show it; steps move the same ranks as before",

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "gui/file_watch.h"
 #include "hostir/io/files.h"
+#include "hostir/support/number_from.h"
 #include "hostir/support/process_id.h"
 
 namespace hostir::gui {
@@ -41,14 +41,12 @@ std::optional<KeptText> parse_kept(std::string_view bytes) {
   auto writer = take_field(bytes, "writer = ");
   const auto base_bytes = take_field(bytes, "base_bytes = ");
   if (!file || !writer || !base_bytes) return std::nullopt;
-  size_t base = 0;
-  const char* last = base_bytes->data() + base_bytes->size();
-  const auto [end, error] = std::from_chars(base_bytes->data(), last, base);
-  if (error != std::errc() || end != last || base > bytes.size()) return std::nullopt;
+  const auto base = number_from<size_t>(*base_bytes);
+  if (!base || *base > bytes.size()) return std::nullopt;
   KeptText kept;
   kept.text.file = std::move(*file);
-  kept.text.base = bytes.substr(0, base);
-  kept.text.text = bytes.substr(base);
+  kept.text.base = bytes.substr(0, *base);
+  kept.text.text = bytes.substr(*base);
   kept.writer = std::move(*writer);
   return kept;
 }

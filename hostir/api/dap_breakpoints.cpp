@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
+
+#include "hostir/support/number_from.h"
 
 namespace hostir::api {
 
@@ -42,10 +43,7 @@ Expected<int64_t> ignored_hits(const std::string& condition) {
   const bool from = digits.rfind(">=", 0) == 0;
   if (from) digits.erase(0, 2);
   std::erase(digits, ' ');
-  int64_t count = 0;
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  if (read.ec == std::errc() && read.ptr == digits.data() + digits.size() && count >= 1)
-    return count - 1;
+  if (const auto count = number_from<int64_t>(digits); count && *count >= 1) return *count - 1;
   return fail(
       ErrorKind::kUsage, "dap_request",
       fmt::format("the hit condition \"{}\" is not a count; it takes 3 or >= 3", condition));

@@ -2,8 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cstdlib>
+
+#include "hostir/support/number_from.h"
 
 namespace hostir::api {
 
@@ -34,9 +35,7 @@ Expected<int> number(const EnvironmentLookup& lookup, const std::string& name,
         ErrorKind::kUsage, "launcher",
         fmt::format("the launcher did not set {}, which is needed to place this process", name));
   }
-  int value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error == std::errc() && end == text->data() + text->size() && value >= 0) return value;
+  if (const auto value = number_from<int>(*text); value && *value >= 0) return *value;
   return fail(ErrorKind::kUsage, "launcher",
               fmt::format("{} is \"{}\", not a number", name, *text));
 }

@@ -1,10 +1,10 @@
 #include "hostir/api/program_file.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "hostir/import/import.h"
 #include "hostir/io/files.h"
+#include "hostir/support/number_from.h"
 #include "hostir/text/parser.h"
 #include "hostir/text/printer.h"
 
@@ -82,13 +82,9 @@ Expected<std::vector<std::pair<std::string, int64_t>>> parse_sizes(
       const size_t end = std::min(item.find(',', begin), item.size());
       const std::string pair = item.substr(begin, end - begin);
       const size_t equals = pair.find('=');
-      int64_t n = 0;
-      const char* last = pair.data() + pair.size();
-      if (equals == std::string::npos || equals == 0) n = -1;
-      if (n == 0) {
-        const auto [p, error] = std::from_chars(pair.data() + equals + 1, last, n);
-        if (error != std::errc() || p != last) n = -1;
-      }
+      const bool is_named = equals != std::string::npos && equals > 0;
+      const int64_t n =
+          is_named ? number_from<int64_t>(pair.substr(equals + 1)).value_or(-1) : int64_t{-1};
       if (n < 0) {
         return fail(ErrorKind::kUsage, "usage",
                     option + " takes NAME=NUMBER, as in " + option +

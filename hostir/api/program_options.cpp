@@ -1,7 +1,6 @@
 #include "hostir/api/program_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "hostir/api/backends.h"
@@ -12,6 +11,7 @@
 #include "hostir/io/tensor_file.h"
 #include "hostir/ops/differentiate.h"
 #include "hostir/passes/bind_sizes.h"
+#include "hostir/support/number_from.h"
 #include "interp/session/prepare/input_values.h"
 #include "kernels/cpu/kernel.h"
 
@@ -200,13 +200,7 @@ Expected<std::shared_ptr<const interp::Prepared>> prepare_shapes(
   return out;
 }
 
-std::optional<size_t> position_of(const std::string& name) {
-  size_t position = 0;
-  const char* end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data(), end, position);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return position;
-}
+std::optional<size_t> position_of(const std::string& name) { return number_from<size_t>(name); }
 
 Expected<RunArguments> ProgramOptions::arguments(const LoadedFile& file,
                                                  std::string* notice) const {

@@ -4,13 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 
 #include "hostir/cli/remote_log.h"
 #include "hostir/cli/terminal.h"
 #include "hostir/cli/verb.h"
+#include "hostir/support/number_from.h"
 
 namespace hostir::cli {
 
@@ -23,10 +23,8 @@ constexpr int kUsageStatus = 64;
 // Validators for CLI11: return an empty string if the text is valid, else the error.
 std::function<std::string(const std::string&)> integer_in(Range range) {
   return [range](const std::string& text) -> std::string {
-    int64_t value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool good = code == std::errc() && end == text.data() + text.size();
-    if (good && value >= range.least && value <= range.most) return {};
+    const auto value = number_from<int64_t>(text);
+    if (value && *value >= range.least && *value <= range.most) return {};
     std::string wanted = "takes a whole number from " + std::to_string(range.least);
     if (range.most != INT64_MAX) wanted += " to " + std::to_string(range.most);
     return wanted + ", not " + text;
@@ -34,10 +32,8 @@ std::function<std::string(const std::string&)> integer_in(Range range) {
 }
 
 std::string tolerance_text(const std::string& text) {
-  double value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool good = code == std::errc() && end == text.data() + text.size();
-  if (good && std::isfinite(value) && value >= 0) return {};
+  const auto value = number_from<double>(text);
+  if (value && std::isfinite(*value) && *value >= 0) return {};
   return "takes a number that is not negative, as in 1e-5, not " + text;
 }
 constexpr const char* kVersion = "hostir " HOSTIR_VERSION;

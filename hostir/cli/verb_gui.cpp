@@ -1,4 +1,3 @@
-#include <charconv>
 
 #include "hostir/api/open_session.h"
 #include "hostir/cli/declare_options.h"
@@ -7,6 +6,7 @@
 
 #ifdef HOSTIR_HAS_GUI
 #include "gui/window.h"
+#include "hostir/support/number_from.h"
 #endif
 
 namespace hostir::cli {
@@ -69,11 +69,9 @@ class GuiVerb : public Verb {
   bool parse_size(gui::WindowOptions& window) const {
     const size_t x = size_.find('x');
     if (x == std::string::npos) return false;
-    const char* end = size_.data() + size_.size();
-    const auto width = std::from_chars(size_.data(), size_.data() + x, window.width);
-    const auto height = std::from_chars(size_.data() + x + 1, end, window.height);
-    return width.ec == std::errc() && height.ec == std::errc() && height.ptr == end &&
-           window.width >= 200 && window.height >= 150 && window.width <= 16384 &&
+    window.width = number_from<int>(std::string_view(size_).substr(0, x)).value_or(0);
+    window.height = number_from<int>(std::string_view(size_).substr(x + 1)).value_or(0);
+    return window.width >= 200 && window.height >= 150 && window.width <= 16384 &&
            window.height <= 16384;
   }
 #else

@@ -1,6 +1,6 @@
-#include <charconv>
 
 #include "hostir/import/mlir_reader.h"
+#include "hostir/support/number_from.h"
 
 namespace hostir::importer {
 
@@ -53,11 +53,8 @@ bool MlirReader::unexpected(std::string_view wanted) {
 }
 
 std::optional<int64_t> MlirReader::read_integer() {
-  int64_t value = 0;
-  const char* end = token_.text.data() + token_.text.size();
   if (at(MlirTokenKind::kNumber)) {
-    const auto [rest, bad] = std::from_chars(token_.text.data(), end, value);
-    if (bad == std::errc() && rest == end) {
+    if (const auto value = number_from<int64_t>(token_.text)) {
       next();
       return value;
     }

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
 #include "hostir/import/mlir_reader.h"
+#include "hostir/support/number_from.h"
 
 namespace hostir::importer {
 
@@ -25,21 +25,6 @@ std::optional<double> from_bits(DType dtype, uint64_t bits) {
   std::array<std::byte, sizeof bits> element;
   std::memcpy(element.data(), &bits, sizeof bits);
   return load_double(dtype, element.data());
-}
-
-template <class Number>
-std::optional<Number> number_of(std::string_view text, int base = 10) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  std::from_chars_result read{};
-  if constexpr (std::is_floating_point_v<Number>) {
-    read = std::from_chars(text.data(), end, value);
-  } else {
-    read = std::from_chars(text.data(), end, value, base);
-  }
-  // A float out of range rounds to infinity or zero; from_chars leaves the value unset.
-  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return value;
 }
 
 }  // namespace
@@ -95,7 +80,7 @@ std::optional<ModuleType> MlirReader::read_tensor_type() {
     if (end == at_char || end >= text.size() || text[end] != 'x') break;
     int64_t size = ModuleType::kUnknownSize;
     if (!unknown) {
-      const auto number = number_of<int64_t>(text.substr(at_char, end - at_char));
+      const auto number = number_from<int64_t>(text.substr(at_char, end - at_char));
       if (!number || *number > (int64_t{1} << 48)) {
         error("a dimension larger than 2^48",
               {file_, static_cast<uint32_t>(at_char), static_cast<uint32_t>(end)});
@@ -174,7 +159,7 @@ std::optional<RawLiteral> MlirReader::read_raw_literal() {
         token_.text.substr(3, token_.text.size() - std::min<size_t>(4, token_.text.size()));
     std::string bytes;
     for (size_t i = 0; i + 1 < digits.size(); i += 2) {
-      const auto byte = number_of<uint32_t>(digits.substr(i, 2), 16);
+      const auto byte = number_from<uint32_t>(digits.substr(i, 2), 16);
       if (!byte) {
         error("not a hex digit in the data of a constant", span_of(token_));
         return std::nullopt;
@@ -229,18 +214,18 @@ bool MlirReader::store_scalar(Tensor& data, int64_t index, std::string_view text
   if (is_float(data.dtype)) {
     std::optional<double> value;
     if (hex) {
-      const auto bits = number_of<uint64_t>(text.substr(2), 16);
+      const auto bits = number_from<uint64_t>(text.substr(2), 16);
       if (bits) value = from_bits(data.dtype, *bits);
     } else {
-      value = number_of<double>(text);
+      value = number_from<double>(text);
     }
     if (!value) return bad();
     data.set_double(index, *value);
     return true;
   }
-  std::optional<int64_t> value = hex ? std::nullopt : number_of<int64_t>(text);
+  std::optional<int64_t> value = hex ? std::nullopt : number_from<int64_t>(text);
   if (!value) {  // u64 above 2^63, or bits
-    const auto bits = hex ? number_of<uint64_t>(text.substr(2), 16) : number_of<uint64_t>(text);
+    const auto bits = hex ? number_from<uint64_t>(text.substr(2), 16) : number_from<uint64_t>(text);
     if (bits) value = static_cast<int64_t>(*bits);
   }
   if (!value) return bad();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <thread>
@@ -13,6 +12,7 @@
 #include "hostir/io/tensor_file.h"
 #include "hostir/ir/fits.h"
 #include "hostir/ir/inline_value.h"
+#include "hostir/support/number_from.h"
 #include "hostir/support/philox.h"
 #include "hostir/support/physical_memory.h"
 
@@ -112,8 +112,9 @@ std::optional<std::vector<std::string_view>> arguments_of(std::string_view text)
 
 template <class T>
 bool parse_number(std::string_view word, T& out) {
-  const auto [p, error] = std::from_chars(word.data(), word.data() + word.size(), out);
-  return error == std::errc() && p == word.data() + word.size();
+  const auto number = number_from<T>(word);
+  if (number) out = *number;
+  return number.has_value();
 }
 
 // Takes the optional last argument `4x8xf32`: the shape and dtype of the generated tensor.

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "hostir/support/number_from.h"
 
 namespace hostir::io {
 
@@ -96,7 +97,7 @@ PlainView PlainView::operator[](std::string_view name) const {
 
 std::optional<int64_t> PlainView::integer() const {
   if (is(PlainKind::kInt)) return here().number;
-  if (is(PlainKind::kText)) return parse_integer(here().text);
+  if (is(PlainKind::kText)) return number_from<int64_t>(here().text);
   return std::nullopt;
 }
 
@@ -113,13 +114,6 @@ std::optional<bool> PlainView::boolean() const {
 
 std::string_view PlainView::text() const {
   return is(PlainKind::kText) ? std::string_view(here().text) : std::string_view();
-}
-
-std::optional<int64_t> parse_integer(std::string_view text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 std::optional<std::vector<int64_t>> integer_list(PlainView value) {
@@ -140,7 +134,7 @@ std::optional<std::vector<int64_t>> integer_list(PlainView value) {
     std::string_view item = text.substr(0, comma);
     while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
     while (!item.empty() && item.back() == ' ') item.remove_suffix(1);
-    const auto number = parse_integer(item);
+    const auto number = number_from<int64_t>(item);
     if (!number) return std::nullopt;
     numbers.push_back(*number);
     text.remove_prefix(std::min(comma + 1, text.size()));

@@ -80,6 +80,5 @@ class PlainView {
 
 /// `[0, 1, 2]`, as a string or as a list; nullopt for anything else.
 std::optional<std::vector<int64_t>> integer_list(PlainView value);
-std::optional<int64_t> parse_integer(std::string_view text);
 
 }  // namespace hostir::io

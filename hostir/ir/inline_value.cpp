@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "hostir/support/number_from.h"
+
 namespace hostir {
 
 namespace {
@@ -20,11 +22,9 @@ tl::unexpected<Error> bad(std::string message) {
 bool is_separator(char c) { return c == ' ' || c == ',' || c == '\n' || c == '\t' || c == '\r'; }
 
 bool set_float(Tensor& tensor, int64_t index, std::string_view word) {
-  double value = 0;
-  const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (code != std::errc() || end != word.data() + word.size()) return false;
-  tensor.set_double(index, value);
-  return true;
+  const auto value = number_from<double>(word);
+  if (value) tensor.set_double(index, *value);
+  return value.has_value();
 }
 
 bool set_integer(Tensor& tensor, int64_t index, std::string_view word) {
@@ -32,18 +32,15 @@ bool set_integer(Tensor& tensor, int64_t index, std::string_view word) {
     tensor.set_int(index, word == "true" ? 1 : 0);
     return true;
   }
-  int64_t value = 0;
-  const char* stop = word.data() + word.size();
   if (tensor.dtype == DType::kU64) {
-    uint64_t bits = 0;
-    const auto [end, code] = std::from_chars(word.data(), stop, bits);
-    tensor.set_int(index, static_cast<int64_t>(bits));
-    return code == std::errc() && end == stop;
+    const auto bits = number_from<uint64_t>(word);
+    if (bits) tensor.set_int(index, static_cast<int64_t>(*bits));
+    return bits.has_value();
   }
-  const auto [end, code] = std::from_chars(word.data(), stop, value);
-  if (code != std::errc() || end != stop) return false;
-  tensor.set_int(index, value);
-  return tensor.get_int(index) == value;
+  const auto value = number_from<int64_t>(word);
+  if (!value) return false;
+  tensor.set_int(index, *value);
+  return tensor.get_int(index) == *value;
 }
 
 bool set_element(Tensor& tensor, int64_t index, std::string_view word) {

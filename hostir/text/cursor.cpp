@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "hostir/support/number_from.h"
+
 namespace hostir::text {
 
 namespace {
@@ -221,9 +223,7 @@ std::optional<int64_t> parse_int(Cursor& cursor, std::string_view what) {
   const Token* digits = cursor.expect(TokenKind::kInt, what);
   if (!digits) return std::nullopt;
   const std::string text = (negative ? "-" : "") + std::string(digits->text);
-  int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code == std::errc() && end == text.data() + text.size()) return value;
+  if (const auto value = number_from<int64_t>(text)) return value;
   cursor.error("syntax_c4", "number does not fit in 64 bits", cursor.span_from(first.begin));
   return std::nullopt;
 }

@@ -3,7 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "hostir/support/number_from.h"
 
 namespace hostir::cuda {
 
@@ -14,9 +15,8 @@ Expected<std::vector<int>> parse_place(const PlaceRequest& request) {
   const std::string& text = request.place;
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
-    int device = -1;
-    const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, device);
-    if (error != std::errc() || stop != text.data() + end || device < 0) {
+    const int device = number_from<int>(text.substr(at, end - at)).value_or(-1);
+    if (device < 0) {
       return fail(ErrorKind::kUsage, "place",
                   fmt::format("--place takes the device of every rank, as in 0,0,1,1, not \"{}\"",
                               text.substr(at, end - at)));

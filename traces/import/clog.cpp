@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hostir/io/plain_value.h"
+#include "hostir/support/number_from.h"
 #include "hostir/support/text.h"
 #include "traces/import/names.h"
 #include "traces/import/text_lines.h"
@@ -38,7 +39,7 @@ std::string_view field(const Fields& fields, std::string_view name) {
 std::vector<int64_t> counts(std::string_view list) {
   std::vector<int64_t> out;
   for (const std::string_view part : split(list, ',')) {
-    const auto number = io::parse_integer(part);
+    const auto number = number_from<int64_t>(part);
     if (!number) return {};
     out.push_back(*number);
   }
@@ -115,8 +116,8 @@ class ClogReader {
   }
 
   bool new_comm(const Fields& fields) {
-    const auto rank = io::parse_integer(field(fields, "rank"));
-    const auto size = io::parse_integer(field(fields, "world_size"));
+    const auto rank = number_from<int64_t>(field(fields, "rank"));
+    const auto size = number_from<int64_t>(field(fields, "world_size"));
     if (!rank || !size || *rank < 0 || *rank >= *size || *size > kMostRanks) return false;
     const size_t at = group(field(fields, "comm"));
     out_.groups[at].position = static_cast<int32_t>(*rank);
@@ -157,13 +158,13 @@ class ClogReader {
     call.call.kind = op_of(parts[2]);
     call.call.dtype = dtype_of(field(fields, "dtype"));
     call.call.reduction = parse_reduction(field(fields, "red_op"));
-    if (const auto root = io::parse_integer(field(fields, "root")); root && *root >= 0) {
+    if (const auto root = number_from<int64_t>(field(fields, "root")); root && *root >= 0) {
       call.call.root = static_cast<int32_t>(*root);
     }
     set_counts(call.call, fields);
     if (call.call.kind == OpKind::send || call.call.kind == OpKind::recv) {
       call.shape = call.call.kind == OpKind::send ? DumpCall::Shape::kSend : DumpCall::Shape::kRecv;
-      call.peer = io::parse_integer(field(fields, "peer"));
+      call.peer = number_from<int64_t>(field(fields, "peer"));
     }
     signatures_[std::string(parts[0])] = std::move(made);
     return true;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "hostir/io/plain_value.h"
+#include "hostir/support/number_from.h"
 #include "traces/import/process_dump.h"
 
 namespace hostir::traces::import {
@@ -31,7 +32,7 @@ std::string_view without_endings(std::string_view name) {
 }
 
 std::optional<model::Rank> number(std::string_view digits) {
-  const auto value = io::parse_integer(digits);
+  const auto value = number_from<int64_t>(digits);
   if (!value || *value >= kMostRanks) return std::nullopt;
   return static_cast<model::Rank>(*value);
 }

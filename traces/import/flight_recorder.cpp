@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "hostir/support/number_from.h"
 #include "traces/import/names.h"
 
 namespace hostir::traces::import {
@@ -22,8 +23,8 @@ struct Version {
 std::optional<Version> parse_version(std::string_view text) {
   const size_t dot = text.find('.');
   if (dot == std::string_view::npos) return std::nullopt;
-  const auto major = io::parse_integer(text.substr(0, dot));
-  const auto minor = io::parse_integer(text.substr(dot + 1));
+  const auto major = number_from<int64_t>(text.substr(0, dot));
+  const auto minor = number_from<int64_t>(text.substr(dot + 1));
   if (!major || !minor) return std::nullopt;
   return Version{*major, *minor};
 }
@@ -134,8 +135,8 @@ std::optional<std::pair<int64_t, int64_t>> ends_of(std::string_view text) {
   size_t arrow = text.find("->");
   if (arrow == std::string_view::npos) arrow = text.find("<-");
   if (arrow == std::string_view::npos) return std::nullopt;
-  const auto own = io::parse_integer(text.substr(0, arrow));
-  const auto peer = io::parse_integer(text.substr(arrow + 2));
+  const auto own = number_from<int64_t>(text.substr(0, arrow));
+  const auto peer = number_from<int64_t>(text.substr(arrow + 2));
   if (!own || !peer) return std::nullopt;
   return std::pair(*own, *peer);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hostir/io/plain_value.h"
+#include "hostir/support/number_from.h"
 #include "hostir/support/text.h"
 #include "traces/import/names.h"
 #include "traces/import/nccl_members.h"
@@ -21,7 +22,7 @@ constexpr std::string_view kMarker = " NCCL INFO ";
 
 std::optional<int64_t> number_after(std::string_view line, std::string_view word) {
   const auto text = word_after(line, word);
-  return text ? io::parse_integer(*text) : std::nullopt;
+  return text ? number_from<int64_t>(*text) : std::nullopt;
 }
 std::optional<uint64_t> hex_after(std::string_view line, std::string_view word) {
   const auto text = word_after(line, word);
@@ -83,7 +84,7 @@ class DebugReader {
     Process& process = processes_[key];
     process.dump.producer = "NCCL_DEBUG lines";
     process.dump.computer = parts[0];
-    if (parts.size() > 1) process.dump.process = io::parse_integer(parts[1]);
+    if (parts.size() > 1) process.dump.process = number_from<int64_t>(parts[1]);
     return process;
   }
 

@@ -14,6 +14,7 @@
 
 #include "hostir/io/files.h"
 #include "hostir/io/plain_value.h"
+#include "hostir/support/number_from.h"
 #include "hostir/support/text.h"
 #include "traces/import/names.h"
 #include "traces/nccl_plugin/ring.h"
@@ -58,7 +59,7 @@ ProcessState process_state(const hostir_ring_header& header) {
   if (command_end == std::string::npos) return ProcessState::kGone;
   const auto fields = split(std::string_view(stat).substr(command_end + 2), ' ');
   constexpr size_t kStart = 19;  // field 22
-  const auto start = fields.size() > kStart ? io::parse_integer(fields[kStart]) : std::nullopt;
+  const auto start = fields.size() > kStart ? number_from<int64_t>(fields[kStart]) : std::nullopt;
   if (!start || static_cast<uint64_t>(*start) != header.process_start) return ProcessState::kGone;
   if (fields[0] == "Z" || fields[0] == "X") return ProcessState::kGone;
   return fields[0] == "T" || fields[0] == "t" ? ProcessState::kStopped : ProcessState::kAlive;

@@ -1,10 +1,10 @@
 #include "traces/import/text_lines.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 
 #include "hostir/io/plain_value.h"
+#include "hostir/support/number_from.h"
 
 namespace hostir::traces::import {
 
@@ -28,22 +28,19 @@ std::optional<std::string_view> word_after(std::string_view line, std::string_vi
 
 std::optional<uint64_t> parse_hex(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  return number_from<uint64_t>(text, 16);
 }
 
 std::optional<int64_t> parse_seconds(std::string_view text) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   const size_t dot = std::min(text.find('.'), text.size());
-  const auto whole = io::parse_integer(text.substr(0, dot));
+  const auto whole = number_from<int64_t>(text.substr(0, dot));
   if (!whole || *whole < 0) return std::nullopt;
   std::string_view digits = text.substr(std::min(dot + 1, text.size()));
   if (digits.size() > 9) return std::nullopt;
   int64_t ns = 0;
   if (!digits.empty()) {
-    const auto part = io::parse_integer(digits);
+    const auto part = number_from<int64_t>(digits);
     if (!part || *part < 0) return std::nullopt;
     ns = *part;
   }

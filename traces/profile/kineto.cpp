@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "hostir/support/number_from.h"
 #include "traces/import/file_name.h"
 #include "traces/import/names.h"
 #include "traces/import/process_dump.h"
@@ -38,7 +39,7 @@ std::optional<std::vector<model::Rank>> rank_list(std::string_view text) {
     std::string_view word = text.substr(0, comma);
     text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
     while (word.starts_with(' ')) word.remove_prefix(1);
-    const auto rank = whole_number(word);
+    const auto rank = number_from<int64_t>(word);
     if (!rank || *rank < 0 || *rank >= import::kMostRanks) return {};
     out.push_back(static_cast<model::Rank>(*rank));
   }
@@ -176,7 +177,7 @@ class KinetoReader : public nlohmann::json_sax<nlohmann::json> {
     if (in_event_ && (depth_ == event_depth_ || in_args_)) {
       event_.set_number(key_, text, in_args_);
     } else if (depth_ == 1 && top_key_ == "baseTimeNanoseconds") {
-      base_ns_ = whole_number(text).value_or(0);
+      base_ns_ = number_from<int64_t>(text).value_or(0);
     } else if (depth_ == 1 && top_key_ == "schemaVersion") {
       builder_.profile().version = text.substr(0, 32);
     }
@@ -202,7 +203,7 @@ class KinetoReader : public nlohmann::json_sax<nlohmann::json> {
                              static_cast<uint64_t>(std::max<int64_t>(0, e.sequence.value_or(0)))};
     } else if (e.category == "user_annotation" && e.name.starts_with("ProfilerStep#")) {
       if (!builder_.profile().process) builder_.profile().process = e.process;
-      const auto number = whole_number(std::string_view(e.name).substr(13));
+      const auto number = number_from<int64_t>(std::string_view(e.name).substr(13));
       if (number && builder_.profile().steps.size() < kMostCalls) {
         builder_.profile().steps.push_back(
             {*number, *e.at_ns, *e.at_ns + std::max<int64_t>(0, e.duration_ns.value_or(0))});

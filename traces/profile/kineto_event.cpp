@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
 
+#include "hostir/support/number_from.h"
 #include "traces/profile/profile.h"
 
 namespace hostir::traces::profile {
@@ -38,22 +38,15 @@ constexpr std::array kTexts = std::to_array<TextField>({
 
 }  // namespace
 
-std::optional<int64_t> whole_number(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return {};
-  return value;
-}
-
 std::optional<int64_t> microseconds(std::string_view text) {
   constexpr int64_t kMost = kMostNs / 1000;
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
   const size_t point = text.find('.');
-  const auto whole = whole_number(text.substr(0, point));
+  const auto whole = number_from<int64_t>(text.substr(0, point));
   std::string_view rest = point == std::string_view::npos ? "" : text.substr(point + 1);
   rest = rest.substr(0, rest.find_last_not_of('0') + 1);
-  const auto thousandths = rest.empty() ? 0 : whole_number(rest.substr(0, 3));
+  const auto thousandths = rest.empty() ? 0 : number_from<int64_t>(rest.substr(0, 3));
   if (whole && thousandths && rest.find_first_not_of("0123456789") == std::string_view::npos) {
     if (*whole > kMost) return {};
     constexpr std::array<int64_t, 4> kScale = {1000, 100, 10, 1};
@@ -71,16 +64,16 @@ void KinetoEvent::set_number(std::string_view key, std::string_view text, bool i
   if (!in_args) {
     if (key == "ts") at_ns = microseconds(text);
     if (key == "dur") duration_ns = microseconds(text);
-    if (key == "pid") process = whole_number(text);
-    if (key == "tid") thread = whole_number(text);
+    if (key == "pid") process = number_from<int64_t>(text);
+    if (key == "tid") thread = number_from<int64_t>(text);
     return;
   }
   if (key == "correlation") {
-    correlation = static_cast<uint64_t>(whole_number(text).value_or(0));
+    correlation = static_cast<uint64_t>(number_from<int64_t>(text).value_or(0));
     return;
   }
   for (const auto& [known, field] : kNumbers) {
-    if (known == key) this->*field = whole_number(text);
+    if (known == key) this->*field = number_from<int64_t>(text);
   }
 }
 

@@ -40,7 +40,5 @@ struct KinetoEvent {
 
 /// Decimal microseconds as nanoseconds, exactly; nullopt if it is not a number or too large.
 std::optional<int64_t> microseconds(std::string_view text);
-/// A whole number; nullopt if it is not one or too large.
-std::optional<int64_t> whole_number(std::string_view text);
 
 }  // namespace hostir::traces::profile

@@ -5,7 +5,6 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "gui/panels/collectives/mismatch_card.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/timeline/timeline_data.h"
+#include "hostir/support/number_from.h"
 #include "hostir/support/text.h"
 #include "interp/session/snapshots/declarations.h"
 
@@ -240,11 +240,8 @@ class LedgerPanel : public Panel {
 
   // The rank in a filter such as `r3`; kNoRank if the filter is not a rank.
   Rank filtered_rank() const {
-    Rank rank = interp::kNoRank;
-    const char* end = filter_.data() + filter_.size();
     if (!filter_.starts_with('r')) return interp::kNoRank;
-    const auto [rest, error] = std::from_chars(filter_.data() + 1, end, rank);
-    return error == std::errc() && rest == end ? rank : interp::kNoRank;
+    return number_from<Rank>(std::string_view(filter_).substr(1)).value_or(interp::kNoRank);
   }
 
   bool matches(const Row& row, Rank rank) const {

@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "hostir/ir/fits.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/number_from.h"
 #include "interp/session/commands/rank_selection.h"
 #include "interp/session/values/assemble.h"
 #include "interp/session/values/live_values.h"
@@ -20,10 +20,7 @@ tl::unexpected<Error> wrong(const char* id, std::string message) {
 }
 
 Expected<double> number(const std::string& text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [after, status] = std::from_chars(text.data(), end, value);
-  if (status == std::errc{} && after == end) return value;
+  if (const auto value = number_from<double>(text)) return *value;
   return wrong("edit_value",
                fmt::format("\"{}\" is neither a number nor a value like 2xf32=[1 2]", text));
 }
