@@ -198,7 +198,7 @@ if wanted sanitizer && command -v compute-sanitizer > /dev/null; then
   tests/long/gpu_bench.py --program 256 64 10 4 > "$logs/loop_4.hir"
   tests/long/gpu_collectives.py 4 bf16 > "$logs/collectives_4_bf16.hir"
   check "compute-sanitizer memcheck, 4 ranks" compute-sanitizer --tool memcheck --error-exitcode 9 "$hostir" run $mlp --mesh tp=4 --backend cuda --example-inputs -q
-  check "compute-sanitizer memcheck, indexed ops" compute-sanitizer --tool memcheck --error-exitcode 9 "$build/bin/unit_cuda" --gtest_brief=1 --gtest_filter='CudaIndexed.Parts*:CudaIndexed.Shifts*:CudaDots*'
+  check "compute-sanitizer memcheck, indexed ops, repeated products" compute-sanitizer --tool memcheck --error-exitcode 9 "$build/bin/unit_cuda" --gtest_brief=1 --gtest_filter='CudaIndexed.Parts*:CudaIndexed.Shifts*:CudaDots*:CudaProducts.EveryDType*'
   check "compute-sanitizer racecheck, sorts" compute-sanitizer --tool racecheck --error-exitcode 9 "$build/bin/unit_cuda" --gtest_brief=1 --gtest_filter='CudaIndexed.EveryOp*'
   check "compute-sanitizer memcheck, narrow dtypes" compute-sanitizer --tool memcheck --error-exitcode 9 "$hostir" test tests/scripts/ops/narrow_dtypes.hir --backend cuda
   check "compute-sanitizer memcheck, graphs" compute-sanitizer --tool memcheck --error-exitcode 9 "$hostir" run "$logs/loop_4.hir" --backend cuda --graphs --example-inputs -q
