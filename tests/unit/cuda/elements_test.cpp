@@ -55,9 +55,9 @@ TEST(CudaElements, EveryComputeOpHasARecord) {
 }
 
 // A test each, so that they can run in different processes: NVRTC takes seconds for some.
-class CudaOpsOf : public testing::TestWithParam<DType> {};
+class CudaElementsOf : public testing::TestWithParam<DType> {};
 
-TEST_P(CudaOpsOf, UnaryAndBinary) {
+TEST_P(CudaElementsOf, UnaryAndBinaryOps) {
   const DType dtype = GetParam();
   const auto tested = tested_dtypes();
   if (std::find(tested.begin(), tested.end(), dtype) == tested.end()) return;
@@ -92,24 +92,23 @@ TEST_P(CudaOpsOf, UnaryAndBinary) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(CudaElements, CudaOpsOf, testing::ValuesIn(kAllDTypes),
-                         [](const auto& tested) { return std::string(name(tested.param)); });
-
-TEST(CudaElements, CastsFromAndToEveryDType) {
+TEST_P(CudaElementsOf, CastsToEveryDType) {
+  const DType from = GetParam();
   std::mt19937_64 random(2);
-  for (const DType from : kAllDTypes) {
-    for (const Shape2& shape : shapes()) {
-      std::vector<std::pair<std::string, std::string>> lines;
-      for (const DType to : kAllDTypes) {
-        lines.emplace_back(fmt::format("cast %a {{to = {}}}", name(to)),
-                           fmt::format("tensor<{}x{}x{}>", shape.first, shape.second, name(to)));
-      }
-      const KernelCase test(kernel_of(
-          {fmt::format("%a: tensor<{}x{}x{}>", shape.first, shape.second, name(from))}, lines));
-      expect_agrees(test, random, fmt::format("casts from {}", name(from)), 1, -300, 300);
+  for (const Shape2& shape : shapes()) {
+    std::vector<std::pair<std::string, std::string>> lines;
+    for (const DType to : kAllDTypes) {
+      lines.emplace_back(fmt::format("cast %a {{to = {}}}", name(to)),
+                         fmt::format("tensor<{}x{}x{}>", shape.first, shape.second, name(to)));
     }
+    const KernelCase test(kernel_of(
+        {fmt::format("%a: tensor<{}x{}x{}>", shape.first, shape.second, name(from))}, lines));
+    expect_agrees(test, random, fmt::format("casts from {}", name(from)), 1, -300, 300);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Every, CudaElementsOf, testing::ValuesIn(kAllDTypes),
+                         [](const auto& tested) { return std::string(name(tested.param)); });
 
 TEST(CudaElements, SpecialValues) {
   if (compiler() == nullptr) GTEST_SKIP() << "needs a GPU";
