@@ -1,6 +1,6 @@
 #include "hostir/cli/command_line.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -190,6 +190,12 @@ class CommandLine {
   std::string completion() const {
     Cases cases;
     for (const CLI::App* verb : app_.get_subcommands({})) add_verb(*verb, cases);
+    for (const auto& verb : verbs_) {
+      if (verb->first_words().empty()) continue;
+      cases.values += fmt::format("    {0}:{0}) words=\"{1}\" ;;\n", verb->name(),
+                                  fmt::join(verb->first_words(), " "));
+    }
+    cases.values += "    help:help) words=\"" + cases.verbs + "\" ;;\n";
     return "# Completion of hostir for bash: source <(hostir completion bash)\n"
            "_hostir() {\n"
            "  local word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} words=\n"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,8 @@ class Verb {
   /// One or more command lines with explanations, printed below the options.
   virtual std::string_view example() const = 0;
   virtual void declare(Arguments& arguments) = 0;
+  /// What the first argument may be, if that is a fixed set; shells complete it.
+  virtual std::vector<std::string> first_words() const { return {}; }
   /// Runs the verb and returns the exit status: 0 success, 1 failed expectation or differing runs,
   /// 2 invalid program, 3 run-time error, 4 deadlock or mismatch, 64 usage error.
   virtual int execute(Terminal& terminal) = 0;

@@ -16,6 +16,7 @@ class CompletionVerb : public Verb {
   void declare(Arguments& arguments) override {
     arguments.positional("shell", shell_, "bash or zsh");
   }
+  std::vector<std::string> first_words() const override { return {"bash", "zsh"}; }
   int execute(Terminal& terminal) override {
     if (shell_ != "bash" && shell_ != "zsh") {
       return terminal.report(

@@ -20,6 +20,12 @@ class OpsVerb : public Verb {
     arguments.positional("op", op_, "a mnemonic, e.g. matmul", Presence::kOptional);
     arguments.choice("--format", format_, {"text", "markdown"}, "how the table is written");
   }
+  std::vector<std::string> first_words() const override {
+    std::vector<std::string> mnemonics;
+    for (size_t i = 0; i < kOpCount; ++i)
+      mnemonics.emplace_back(record(static_cast<OpKind>(i)).mnemonic);
+    return mnemonics;
+  }
   int execute(Terminal& terminal) override {
     if (op_.empty()) {
       terminal.print(
@@ -30,10 +36,7 @@ class OpsVerb : public Verb {
     if (!kind) {
       auto error =
           fail(ErrorKind::kUsage, "usage", "no op is called \"" + op_ + "\"; see `hostir ops`");
-      std::vector<std::string> known;
-      for (size_t i = 0; i < kOpCount; ++i)
-        known.emplace_back(record(static_cast<OpKind>(i)).mnemonic);
-      text::suggest(error.value().diagnostics.front(), op_, known);
+      text::suggest(error.value().diagnostics.front(), op_, first_words());
       return terminal.report(error.value());
     }
     terminal.print(op_documentation(*kind));

@@ -294,12 +294,12 @@ expect 0 "bench of products" "$hostir" bench tests/programs/tp_mlp.hir --mesh tp
 says "0.0005591 GFLOP, " "bench counts the arithmetic"
 grep -qE "^simulated +[1-9][0-9.]* us on h200x8; .* is [1-9]" "$work/out" && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAILED: bench has no simulated time or no limit"; }
 expect 0 "bench of the interpreter" "$hostir" bench tests/programs/pipeline_by_hand.hir --backend null -n 3
-for words in "run --shap" "run x.hir --backend sh" "run tests/programs/tp_mlp.hir @m" "compl"; do
+for words in "run --shap" "run x.hir --backend sh" "run tests/programs/tp_mlp.hir @m" "compl" "ops reduce_sc" "help ver"; do
   # shellcheck disable=SC2016
   bash -c 'source <("$1" completion bash); COMP_WORDS=(hostir $2); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _hostir; echo "${COMPREPLY[@]}"' \
     sh "$hostir" "$words"
 done >"$work/completed" 2>&1
-expect 0 "completion in bash" diff "$work/completed" - <<<$'--shapes-only\nshapes\n@mlp\ncompletion'
+expect 0 "completion in bash" diff "$work/completed" - <<<$'--shapes-only\nshapes\n@mlp\ncompletion\nreduce_scatter\nverify'
 expect 4 "commands of the debugger as options" "$hostir" debug tests/programs/deadlock.hir --ex continue --ex "info waits"
 says "(hostir) info waits" "the debugger takes every command"
 expect 64 "completion of another shell" "$hostir" completion fish
