@@ -98,13 +98,16 @@ class RunVerb : public Verb {
  private:
   Expected<int> run(Terminal& terminal, const api::LoadedFile& file) {
     HOSTIR_TRY(check_backend());
-    const bool make_up = example_inputs_ || (check_unsharded_ && program_.inputs.empty());
+    // Where nothing is computed, inputs only give sizes.
+    const bool computes = api::find_backend(backend_.backend)->traits.reads_values;
+    const bool make_up =
+        example_inputs_ || !computes || (check_unsharded_ && program_.inputs.empty());
     std::string notice;
     HOSTIR_ASSIGN_OR_RETURN(
         const auto prepared,
         program_.prepare(file, make_up ? &notice : nullptr,
                          {{}, [&terminal](std::string_view part) { terminal.progress(part); }}));
-    if (!notice.empty()) terminal.note(notice);
+    if (!notice.empty() && (computes || program_.sizes.empty())) terminal.note(notice);
     if (!file.import_notes.empty()) terminal.note(file.import_notes);
     HOSTIR_ASSIGN_OR_RETURN(const OutputFiles outputs, OutputFiles::parse(outputs_, *prepared));
     HOSTIR_ASSIGN_OR_RETURN(const ExpectedOutputs expected,
