@@ -1,7 +1,7 @@
 // The kernels of a matrix product, launched without cuBLASLt.
 //
-// A call of cublasLtMatmul costs the host two to three times as much as the launch of its kernels:
-// it selects them and packs their arguments anew. In a loop every call gives the same. A product
+// A call of cublasLtMatmul selects its kernels and packs their arguments anew each time. In a loop
+// every call gives the same. A product
 // that is called with the same pointers again is captured once, and its kernels are then launched
 // with the arguments of the capture.
 #pragma once
