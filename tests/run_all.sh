@@ -86,6 +86,13 @@ step planted-violation tests/checks/planted_violation.sh
 step source-rules python3 tests/checks/source_rules.py
 step format tests/checks/format.sh
 step build configure_and_build ci
+if [ ! -x build-ci/bin/hostir ]; then
+  # Everything below needs the build, and would only bury what the compiler said.
+  grep -E -A 3 '^FAILED: |error: |Error|Killed' "$out/build.log" | cut -c1-400 | head -n 60
+  echo "build failed: no other step was run; the whole output is $out/build.log"
+  echo "$passed passed, $failed failed"
+  exit 1
+fi
 rm -f "$out"/behind-*
 set -m  # its own process group, so that it can be stopped as a whole
 build_behind &
