@@ -72,7 +72,8 @@ class RunVerb : public Verb {
                    "supply missing inputs: those of the file's tests, or N(0, 1)");
     arguments.choice(
         "--nan", nan_, {"warn", "error"},
-        "treat the first NaN, or a returned infinity, as a warning (default) or a fault");
+        "treat the first NaN, or a returned infinity, as a warning (default) or a fault; on a GPU, "
+        "which is not watched by default, look for it");
     arguments.flag("--shards", shards_, "print local shapes and placements");
     arguments.flag("--shapes-only", shapes_only_,
                    "predict time, memory and collectives without computing values: short for "
@@ -186,6 +187,7 @@ class RunVerb : public Verb {
     options.give_up = [stop] { return stop.stop_requested(); };
     options.backend = request;
     options.max_steps = static_cast<uint64_t>(backend_.max_steps);
+    options.watch_values = nan_.has_value();
     options.progress = [&terminal](uint64_t steps) {
       terminal.progress(fmt::format("{} instructions", steps));
     };

@@ -1,45 +1,14 @@
 #include "hostir/import/indexing.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "hostir/import/indexing_along.h"
 #include "hostir/import/reducer.h"
 #include "hostir/ops/record.h"
 
 namespace hostir::importer {
 
 namespace {
-
-using Dims = std::vector<int64_t>;
-
-bool holds_dim(const Dims& list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-Dims rest_of(size_t rank, const Dims& without) {
-  Dims out;
-  for (size_t d = 0; d < rank; ++d) {
-    if (!holds_dim(without, static_cast<int64_t>(d))) out.push_back(static_cast<int64_t>(d));
-  }
-  return out;
-}
-
-Dims picked(const Dims& from, const Dims& places) {
-  Dims out;
-  for (const int64_t p : places) out.push_back(from[static_cast<size_t>(p)]);
-  return out;
-}
-
-int64_t volume(const Dims& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1},
-                         [](int64_t a, int64_t b) { return a * b; });
-}
-
-Dims counting(size_t count) {
-  Dims out(count);
-  std::iota(out.begin(), out.end(), 0);
-  return out;
-}
 
 bool distinct_within(const Dims& dims, size_t rank) {
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -49,11 +18,6 @@ bool distinct_within(const Dims& dims, size_t rank) {
       return false;
   }
   return true;
-}
-
-// The dimensions of the indices, in order, without the vector dimension: the batch of windows.
-Dims index_batch_dims(const Known& indices, const IndexingNumbers& n) {
-  return rest_of(indices.type.dims.size(), {n.vector_dim});
 }
 
 Expected<void> check_numbers(const OpSite& s, const IndexingNumbers& n, size_t windows_rank) {
@@ -96,36 +60,6 @@ Dims field(const Attr* numbers, std::string_view name) {
 int64_t vector_dim_of(const Attr* numbers) {
   const Dims found = field(numbers, "index_vector_dim");
   return found.empty() ? 0 : found.front();
-}
-
-// Component `c` of the index vectors, with shape [batch...].
-Expected<Known> component(Emitter& e, const Known& indices, const IndexingNumbers& n, size_t c) {
-  const auto at = static_cast<size_t>(n.vector_dim);
-  if (at >= indices.type.dims.size()) return indices;
-  Dims start(indices.type.dims.size(), 0);
-  Dims limit = indices.type.dims;
-  start[at] = static_cast<int64_t>(c);
-  limit[at] = start[at] + 1;
-  HOSTIR_ASSIGN_OR_RETURN(const Known one, e.sliced(indices, start, limit, Dims(start.size(), 1)));
-  return e.reshaped(one, picked(indices.type.dims, index_batch_dims(indices, n)));
-}
-
-Expected<Known> iota_along(Emitter& e, const std::string& element, const Dims& dims, size_t dim) {
-  const ModuleType type = tensor_type(element, dims);
-  if (volume(dims) == 1) return e.integer(0, type);
-  Attributes attributes;
-  attributes.set("dim", static_cast<int64_t>(dim));
-  return e.apply(OpKind::iota, {}, std::move(attributes), &type);
-}
-
-Expected<Known> clamped(Emitter& e, const Known& x, int64_t low, int64_t high) {
-  HOSTIR_ASSIGN_OR_RETURN(const Known above, e.apply(OpKind::maximum, {x, e.integer(low, x.type)}));
-  return e.apply(OpKind::minimum, {above, e.integer(high, x.type)});
-}
-
-// The element type for index arithmetic; it must hold the product of the sizes.
-std::string index_element(const Known& indices) {
-  return indices.type.element == "i64" || indices.type.element == "ui64" ? "i64" : "i32";
 }
 
 // Operand dimensions addressed by indices or batches, in increasing order; these are flattened.
@@ -197,34 +131,6 @@ Expected<Known> linear_indices(Emitter& e, const Known& x, const Known& indices,
   return *linear;
 }
 
-// The permutation from [batch..., kept window dims in operand order] to the windows' tensor.
-Dims windows_permutation(const IndexingNumbers& n, size_t rank) {
-  const Dims batch_places = rest_of(rank, n.window);
-  Dims sorted = n.window;
-  std::sort(sorted.begin(), sorted.end());
-  Dims out(rank);
-  for (size_t i = 0; i < batch_places.size(); ++i)
-    out[static_cast<size_t>(batch_places[i])] = static_cast<int64_t>(i);
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    out[static_cast<size_t>(sorted[i])] = static_cast<int64_t>(batch_places.size() + i);
-  }
-  return out;
-}
-
-Dims inverse(const Dims& permutation) {
-  Dims out(permutation.size());
-  for (size_t i = 0; i < permutation.size(); ++i)
-    out[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
-  return out;
-}
-
-// Operand dimensions kept in the window, in order.
-Dims kept_dims(const IndexingNumbers& n) {
-  Dims left_out = n.dropped;
-  left_out.insert(left_out.end(), n.operand_batch.begin(), n.operand_batch.end());
-  return rest_of(n.sizes.size(), left_out);
-}
-
 // Rows of a table: one index component, its dimension is dropped, and all others are taken whole.
 bool is_rows(const Known& x, const IndexingNumbers& n) {
   if (n.map.size() != 1 || !n.operand_batch.empty() || n.dropped != n.map) return false;
@@ -232,54 +138,6 @@ bool is_rows(const Known& x, const IndexingNumbers& n) {
     if (static_cast<int64_t>(d) != n.map[0] && n.sizes[d] != x.type.dims[d]) return false;
   }
   return true;
-}
-
-// One index per element: all dimensions except the indexed one are batch dimensions.
-bool is_along(const Known& x, const Known& indices, const IndexingNumbers& n) {
-  return n.map.size() == 1 && n.dropped == n.map &&
-         n.operand_batch.size() + 1 == x.type.dims.size() &&
-         index_batch_dims(indices, n).size() == x.type.dims.size() && n.window.empty();
-}
-
-// For each operand dimension, the matching batch dimension of the indices; the indexed dimension
-// gets the unpaired one.
-Dims along_order(const Known& indices, const IndexingNumbers& n) {
-  const Dims batch = index_batch_dims(indices, n);
-  Dims order(n.operand_batch.size() + 1, -1);
-  Dims used;
-  for (size_t i = 0; i < n.operand_batch.size(); ++i) {
-    const auto place = std::find(batch.begin(), batch.end(), n.index_batch[i]) - batch.begin();
-    order[static_cast<size_t>(n.operand_batch[i])] = place;
-    used.push_back(place);
-  }
-  order[static_cast<size_t>(n.map[0])] = rest_of(batch.size(), used).front();
-  return order;
-}
-
-Attributes dim_only(int64_t dim) {
-  Attributes attributes;
-  attributes.set("dim", dim);
-  return attributes;
-}
-
-Attributes put_attributes(int64_t dim, const std::string& mode) {
-  Attributes attributes = dim_only(dim);
-  attributes.set("mode", Keyword{mode});
-  return attributes;
-}
-
-// Emits a put. A base of zeros needs no operand: the attribute `size` gives the dimension's size.
-Expected<Known> put_into(Emitter& e, OpKind kind, const Known& updates, const Known& indices,
-                         const Known& base, int64_t dim, const std::string& mode) {
-  if (mode != "add" && mode != "set")
-    return combined_into(e, kind == OpKind::put_along, updates, indices, base,
-                         static_cast<size_t>(dim), mode);
-  Attributes attributes = put_attributes(dim, mode);
-  if (base.is_number() && base.splat && base.number->get_double(0) == 0) {
-    attributes.set("size", IndexExpr(base.type.dims[static_cast<size_t>(dim)]));
-    return e.apply(kind, {updates, indices}, std::move(attributes));
-  }
-  return e.apply(kind, {updates, indices, base}, std::move(attributes));
 }
 
 }  // namespace
@@ -340,15 +198,7 @@ Expected<Known> gathered(Emitter& e, const Known& x, const Known& indices,
                          const IndexingNumbers& n) {
   const size_t batch = index_batch_dims(indices, n).size();
   const size_t rank = batch + n.window.size();
-  if (is_along(x, indices, n)) {
-    const Dims order = along_order(indices, n);
-    HOSTIR_ASSIGN_OR_RETURN(Known at, component(e, indices, n, 0));
-    HOSTIR_ASSIGN_OR_RETURN(at, e.transposed(at, order));
-    HOSTIR_ASSIGN_OR_RETURN(at, clamped(e, at, 0, x.type.dims[static_cast<size_t>(n.map[0])] - 1));
-    HOSTIR_ASSIGN_OR_RETURN(const Known y,
-                            e.apply(*find_op("take_along"), {x, at}, dim_only(n.map[0])));
-    return e.transposed(y, inverse(order));
-  }
+  if (const auto along = along_form(x, indices, n)) return taken_along(e, x, indices, n, *along);
   if (is_rows(x, n)) {
     const auto dim = static_cast<size_t>(n.map[0]);
     HOSTIR_ASSIGN_OR_RETURN(Known at, component(e, indices, n, 0));
@@ -396,13 +246,8 @@ Expected<Known> scattered(Emitter& e, const Known& base, const Known& indices, c
                           const IndexingNumbers& n, std::string mode) {
   const size_t batch = index_batch_dims(indices, n).size();
   const size_t rank = batch + n.window.size();
-  if (is_along(base, indices, n)) {
-    const Dims order = along_order(indices, n);
-    HOSTIR_ASSIGN_OR_RETURN(Known at, component(e, indices, n, 0));
-    HOSTIR_ASSIGN_OR_RETURN(at, e.transposed(at, order));
-    HOSTIR_ASSIGN_OR_RETURN(const Known what, e.transposed(updates, order));
-    return put_into(e, *find_op("put_along"), what, at, base, n.map[0], mode);
-  }
+  if (const auto along = along_form(base, indices, n))
+    return put_along(e, base, indices, updates, n, *along, mode);
   HOSTIR_ASSIGN_OR_RETURN(Known what, e.transposed(updates, inverse(windows_permutation(n, rank))));
   if (is_rows(base, n)) {
     // [batch.., before.., after..] to [before.., batch.., after..].

@@ -195,12 +195,13 @@ std::optional<Attr> MlirReader::read_dialect_body(std::string name) {
   if (name == "sdy.sharding_per_value") {
     attr.kind = Attr::Kind::kShardings;
     if (!expect("<") || !expect("[")) return std::nullopt;
-    do {
+    while (!accept("]")) {  // an operation without operands has an empty list
+      if (!attr.shardings.empty() && !expect(",")) return std::nullopt;
       auto sharding = read_sharding();
       if (!sharding) return std::nullopt;
       attr.shardings.push_back(std::move(*sharding));
-    } while (accept(","));
-    if (!expect("]") || !expect(">")) return std::nullopt;
+    }
+    if (!expect(">")) return std::nullopt;
     return attr;
   }
   const uint32_t begin = token_.begin;

@@ -137,6 +137,7 @@ struct RunOptions {
   TraceSink* trace = nullptr;  // not owned; outlives the run
   enum class Summary : uint8_t { kCollectives, kNone } summary = Summary::kCollectives;
   Backend::ValueMode value_mode = Backend::ValueMode::kNone;
+  bool watch_values = false;  // find where replicas part and NaNs are born also on a real device
   std::vector<Rank> ranks;                       // ranks that start; empty: all
   bool first_for_all = false;                    // InterpreterOptions::States::kFirst
   uint64_t max_steps = 0;                        // host instructions over all ranks; 0: no limit

@@ -212,11 +212,11 @@ Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_bac
                         const RunOptions& options) {
   HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, make_backend(options.backend));
   // Digests are cheap where the backend computes values itself. A device has to wait for each task,
-  // so that there they are taken only if values are read anyway.
+  // so there they are taken only if values are read anyway or the caller asks.
   const Capabilities can = backend->capabilities();
   const bool logs_values = options.value_mode != Backend::ValueMode::kNone;
   const bool watches = options.summary == RunOptions::Summary::kCollectives && can.reads_values &&
-                       (logs_values || can.clock == ClockDomain::kVirtual);
+                       (logs_values || options.watch_values || can.clock == ClockDomain::kVirtual);
   backend->set_value_mode(watches && !logs_values ? Backend::ValueMode::kDigest
                                                   : options.value_mode);
   RunSummary summary(*prepared.code, options.trace);
