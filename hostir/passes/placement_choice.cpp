@@ -202,7 +202,7 @@ std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction&
   PartialUse rule = PartialUse::kReduceFirst;
   for (size_t o = 0; o < i.operands.size(); ++o) {
     const Sharding held = sharding_of_operand(i.operands[o]);
-    if (!held.is_partial()) continue;
+    if (!held.is_partial() || is_reduced_anyway(i.operands[o].value, held)) continue;
     const PartialUse use = partial_use(bound.call, o, held.unreduced_kind);
     if (use == PartialUse::kReduceFirst) continue;
     if (!any) {
@@ -223,6 +223,12 @@ std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction&
     if (partial_use(bound.call, o, p.kind) == PartialUse::kAllAlike) p.operands[o] = true;
   }
   return p;
+}
+
+// A sum that some user needs whole, whatever the others do.
+bool OpChooser::is_reduced_anyway(ValueId value, const Sharding& held) const {
+  return held.unreduced_kind == Reduction::kSum && !wishes_[value.index].returned_partial &&
+         users_.reduced_anyway(value);
 }
 
 bool OpChooser::same_parts(const DimSharding& a, const DimSharding& b, int64_t size) const {
@@ -374,7 +380,7 @@ double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) co
   if (wish.returned_partial && wish.sharding.unreduced == held.unreduced) return 0;
   const double now = reduce_ns(value, held);
   if (depth == 0) return now;
-  const Instruction* user = users_.user(source_, value);
+  const Instruction* user = users_.only(source_, value);
   if (user == nullptr || user->results.size() != 1 || record(user->kind).rule == nullptr)
     return now;
   const ValueId next = user->results.front();

@@ -47,7 +47,7 @@ class OpChooser {
             KnownChoices& known);
 
   /// Call once before the first choice, and whenever instructions have been added to `source`.
-  void note_users() { users_.note(source_); }
+  void note_users() { users_.note(program_, source_); }
   /// Choices are cached: an op with the same key (placement_key.h) gets the same one. The reference
   /// is valid as long as `known`. Errors: those of the sharding rule.
   Expected<const OpChoice*> choose(const Instruction& instruction);
@@ -66,6 +66,7 @@ class OpChooser {
   };
   Candidates candidates(const Instruction& i, const ShardingRule& rule) const;
   std::optional<Partial> partial_operands(const Instruction& i) const;
+  bool is_reduced_anyway(ValueId value, const Sharding& held) const;
   std::optional<OpChoice> evaluate(const Instruction& i, const ShardingRule& rule,
                                    const FactorAxes& axes, const Partial* partial,
                                    double limit_ns) const;
@@ -86,7 +87,7 @@ class OpChooser {
   const std::vector<Wish>& wishes_;
   const Versions& versions_;
   const AxisHomes& homes_;
-  SingleUsers users_;
+  ValueUsers users_;
   KnownChoices& known_;
   PlacementKeys keys_;
 };

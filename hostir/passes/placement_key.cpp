@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hostir/passes/fusion_info.h"
+
 namespace hostir {
 
 namespace {
@@ -13,8 +15,9 @@ void append_axes(const std::vector<AxisRef>& axes, std::string& out) {
 
 }  // namespace
 
-void SingleUsers::note(const Function& source) {
+void ValueUsers::note(const Program& program, const Function& source) {
   users_.resize(source.values.size());
+  const size_t before = noted_;
   for (; noted_ < source.instructions.size(); ++noted_) {
     for (const Operand& o : source.instructions[noted_].operands) {
       if (!o.value.valid()) continue;
@@ -23,9 +26,26 @@ void SingleUsers::note(const Function& source) {
       users.first = InstrId(noted_);
     }
   }
+  for (size_t n = before; n < noted_; ++n) {
+    const Instruction& i = source.instructions[n];
+    if (record(i.kind).shape != OpShape::kPointwise || i.results.size() != 1) continue;
+    const ValueId result = i.results.front();
+    const TensorType& made = tensor_type(source, result);
+    for (size_t o = 0; o < i.operands.size(); ++o) {
+      const ValueId value = i.operands[o].value;
+      if (!value.valid() || !users_[value.index].several || users_[value.index].reduces) continue;
+      const TensorType& type = tensor_type(source, value);
+      if (type.dtype != made.dtype || !(type.shape == made.shape)) continue;
+      const BoundCall bound(program, source, i);
+      const PartialUse use = partial_use(bound.call, o, Reduction::kSum);
+      users_[value.index].reduces =
+          use == PartialUse::kReduceFirst ||
+          (use == PartialUse::kOthersWhole && users_[result.index].several);
+    }
+  }
 }
 
-const Instruction* SingleUsers::user(const Function& source, ValueId value) const {
+const Instruction* ValueUsers::only(const Function& source, ValueId value) const {
   const Users& users = users_[value.index];
   return users.several || !users.first.valid() ? nullptr : &source.instr(users.first);
 }
@@ -39,7 +59,7 @@ std::string PlacementKeys::key(const Instruction& i, int lookahead) {
     const auto first = std::find_if(i.operands.begin(), i.operands.end(),
                                     [&](const Operand& other) { return other.value == value; });
     add(static_cast<uint32_t>(first - i.operands.begin()));
-    add(versions_.is_source(value));
+    add((versions_.is_source(value) ? 1U : 0U) | (users_.reduced_anyway(value) ? 2U : 0U));
     const std::span<const Version> versions = versions_.all(value);
     add(static_cast<uint32_t>(versions.size()));
     for (const Version& v : versions) add(sharding_number(v.sharding));
@@ -62,7 +82,7 @@ std::string PlacementKeys::key(const Instruction& i, int lookahead) {
 
 // What decides how much it costs to reduce the value later.
 void PlacementKeys::add_future(ValueId value, int depth) {
-  const Instruction* user = depth == 0 ? nullptr : users_.user(source_, value);
+  const Instruction* user = depth == 0 ? nullptr : users_.only(source_, value);
   const bool ends =
       user == nullptr || user->results.size() != 1 || record(user->kind).rule == nullptr;
   add(ends);

@@ -24,18 +24,23 @@ struct Wish {
   bool only_returned = false;     // used once, by a return that needs this sharding
 };
 
-/// Finds the user of a value that has only one.
-class SingleUsers {
+/// Who uses a value.
+class ValueUsers {
  public:
   /// Includes the instructions that were added to `source` since the last call.
-  void note(const Function& source);
-  /// Null if no instruction or several use the value.
-  const Instruction* user(const Function& source, ValueId value) const;
+  void note(const Program& program, const Function& source);
+  /// The user of a value that has only one. Null if no instruction or several use the value.
+  const Instruction* only(const Function& source, ValueId value) const;
+  /// True for a value with several users of which one will not take it as a partial sum: a
+  /// pointwise op that cannot, or gains nothing because its result, as large as the value, has
+  /// several users. The value is reduced for that op, so the others get the reduced one for free.
+  bool reduced_anyway(ValueId value) const { return users_[value.index].reduces; }
 
  private:
   struct Users {
     InstrId first;
     bool several = false;
+    bool reduces = false;
   };
   std::vector<Users> users_;  // by value
   size_t noted_ = 0;          // number of instructions included
@@ -51,7 +56,7 @@ class PlacementKeys {
  public:
   /// All arguments must outlive this. `wishes` is indexed by the values of `source`.
   PlacementKeys(const Function& source, const std::vector<Wish>& wishes, const Versions& versions,
-                const SingleUsers& users, const AxisHomes& homes, KeyNumbers& numbers)
+                const ValueUsers& users, const AxisHomes& homes, KeyNumbers& numbers)
       : source_(source),
         wishes_(wishes),
         versions_(versions),
@@ -75,7 +80,7 @@ class PlacementKeys {
   const Function& source_;
   const std::vector<Wish>& wishes_;
   const Versions& versions_;
-  const SingleUsers& users_;
+  const ValueUsers& users_;
   const AxisHomes& homes_;
   KeyNumbers& numbers_;
   std::string key_;
