@@ -190,6 +190,72 @@ def gspmd_partitioner():
     return f, (put(m, normal(4, 8), "dp"), put(m, normal(8, 16), None, "tp"), put(m, normal(16, 8), "tp")), {}
 
 
+@case
+def batched_solvers():
+    """Factors and solutions of a batch that is cut: vmapped gathers and scatters stay local."""
+    m = mesh(dp=4)
+
+    def f(x):
+        s = x @ x.swapaxes(1, 2) + 4 * jnp.eye(4)
+        c = jnp.linalg.cholesky(s)
+        y = jax.scipy.linalg.solve_triangular(c, x, lower=True)
+        return c, y, jnp.linalg.slogdet(s)[1], jnp.linalg.inv(s), jnp.linalg.det(s)
+    return f, (put(m, normal(4, 4, 4), "dp"),), {"atol": 1e-3}
+
+
+@case
+def tied_adamw():
+    """One AdamW step of a small GPT with tied embeddings, clipped by the global norm; layer norm before products cut
+    over tp."""
+    m, d = mesh(dp=2, tp=2), 8
+    p = {"e": put(m, 0.3 * normal(12, d), "tp"), "pos": put(m, normal(6, d)), "g": put(m, normal(d)), "b": put(m, normal(d)),
+         "a": put(m, 0.3 * normal(d, 4 * d), None, "tp"), "ab": put(m, normal(4 * d), "tp"),
+         "c": put(m, 0.3 * normal(4 * d, d), "tp")}
+
+    def norm(x, g, b):
+        return (x - x.mean(-1, keepdims=True)) / jnp.sqrt(jnp.var(x, -1, keepdims=True) + 1e-5) * g + b
+
+    def loss(p, t):
+        x = jnp.take(p["e"], t[:, :-1], axis=0) + p["pos"]
+        x = x + jax.nn.gelu(norm(x, p["g"], p["b"]) @ p["a"] + p["ab"]) @ p["c"]
+        logits = x @ p["e"].T
+        label = jnp.take_along_axis(logits, t[:, 1:, None], -1)[..., 0]
+        return jnp.mean(jax.scipy.special.logsumexp(logits, -1) - label)
+
+    def step(p, first, second, t):
+        cost, g = jax.value_and_grad(loss)(p, t)
+        size = jnp.sqrt(sum(jnp.sum(x * x) for x in jax.tree.leaves(g)))
+        g = jax.tree.map(lambda x: x * jnp.minimum(1, 1 / size), g)
+        first = jax.tree.map(lambda a, b: 0.9 * a + 0.1 * b, first, g)
+        second = jax.tree.map(lambda a, b: 0.999 * a + 0.001 * b * b, second, g)
+        new = jax.tree.map(lambda p, a, b: p - 0.01 * (a / 0.1 / (jnp.sqrt(b / 0.001) + 1e-8) + 0.1 * p), p, first, second)
+        return cost, new, first, second
+    zeros = jax.tree.map(jnp.zeros_like, p)
+    return step, (p, zeros, zeros, put(m, ints(12, 4, 7), "dp")), {"atol": 1e-4}
+
+
+@case
+def stage_grad():
+    """Gradient of a pipeline whose stages are manual over pp only, and cut over tp by the compiler."""
+    m, n = mesh(pp=2, tp=2), 3
+
+    def stages(w, xs):
+        w, stage = w[0], lax.axis_index("pp")
+
+        def body(carry, t):
+            state, out = carry
+            y = jnp.tanh(jnp.where(stage == 0, xs[jnp.clip(t, 0, n - 1)], state) @ w)
+            done = lax.dynamic_update_index_in_dim(out, y, jnp.clip(t - 1, 0, n - 1), 0)
+            out = jnp.where((stage == 1) & (t >= 1), done, out)
+            return (lax.ppermute(y, "pp", [(0, 1), (1, 0)]), out), None
+        start = [lax.pcast(jnp.zeros_like(x), ("pp",), to="varying") for x in (xs[0], xs)]
+        (_, out), _ = lax.scan(body, tuple(start), jnp.arange(n + 1))
+        return lax.psum(jnp.where(stage == 1, out, 0), "pp")
+    g = jax.shard_map(stages, mesh=m, in_specs=(P("pp"), P()), out_specs=P(), axis_names={"pp"})
+    return jax.grad(lambda w, x: jnp.mean(g(w, x) ** 2)), (put(m, normal(2, 8, 8, scale=1 / 3), "pp", None, "tp"),
+                                                           put(m, normal(3, 4, 8))), {"atol": 1e-4}
+
+
 def main():
     for name in sys.argv[2:] or CASES:
         numbers.seed(0)
