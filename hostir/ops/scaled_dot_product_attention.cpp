@@ -188,7 +188,9 @@ OpRecord op_scaled_dot_product_attention() {
                "leaves partial scores. Grouped heads are cut at the borders of groups.",
            .dtypes = "Floats, all alike; the softmax of 16- and 8-bit ones is computed in "
                      "f32. The mask is i1 (0: left out) or floating-point (added).",
-           .cost = "2 * S * T * (D + E) flops per head; the scores are written (bytes)."},
+           .cost =
+               "2 * S * T * (D + E) flops per head. One kernel that reads q, k and v and writes "
+               "y (bytes) if each rank holds all of its keys and nothing else needs the scores."},
       .operands = {{.name = "q", .doc = "queries"},
                    {.name = "k", .doc = "keys"},
                    {.name = "v", .doc = "values"},

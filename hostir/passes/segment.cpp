@@ -1,6 +1,7 @@
 #include "hostir/passes/segment.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -15,15 +16,23 @@ namespace {
 
 enum class GroupKind : uint8_t { kLoop, kContraction, kReshard, kAlone };
 
+// The ops of a composite that become one kernel.
+struct OneKernel {
+  std::string_view name;     // the composite's mnemonic
+  std::vector<InstrId> ops;  // in body order, without deferred ones
+  bool is_possible = false;
+};
+
 struct Group {
   GroupKind kind = GroupKind::kLoop;
-  std::vector<InstrId> ops;  // in body order
-  bool merged = false;       // into a later group
+  std::vector<InstrId> ops;    // in body order
+  bool merged = false;         // into a later group
+  std::string_view name = {};  // of its kernel; empty: made of its ops
 };
 
 class Segmenter {
  public:
-  Segmenter(const Function& f, std::span<const std::string> keep)
+  Segmenter(const Program& program, const Function& f, std::span<const std::string> keep)
       : f_(f),
         keep_(keep.begin(), keep.end()),
         uses_(uses_of(f)),
@@ -33,6 +42,7 @@ class Segmenter {
         groups_with_(f.instructions.size()) {
     size_t n = 0;
     for (const InstrId id : body_of(f)) position_[id.index] = n++;
+    find_one_kernels(program);
   }
 
   void run() {
@@ -54,6 +64,87 @@ class Segmenter {
 
  private:
   static constexpr size_t kNoGroup = static_cast<size_t>(-1);
+
+  // The mnemonics of a function's composites, by number of the instruction.
+  static std::map<uint32_t, std::string_view> composites_of(const Function* source) {
+    std::map<uint32_t, std::string_view> composites;
+    if (source == nullptr) return composites;
+    uint32_t number = 0;
+    for (const InstrId id : source->preorder()) {
+      ++number;
+      const OpRecord& op = record(source->instr(id).kind);
+      if (op.shape == OpShape::kComposite) composites.emplace(number, op.mnemonic);
+    }
+    return composites;
+  }
+
+  // True if the ops have a reduction between two contractions.
+  bool reduces_between_contractions(const std::vector<InstrId>& ops) const {
+    enum class Seen : uint8_t { kNothing, kContraction, kReduction } seen = Seen::kNothing;
+    for (const InstrId id : ops) {
+      const OpShape shape = record(f_.instr(id).kind).shape;
+      if (shape == OpShape::kContraction && seen == Seen::kReduction) return true;
+      if (shape == OpShape::kContraction) seen = Seen::kContraction;
+      if (shape == OpShape::kReduction && seen == Seen::kContraction) seen = Seen::kReduction;
+    }
+    return false;
+  }
+
+  void find_one_kernels(const Program& program) {
+    std::map<std::string, std::map<uint32_t, std::string_view>> composites;  // by function
+    for (const InstrId id : body_of(f_)) {
+      const Instruction& i = f_.instr(id);
+      if (i.from.size() != 1 || record(i.kind).shape == OpShape::kLayout) continue;
+      const OpRef& source = i.from.front();
+      auto known = composites.find(source.function);
+      if (known == composites.end()) {
+        known = composites
+                    .emplace(source.function, composites_of(program.find_function(source.function)))
+                    .first;
+      }
+      const auto composite = known->second.find(source.number);
+      if (composite == known->second.end()) continue;
+      source_of_[id.index] = source;
+      OneKernel& kernel = one_kernels_[source];
+      kernel.name = composite->second;
+      if (!can_wait(i, record(i.kind).shape)) kernel.ops.push_back(id);
+    }
+    for (auto& [source, kernel] : one_kernels_) {
+      kernel.is_possible = reduces_between_contractions(kernel.ops);
+      for (const InstrId id : kernel.ops) {
+        if (id == kernel.ops.back()) break;
+        for (const ValueId r : f_.instr(id).results) {
+          for (const InstrId user : uses_[r.index]) {
+            const auto at = source_of_.find(user.index);
+            kernel.is_possible &= at != source_of_.end() && at->second == source;
+          }
+        }
+      }
+    }
+  }
+
+  // True if the op belongs to a composite that is one kernel. The kernel is placed with its last
+  // op.
+  bool place_in_one_kernel(InstrId id) {
+    const auto source = source_of_.find(id.index);
+    if (source == source_of_.end()) return false;
+    const OneKernel& kernel = one_kernels_[source->second];
+    if (!kernel.is_possible || can_wait(f_.instr(id), record(f_.instr(id).kind).shape)) {
+      return false;
+    }
+    if (id != kernel.ops.back()) return true;
+    for (const InstrId op : kernel.ops) {
+      for (const Operand& o : f_.instr(op).operands) {
+        if (!o.value.valid() || !waiting_[o.value.index]) continue;
+        const auto made = source_of_.find(waiting_[o.value.index]->index);
+        if (made == source_of_.end() || made->second != source->second) materialise(o.value);
+      }
+    }
+    const size_t g = open(GroupKind::kAlone, kernel.ops.front());
+    for (const InstrId op : kernel.ops) add(g, op);
+    groups_[g].name = kernel.name;
+    return true;
+  }
 
   bool kept(ValueId v) const { return keep_.count(f_.value(v).name) != 0; }
 
@@ -82,6 +173,7 @@ class Segmenter {
       open(GroupKind::kReshard, id);
       return;
     }
+    if (place_in_one_kernel(id)) return;
     if (can_wait(i, shape)) {
       for (const ValueId r : i.results) waiting_[r.index] = id;
       if (std::any_of(i.results.begin(), i.results.end(), [&](ValueId r) { return kept(r); })) {
@@ -114,7 +206,7 @@ class Segmenter {
   }
 
   size_t open(GroupKind kind, InstrId id) {
-    groups_.push_back({kind, {}, false});
+    groups_.push_back({.kind = kind});
     add(groups_.size() - 1, id);
     return groups_.size() - 1;
   }
@@ -225,6 +317,8 @@ class Segmenter {
   std::vector<std::optional<InstrId>> waiting_;  // by value: the deferred op that computes it
   std::vector<size_t> position_;
   std::vector<std::vector<size_t>> groups_with_;  // by instruction: the groups that contain it
+  std::map<uint32_t, OpRef> source_of_;           // by instruction
+  std::map<OpRef, OneKernel> one_kernels_;        // by composite
 };
 
 std::string kernel_name(const Function& f, const std::vector<InstrId>& ops) {
@@ -246,15 +340,15 @@ std::string kernel_name(const Function& f, const std::vector<InstrId>& ops) {
 // Builds the kernel of a group.
 class KernelBuilder {
  public:
-  KernelBuilder(const Function& f, const std::vector<InstrId>& ops, std::vector<ValueId> outputs)
-      : f_(f), ops_(ops) {
+  KernelBuilder(const Function& f, const Group& group, std::vector<ValueId> outputs)
+      : f_(f), ops_(group.ops), name_(group.name) {
     use_.writes = std::move(outputs);
   }
 
   Function build() {
     Function k;
     k.kind = FunctionKind::kKernel;
-    k.name = kernel_name(f_, ops_);
+    k.name = name_.empty() ? kernel_name(f_, ops_) : std::string(name_);
     k.body = k.add_region();
     std::set<uint32_t> inside;
     for (const InstrId id : ops_) {
@@ -303,6 +397,7 @@ class KernelBuilder {
 
   const Function& f_;
   const std::vector<InstrId>& ops_;
+  std::string_view name_;
   std::unordered_map<uint32_t, ValueId> map_;  // value in the fusion -> value in the kernel
   std::set<OpRef> from_;
   KernelUse use_;
@@ -351,7 +446,7 @@ std::optional<KernelUse> applied_kernel(const Instruction& i) {
 
 Segments segment(const Program& program, const Function& fusion,
                  std::span<const std::string> keep) {
-  Segmenter segmenter(fusion, keep);
+  Segmenter segmenter(program, fusion, keep);
   segmenter.run();
   Segments out;
   KernelTable kernels(program);
@@ -368,7 +463,7 @@ Segments segment(const Program& program, const Function& fusion,
       out.items.emplace_back(std::move(*applied));
       continue;
     }
-    KernelBuilder builder(fusion, groups[g].ops, std::move(outputs));
+    KernelBuilder builder(fusion, groups[g], std::move(outputs));
     Function kernel = builder.build();
     KernelUse use = builder.use();
     use.kernel = kernels.share(std::move(kernel));

@@ -8,9 +8,12 @@
 //      a group between them needs its values.
 //   3. Sources, and index maps of parameters and sources, are deferred and recomputed in every
 //      group that uses them: that costs less than a buffer.
-//   4. A reshard is a group of its own, and so is an `apply`, whose kernel is in the file. A
+//   4. The ops of a composite that reduces between two contractions (attention) are one group, so
+//      that a device can keep the large values in between on chip, unless a reshard is between them
+//      or another op needs such a value (a gradient).
+//   5. A reshard is a group of its own, and so is an `apply`, whose kernel is in the file. A
 //   deferred value that it reads gets its own kernel.
-//   5. Each group becomes a kernel. Its parameters are in order of first use; its results are the
+//   6. Each group becomes a kernel. Its parameters are in order of first use; its results are the
 //      values that other groups need or that `keep` names. Equal kernels are shared.
 // Group numbers are a valid execution order. Shapes stay global and all values keep their
 // shardings. lower_host.h adds buffers and streams.

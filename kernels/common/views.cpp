@@ -1,6 +1,7 @@
 #include "kernels/common/views.h"
 
 #include <array>
+#include <utility>
 
 #include "kernels/common/elements.h"
 
@@ -112,11 +113,35 @@ bool keeps_order(const Placement& from, const Placement& to) {
   return true;
 }
 
-std::optional<StridedView> reshape_view(const Move& move) {
-  if (!is_dense(move.view, move.in.local()) || !keeps_order(move.in, move.out)) {
-    return std::nullopt;
+// The strides of `to` over the same elements in the same order as `from` with `strides`. Dimensions
+// of `from` that follow each other in memory are one run, which dimensions of `to` split anew.
+std::optional<Extents> reshaped_strides(const Extents& from, const Extents& strides,
+                                        const Extents& to) {
+  Extents out = strides_of(to);
+  size_t next = to.size();  // dimensions of `to` from here on are done
+  for (size_t end = from.size(); end > 0;) {
+    const int64_t innermost = strides[end - 1];
+    int64_t run = from[end - 1];
+    for (--end; end > 0 && (from[end - 1] == 1 || strides[end - 1] == run * innermost); --end) {
+      run *= from[end - 1];
+    }
+    int64_t split = 1;
+    for (; next > 0 && (split < run || to[next - 1] == 1); --next) {
+      out[next - 1] = split * innermost;
+      split *= to[next - 1];
+    }
+    if (split != run) return std::nullopt;
   }
-  return StridedView{move.view.value, move.view.offset, strides_of(move.out.local())};
+  return out;
+}
+
+std::optional<StridedView> reshape_view(const Move& move) {
+  if (!keeps_order(move.in, move.out)) return std::nullopt;
+  const Extents to = move.out.local();
+  if (move.in.box.empty()) return StridedView{move.view.value, move.view.offset, strides_of(to)};
+  auto strides = reshaped_strides(move.in.local(), move.view.strides, to);
+  if (!strides) return std::nullopt;
+  return StridedView{move.view.value, move.view.offset, std::move(*strides)};
 }
 
 std::optional<StridedView> reshard_view(const Move& move) {

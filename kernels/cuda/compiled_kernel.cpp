@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -62,8 +63,38 @@ cudaError_t launch_product(const ProductLaunch& launch, cublasLtHandle_t handle,
   const bool aligned = is_aligned(p.a) && is_aligned(p.b) && is_aligned(p.c) &&
                        is_aligned(p.bias) && is_aligned(p.d);
   if (!aligned && !launch.unaligned) return launch_generated(launch.plain, pointers, stream);
-  const ProductCall& call = aligned ? launch.aligned : *launch.unaligned;
-  return launch.recorded->run(call, handle, p, workspace, stream);
+  struct {
+    const ProductCall& call;
+    cublasLtHandle_t handle;
+    const ProductCall::Pointers& pointers;
+    void* workspace;
+  } const all{aligned ? launch.aligned : *launch.unaligned, handle, p, workspace};
+  return launch.recorded->run(
+      {p.a, p.b, p.c, p.bias, p.d, workspace},
+      [&all](Stream on) {
+        return all.call.run(all.handle, all.pointers, all.workspace, on) == CUBLAS_STATUS_SUCCESS
+                   ? cudaSuccess
+                   : cudaErrorLaunchFailure;
+      },
+      stream);
+}
+
+cudaError_t launch_attention(const AttentionLaunch& launch, const AttentionStep& step,
+                             const Pointers& pointers, void* workspace, Stream stream) {
+  const auto at = [&](const Heads& heads) {
+    return static_cast<std::byte*>(pointers[heads.buffer]);
+  };
+  struct {
+    const AttentionCall& call;
+    AttentionCall::Pointers pointers;
+    void* workspace;
+  } const all{*launch.call, {at(step.q), at(step.k), at(step.v), at(step.o)}, workspace};
+  return launch.recorded->run(
+      {all.pointers.q, all.pointers.k, all.pointers.v, all.pointers.o, workspace, nullptr},
+      [&all](Stream on) {
+        return static_cast<cudaError_t>(all.call.run(all.pointers, all.workspace, on));
+      },
+      stream);
 }
 
 class Kernel final : public CompiledKernel {
@@ -72,6 +103,9 @@ class Kernel final : public CompiledKernel {
 
   int launch(Stream stream, std::span<const void* const> in, std::span<void* const> out,
              void* workspace) const override {
+    if (p_.unaligned != nullptr && !(all_aligned(in) && all_aligned(out))) {
+      return p_.unaligned->launch(stream, in, out, workspace);
+    }
     auto* const base = static_cast<std::byte*>(workspace);
     Pointers pointers(p_.plan.buffers.size());
     for (size_t b = 0; b < p_.plan.buffers.size(); ++b) {
@@ -91,20 +125,16 @@ class Kernel final : public CompiledKernel {
           break;
       }
     }
-    std::byte* const product_workspace = base + p_.plan.workspace_bytes;
-    std::byte* const shadows = product_workspace + p_.product_workspace_bytes;
+    std::byte* const library_workspace = base + p_.plan.workspace_bytes;
+    std::byte* const shadows = library_workspace + p_.library_workspace_bytes;
     bool has_shadows = false;
     for (const auto& [parameter, result] : p_.unsafe_pairs) {
       if (in[parameter] != out[result] || in[parameter] == nullptr) continue;
       pointers[result_buffer(result)] = shadows + p_.shadow_offsets[result];
       has_shadows = true;
     }
-    for (const auto& step : p_.launches) {
-      const cudaError_t status =
-          std::holds_alternative<GeneratedLaunch>(step)
-              ? launch_generated(std::get<GeneratedLaunch>(step), pointers, stream)
-              : launch_product(std::get<ProductLaunch>(step), p_.handle->get(), pointers,
-                               product_workspace, stream);
+    for (size_t s = 0; s < p_.launches.size(); ++s) {
+      const cudaError_t status = launch_step(s, pointers, library_workspace, stream);
       if (status != cudaSuccess) return status;
     }
     if (!has_shadows) return cudaSuccess;
@@ -120,16 +150,16 @@ class Kernel final : public CompiledKernel {
   }
 
   int64_t workspace_bytes(InPlace in_place) const override {
-    return p_.plan.workspace_bytes + p_.product_workspace_bytes +
-           (in_place == InPlace::kYes ? p_.shadow_bytes : 0);
+    const int64_t own = p_.plan.workspace_bytes + p_.library_workspace_bytes +
+                        (in_place == InPlace::kYes ? p_.shadow_bytes : 0);
+    return p_.unaligned == nullptr ? own : std::max(own, p_.unaligned->workspace_bytes(in_place));
   }
 
   std::string summary() const override {
     std::string text;
     for (const Step& step : p_.plan.steps) {
-      const auto* generated = std::get_if<GeneratedStep>(&step);
       text += text.empty() ? "" : ", ";
-      text += generated != nullptr ? generated->summary : std::get<ProductStep>(step).plain.summary;
+      text += generated_part(step).summary;
     }
     return text;
   }
@@ -138,14 +168,14 @@ class Kernel final : public CompiledKernel {
     std::vector<LaunchDescription> all;
     for (size_t s = 0; s < p_.launches.size(); ++s) {
       const auto* generated = std::get_if<GeneratedLaunch>(&p_.launches[s]);
-      const auto* step = std::get_if<GeneratedStep>(&p_.plan.steps[s]);
-      if (step == nullptr) step = &std::get<ProductStep>(p_.plan.steps[s]).plain;
+      const GeneratedStep& step = generated_part(p_.plan.steps[s]);
       LaunchDescription d;
-      d.name = generated != nullptr ? step->name : "cublasLt";
-      d.text = step->summary;
-      d.read_bytes = step->read_bytes;
-      d.write_bytes = step->write_bytes;
-      d.flops = step->flops;
+      const bool is_product = std::holds_alternative<ProductLaunch>(p_.launches[s]);
+      d.name = generated != nullptr ? step.name : is_product ? "cublasLt" : "cudnn";
+      d.text = step.summary;
+      d.read_bytes = step.read_bytes;
+      d.write_bytes = step.write_bytes;
+      d.flops = step.flops;
       if (generated != nullptr) add_device_facts(*generated, d);
       all.push_back(std::move(d));
     }
@@ -155,6 +185,25 @@ class Kernel final : public CompiledKernel {
   std::vector<KernelSource> sources() const override { return sources_of(p_.plan); }
 
  private:
+  template <class Pointer>
+  static bool all_aligned(std::span<const Pointer> pointers) {
+    return std::all_of(pointers.begin(), pointers.end(), is_aligned);
+  }
+
+  cudaError_t launch_step(size_t s, const Pointers& pointers, void* library_workspace,
+                          Stream stream) const {
+    const auto& launch = p_.launches[s];
+    if (const auto* generated = std::get_if<GeneratedLaunch>(&launch)) {
+      return launch_generated(*generated, pointers, stream);
+    }
+    if (const auto* product = std::get_if<ProductLaunch>(&launch)) {
+      return launch_product(*product, p_.handle->get(), pointers, library_workspace, stream);
+    }
+    return launch_attention(std::get<AttentionLaunch>(launch),
+                            std::get<AttentionStep>(p_.plan.steps[s]), pointers, library_workspace,
+                            stream);
+  }
+
   // Results follow the parameters in the plan's buffers.
   size_t result_buffer(size_t result) const { return p_.plan.parameter_count + result; }
 

@@ -1,14 +1,15 @@
 // Runs compute groups on a CUDA device.
 //
 // A bound kernel (kernels/common) becomes a few launches: generated CUDA C++ for the fused ops,
-// compiled by NVRTC, and cuBLASLt matrix products with fused epilogues. One compiler per device.
-// This header includes no CUDA header, so that generating source code needs no toolkit; CUDA, NVRTC
-// and cuBLASLt are loaded when the first compiler is created.
+// compiled by NVRTC, cuBLASLt matrix products with fused epilogues, and cuDNN's attention. One
+// compiler per device. This header includes no CUDA header, so that generating source code needs no
+// toolkit; CUDA, NVRTC and cuBLASLt are loaded when the first compiler is created, cuDNN with the
+// first attention.
 //
 // Precision is that of kernels/cpu: 16-bit floats are computed in f32 and rounded after every op,
 // integers wrap, sums of 16-bit floats accumulate in f32 and those of f32 in f64. Only a cuBLASLt
-// epilogue may skip the rounding between a 16-bit product and the fused op (`Epilogues::kExact`
-// forbids that).
+// epilogue and cuDNN's attention may skip the rounding between a 16-bit product and the next op
+// (`Epilogues::kExact` forbids that).
 // Absent: streams, memory, collectives, time. The caller owns all device memory.
 #pragma once
 
@@ -35,12 +36,15 @@ struct CompilerOptions {
   /// its first proposals, timed on the device once and cached.
   enum class Search : uint8_t { kHeuristic, kTimed } search = Search::kHeuristic;
   enum class Epilogues : uint8_t { kFused, kExact } epilogues = Epilogues::kFused;
+  /// How attention in 16-bit floats is computed: by one call of cuDNN that never stores the scores
+  /// and does not round them, or op by op. kExact epilogues imply kOps.
+  enum class Attention : uint8_t { kLibrary, kOps } attention = Attention::kLibrary;
   bool allow_tf32 = false;  // f32 products on tensor cores with 10 bits of mantissa
 };
 
 /// One launch of a compiled kernel, for the log.
 struct LaunchDescription {
-  std::string name;          // of the generated function, or "cublasLt"
+  std::string name;          // of the generated function, or "cublasLt" or "cudnn"
   std::string text;          // "row 4096 cols, 128 threads" or "bf16 128x4096x16384 bias gelu"
   unsigned grid = 0;         // blocks; 0 if cuBLASLt decides
   unsigned block = 0;        // threads
@@ -55,7 +59,7 @@ struct LaunchDescription {
 /// The source code of a generated kernel.
 struct KernelSource {
   std::string name;
-  std::string text;  // CUDA C++ without the prelude; for cuBLASLt calls a comment
+  std::string text;  // CUDA C++ without the prelude; for library calls a comment
 };
 
 /// A kernel ready to launch. Immutable and thread-safe. Independent of its compiler's lifetime and

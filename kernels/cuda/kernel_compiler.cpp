@@ -2,9 +2,11 @@
 // content.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <future>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/disk_cache.h"
@@ -29,9 +31,14 @@ std::string without_comments(const std::string& text) {
   return out;
 }
 
-const GeneratedStep& text_step(const Step& step) {
-  const auto* generated = std::get_if<GeneratedStep>(&step);
-  return generated != nullptr ? *generated : std::get<ProductStep>(step).plain;
+bool has_attention(const Plan& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(),
+                     [](const Step& step) { return std::holds_alternative<AttentionStep>(step); });
+}
+
+std::string text_of(const Heads& h) {
+  return fmt::format("{}+{} [{}] [{}]", h.buffer, h.offset, fmt::join(h.extents, ","),
+                     fmt::join(h.strides, ","));
 }
 
 // Everything that the launches depend on.
@@ -42,10 +49,14 @@ std::string content_of(const Plan& plan) {
         fmt::format("{},{},{},{};", static_cast<int>(b.kind), b.index, b.bytes, b.workspace_offset);
   }
   for (const Step& step : plan.steps) {
-    const GeneratedStep& s = text_step(step);
-    key += fmt::format("\n{} {}x{} [{}] {}\n", std::holds_alternative<ProductStep>(step), s.grid,
-                       s.block, fmt::join(s.buffers, ","), s.name);
+    const GeneratedStep& s = generated_part(step);
+    key += fmt::format("\n{} {}x{} [{}] {}\n", step.index(), s.grid, s.block,
+                       fmt::join(s.buffers, ","), s.name);
     key += without_comments(s.text);
+    if (const auto* a = std::get_if<AttentionStep>(&step)) {
+      key += fmt::format("{} {} {} {} {} {} {} {}", name(a->dtype), text_of(a->q), text_of(a->k),
+                         text_of(a->v), text_of(a->o), a->scale, a->is_causal, a->diagonal);
+    }
   }
   for (const auto& constant : plan.constants) {
     key.append(reinterpret_cast<const char*>(constant.data()), constant.size());
@@ -86,6 +97,19 @@ class Compiler final : public KernelCompiler {
 
   KernelResult compile(const kernels::BoundKernel& kernel) override {
     HOSTIR_ASSIGN_OR_RETURN(Plan plan, plan_kernel(kernel, options_));
+    if (!has_attention(plan)) return once(std::move(plan), {});
+    CompilerOptions by_ops = options_;
+    by_ops.attention = CompilerOptions::Attention::kOps;
+    HOSTIR_ASSIGN_OR_RETURN(Plan other, plan_kernel(kernel, by_ops));
+    HOSTIR_ASSIGN_OR_RETURN(auto without, once(std::move(other), {}));
+    return once(std::move(plan), std::move(without));
+  }
+
+  std::string description() const override { return name_; }
+
+ private:
+  /// `without`: the same kernel without attention; null if `plan` has none.
+  KernelResult once(Plan plan, std::shared_ptr<const CompiledKernel> without) {
     const std::string content = content_of(plan);
     std::promise<KernelResult> promise;
     std::shared_future<KernelResult> known;
@@ -99,7 +123,7 @@ class Compiler final : public KernelCompiler {
       }
     }
     if (known.valid()) return known.get();
-    KernelResult result = make(std::move(plan));
+    KernelResult result = make(std::move(plan), std::move(without));
     promise.set_value(result);
     if (!result) {  // memory may be available the next time
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -108,9 +132,6 @@ class Compiler final : public KernelCompiler {
     return result;
   }
 
-  std::string description() const override { return name_; }
-
- private:
   Expected<DeviceCode> load_code(const std::string& text) const {
     if (text.empty()) return DeviceCode();
     const std::string key =
@@ -133,9 +154,30 @@ class Compiler final : public KernelCompiler {
     return launch;
   }
 
-  KernelResult make(Plan plan) const {
+  // The calls of a plan's attentions, by step; nullopt if cuDNN does not take them all.
+  std::optional<std::vector<std::shared_ptr<const AttentionCall>>> attention_calls(
+      const Plan& plan) {
+    std::vector<std::shared_ptr<const AttentionCall>> calls(plan.steps.size());
+    for (size_t s = 0; s < plan.steps.size(); ++s) {
+      const auto* attention = std::get_if<AttentionStep>(&plan.steps[s]);
+      if (attention == nullptr) continue;
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (!attention_) attention_ = AttentionHandle::create();
+      }
+      if (!*attention_) return std::nullopt;
+      calls[s] = AttentionCall::choose(*attention, **attention_);
+      if (calls[s] == nullptr) return std::nullopt;
+    }
+    return calls;
+  }
+
+  KernelResult make(Plan plan, std::shared_ptr<const CompiledKernel> without) {
     HOSTIR_TRY(check_cuda(cudaSetDevice(device_), "selecting a device"));
+    const auto attentions = attention_calls(plan);
+    if (!attentions) return without;
     LaunchPlan launch;
+    launch.unaligned = std::move(without);
     // Algorithms first: what cuBLASLt does not support is compiled with the rest.
     const ProductSetting setting{handle_->get(), options_, cache_, name_};
     std::vector<std::optional<ProductCall>> calls(plan.steps.size());
@@ -151,30 +193,34 @@ class Compiler final : public KernelCompiler {
         if (calls[s] && may_shift) unaligned[s] = ProductCall::choose(*product, setting, element);
       }
       const bool needs_text = product == nullptr || !calls[s] || !unaligned[s];
-      if (needs_text) text += without_comments(text_step(plan.steps[s]).text);
+      if (needs_text) text += without_comments(generated_part(plan.steps[s]).text);
     }
     HOSTIR_ASSIGN_OR_RETURN(launch.code, load_code(text));
+    const auto reserve = [&](int64_t bytes) {
+      launch.library_workspace_bytes = std::max(launch.library_workspace_bytes, bytes);
+    };
     for (size_t s = 0; s < plan.steps.size(); ++s) {
+      if (const auto& call = (*attentions)[s]) {
+        reserve(call->workspace_bytes());
+        launch.launches.emplace_back(AttentionLaunch{call});
+        continue;
+      }
       GeneratedLaunch generated;
       if (!calls[s] || !unaligned[s]) {
-        HOSTIR_ASSIGN_OR_RETURN(generated, resolve(launch.code, text_step(plan.steps[s])));
+        HOSTIR_ASSIGN_OR_RETURN(generated, resolve(launch.code, generated_part(plan.steps[s])));
       }
       if (!calls[s]) {
         launch.launches.emplace_back(std::move(generated));
         continue;
       }
       const auto& product = std::get<ProductStep>(plan.steps[s]);
-      launch.product_workspace_bytes =
-          std::max(launch.product_workspace_bytes, calls[s]->workspace_bytes());
-      if (unaligned[s]) {
-        launch.product_workspace_bytes =
-            std::max(launch.product_workspace_bytes, unaligned[s]->workspace_bytes());
-      }
+      reserve(calls[s]->workspace_bytes());
+      if (unaligned[s]) reserve(unaligned[s]->workspace_bytes());
       launch.launches.emplace_back(ProductLaunch{*calls[s], unaligned[s], product.a.buffer,
                                                  product.b.buffer, product.c.buffer, product.bias,
                                                  product.d.buffer, std::move(generated)});
     }
-    launch.product_workspace_bytes = (launch.product_workspace_bytes + 255) / 256 * 256;
+    launch.library_workspace_bytes = (launch.library_workspace_bytes + 255) / 256 * 256;
     for (const auto& constant : plan.constants) {
       HOSTIR_ASSIGN_OR_RETURN(DeviceMemory memory, DeviceMemory::copy_of(constant));
       launch.constants.push_back(std::move(memory));
@@ -209,6 +255,7 @@ class Compiler final : public KernelCompiler {
   std::shared_ptr<ProductHandle> handle_;
   std::mutex mutex_;
   std::map<std::string, std::shared_future<KernelResult>> kernels_;
+  std::optional<Expected<std::shared_ptr<AttentionHandle>>> attention_;  // once one was needed
 };
 
 }  // namespace

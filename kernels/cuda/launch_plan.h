@@ -9,10 +9,11 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/cuda/attention_call.h"
 #include "kernels/cuda/device_code.h"
 #include "kernels/cuda/kernel.h"
 #include "kernels/cuda/product_call.h"
-#include "kernels/cuda/recorded_products.h"
+#include "kernels/cuda/recorded_calls.h"
 
 namespace hostir::cuda {
 
@@ -46,7 +47,12 @@ struct ProductLaunch {
   std::optional<ProductCall> unaligned;
   int a = -1, b = -1, c = -1, bias = -1, d = -1;
   GeneratedLaunch plain;  // used if there is no algorithm for unaligned operands
-  std::unique_ptr<RecordedProducts> recorded = std::make_unique<RecordedProducts>();
+  std::unique_ptr<RecordedCalls> recorded = std::make_unique<RecordedCalls>();
+};
+
+struct AttentionLaunch {
+  std::shared_ptr<const AttentionCall> call;
+  std::unique_ptr<RecordedCalls> recorded = std::make_unique<RecordedCalls>();
 };
 
 struct LaunchPlan {
@@ -54,8 +60,11 @@ struct LaunchPlan {
   DeviceCode code;
   std::vector<DeviceMemory> constants;
   std::shared_ptr<ProductHandle> handle;
-  std::vector<std::variant<GeneratedLaunch, ProductLaunch>> launches;
-  int64_t product_workspace_bytes = 0;
+  std::vector<std::variant<GeneratedLaunch, ProductLaunch, AttentionLaunch>> launches;
+  int64_t library_workspace_bytes = 0;  // the most that a call of cuBLASLt or cuDNN needs
+  /// The same kernel without attention, for operands that are not aligned to 16 bytes; null if this
+  /// one has none.
+  std::shared_ptr<const CompiledKernel> unaligned;
   /// Parameters and results that must not be the same range: such a result is computed separately.
   std::vector<std::pair<size_t, size_t>> unsafe_pairs;
   std::vector<int64_t> shadow_offsets;  // by result, after everything else; -1: never needed

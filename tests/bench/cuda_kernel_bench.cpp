@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "hostir/ops/expand_composites.h"
 #include "hostir/text/parser.h"
 #include "kernels/cuda/kernel.h"
 
@@ -35,6 +36,16 @@ std::unique_ptr<Loaded> parsed(const std::string& text) {
     std::exit(1);
   }
   out->program = std::move(*program);
+  Function& function = out->program.functions.at(0);
+  if (function.kind == FunctionKind::kFusion) {
+    auto kernel = expand_composites(std::move(function), Origins::kNone);
+    if (!kernel) {
+      fmt::print("{}\n{}\n", kernel.error().message(), text);
+      std::exit(1);
+    }
+    function = std::move(*kernel);
+    function.kind = FunctionKind::kKernel;
+  }
   out->bound.function = hostir::kernels::borrowed(out->program.functions.at(0));
   for (const Value& value : out->bound.function->values) {
     Placement p;
@@ -257,6 +268,15 @@ std::string mlp(int64_t t, int64_t h) {
       t, h, 4 * h);
 }
 
+std::string attention(int64_t b, int64_t h, int64_t s, int64_t d) {
+  return fmt::format(
+      R"(fusion @f(%q: tensor<{0}xbf16>, %k: tensor<{0}xbf16>, %v: tensor<{0}xbf16>) -> (%y: tensor<{0}xbf16>) {{
+  %y = scaled_dot_product_attention %q, %k, %v {{causal = true}}
+  return %y
+}})",
+      fmt::format("{}x{}x{}x{}", b, h, s, d));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -329,6 +349,12 @@ int main(int argc, char** argv) {
   product(4096, 4096, 4096);
   product(128, 4096, 16384);
   product(16, 8192, 8192);
+  for (const auto& [batch, s] : {std::pair<int64_t, int64_t>{4, 2048}, {1, 8192}}) {
+    const Measured r = measure(compiler, attention(batch, 32, s, 128), 5, true);
+    const double flops = 2.0 * static_cast<double>(batch * 32 * s * s * 128);  // half of the scores
+    fmt::print("{:34} {:9.1f} us  {:5.0f} TFLOP/s\n",
+               fmt::format("causal attention {}x32x{}x128", batch, s), r.us, flops / r.us * 1e-6);
+  }
   using TokensHidden = std::pair<int64_t, int64_t>;
   for (const auto& [t, h] :
        {TokensHidden{128, 1024}, TokensHidden{1, 4096}, TokensHidden{128, 4096},

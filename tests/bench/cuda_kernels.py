@@ -5,6 +5,7 @@ Usage: cuda_kernels.py [--compile]. Prints one line per case: eager, and torch.c
 """
 import sys
 import torch
+import torch.nn.attention
 import torch.nn.functional as F
 
 
@@ -60,6 +61,13 @@ def main():
         a, w = rand(m, k), rand(n, k)
         us = graph_us(lambda: F.linear(a, w), 5)
         print(f"{f'linear {m}x{n}x{k}':34} {us:9.1f} us  {2 * m * n * k / us * 1e-6:5.0f} TFLOP/s", flush=True)
+    for b, s in [(4, 2048), (1, 8192)]:
+        q, k, v = (rand(b, 32, s, 128) for _ in range(3))
+        for backend in (torch.nn.attention.SDPBackend.FLASH_ATTENTION, torch.nn.attention.SDPBackend.CUDNN_ATTENTION):
+            with torch.nn.attention.sdpa_kernel(backend):
+                us = graph_us(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True), 5)
+            print(f"{f'causal attention {b}x32x{s}x128':34} {us:9.1f} us  {2 * b * 32 * s * s * 128 / us * 1e-6:5.0f} "
+                  f"TFLOP/s  {backend.name}", flush=True)
     for t, h in [(128, 1024), (1, 4096), (128, 4096), (2048, 4096), (2048, 8192)]:
         a, w, bw, v, bv = rand(t, h), rand(4 * h, h), rand(4 * h), rand(h, 4 * h), rand(h)
         us = graph_us(lambda: F.linear(F.gelu(F.linear(a, w, bw), approximate="tanh"), v, bv), 10)

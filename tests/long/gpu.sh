@@ -46,10 +46,14 @@ check() {
   else row "$name" FAIL "status $status after $((SECONDS - begin)) s; $last"; fi
 }
 
+# cuDNN comes with the toolkit, or with PyTorch.
+cudnn=$(python3 -c 'import nvidia.cudnn; print(list(nvidia.cudnn.__path__)[0])' 2> /dev/null)
+[ -n "$cudnn" ] && export LD_LIBRARY_PATH=$cudnn/lib:${LD_LIBRARY_PATH:-} CMAKE_PREFIX_PATH=$cudnn:${CMAKE_PREFIX_PATH:-}
+
 if wanted build; then
   begin=$SECONDS
   if cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHOSTIR_GUI=OFF -DHOSTIR_WERROR=OFF \
-      -DHOSTIR_PCH=ON -DHOSTIR_UNITY=ON > "$logs/configure.txt" 2>&1 &&
+      -DHOSTIR_PCH=ON -DHOSTIR_UNITY=ON -DHOSTIR_BENCH=ON > "$logs/configure.txt" 2>&1 &&
      timeout 330 cmake --build "$build" --target hostir unit_cuda unit_conformance > "$logs/build.txt" 2>&1
   then row "build" ok "$((SECONDS - begin)) s"
   else row "build" FAIL "see $logs"; tail -30 "$logs/configure.txt" "$logs/build.txt" 2> /dev/null; fi
@@ -106,6 +110,22 @@ if wanted programs; then
     both "way a, $n ranks, tp_mlp against sim" 60 "$hostir" run $mlp --mesh tp=$n --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5
     both "way a, $n ranks, tp_mlp against unsharded" 60 "$hostir" run $mlp --mesh tp=$n --backend cuda --check-unsharded --rtol 1e-4 --atol 1e-5 -q
   done
+  collect
+fi
+
+# The numbers that PyTorch and JAX gave.
+if wanted truth; then
+  cat > "$logs/hostir_cuda" << END
+#!/bin/sh
+case "\$1 \$*" in
+*--shapes-only*) exec "$PWD/$hostir" "\$@" ;;
+run* | test*) exec "$PWD/$hostir" "\$@" --backend cuda ;;
+*) exec "$PWD/$hostir" "\$@" ;;
+esac
+END
+  chmod +x "$logs/hostir_cuda"
+  both "PyTorch's recorded numbers, way a" 240 tests/checks/truth.sh "$logs/hostir_cuda"
+  both "JAX's recorded programs, way a" 240 python3 tests/checks/jax_cases.py "$logs/hostir_cuda" tests/truth/jax
   collect
 fi
 
@@ -170,7 +190,9 @@ if wanted bench && [ -x "$build/bin/cuda_kernel_bench" ]; then
   cat "$logs/bench_of_kernels__products_searched.txt"
 fi
 if wanted bench && python3 -c 'import torch' 2> /dev/null; then
-  LIMIT=150 check "bench, beside PyTorch" python3 tests/long/gpu_bench.py "$hostir"
+  check "PyTorch's kernels" python3 tests/bench/cuda_kernels.py
+  cat "$logs/PyTorch_s_kernels.txt"
+  LIMIT=180 check "bench, beside PyTorch" python3 tests/long/gpu_bench.py "$hostir"
   cat "$logs/bench__beside_PyTorch.txt"
   LIMIT=120 check "bench, beside a hand-written loop" python3 tests/long/gpu_bench.py "$hostir" --loop
   cat "$logs/bench__beside_a_hand_written_loop.txt"

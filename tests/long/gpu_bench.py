@@ -6,7 +6,7 @@ Ours is the wall time of many passes in a loop, with everything included. --seve
 all_reduce between them, of f32.
        gpu_bench.py HOSTIR --loop: beside a hand-written loop of the same library calls (tests/bench/cuda_loop.cu, built
 with nvcc), without and with a log; and what a launch costs the host beside a raw driver call.
-GPU_BENCH_SECONDS (65): no measurement starts later than this; the rest is named and left out.
+GPU_BENCH_SECONDS (110): no measurement starts later than this; the rest is named and left out.
        gpu_bench.py --program HIDDEN TOKENS ITERATIONS [RANKS] prints the program.
        torchrun --nproc-per-node N gpu_bench.py --torch: PyTorch on N devices, which the first form starts.
 """
@@ -33,7 +33,7 @@ REDUCED = [(1 << 10, 2000), (1 << 20, 2000), (1 << 24, 500), (1 << 30, 200)]
 
 
 STARTED = time.monotonic()
-SECONDS = float(os.environ.get("GPU_BENCH_SECONDS", "65"))
+SECONDS = float(os.environ.get("GPU_BENCH_SECONDS", "110"))
 
 
 def is_late(what):
@@ -44,8 +44,8 @@ def is_late(what):
     return spent > SECONDS
 
 
-def program(hidden, tokens, iterations, ranks=1):
-    inner = 4 * hidden
+def program(hidden, tokens, iterations, ranks=1, inner=0):
+    inner = inner or 4 * hidden
     x, g = f"{tokens}x{hidden}xbf16", f"{tokens}x{inner}xbf16"
     w1, w2 = f"{inner}x{hidden}xbf16", f"{hidden}x{inner}xbf16"
     return f"""mesh @m = <tp={ranks}>
@@ -143,7 +143,16 @@ def torchs(hidden, tokens):
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             forward()
-        return hand, timed(graph.replay)
+        replayed = timed(graph.replay)
+        torch._dynamo.reset()  # each size is compiled for itself
+        return hand, replayed, timed(torch.compile(forward, dynamic=False))
+
+
+def copy_bytes_per_us():
+    """Bytes read and written per microsecond by a copy of 128 MiB."""
+    x = torch.empty(1 << 27, device="cuda", dtype=torch.uint8)
+    y = torch.empty_like(x)
+    return 2 * x.numel() / timed(lambda: y.copy_(x))
 
 
 def torch_on_several():
@@ -209,11 +218,11 @@ def on_several(hostir):
 
 
 def on_one(hostir):
-    print(f"{'MLP bf16, us per forward':28} {'torch':>9} {'graph':>9} {'hostir':>9} {'graphs':>9} {'searched':>9} {'to best':>8}")
+    print(f"{'MLP bf16, us per forward':28} {'torch':>9} {'graph':>9} {'compiled':>9} {'hostir':>9} {'graphs':>9} {'searched':>9} {'to best':>8}")
     for hidden, tokens in SIZES:
         if is_late(f"H={hidden} T={tokens}"):
             continue
-        hand, graph = torchs(hidden, tokens) if torch else (float("inf"), float("inf"))
+        hand, graph, compiled = torchs(hidden, tokens) if torch else [float("inf")] * 3
         iterations = 2000 if tokens <= 128 else 100 if hidden < 8192 else 20
         text = program(hidden, tokens, iterations)
         mine = ours(hostir, text, iterations)
@@ -223,11 +232,19 @@ def on_one(hostir):
             print(f"H={hidden} T={tokens}: {mine} {searched} {captured}")
             continue
         best = min(mine, searched, captured)
-        print(f"H={hidden:<5} T={tokens:<18} {hand:9.1f} {graph:9.1f} {mine:9.1f} {captured:9.1f} {searched:9.1f} "
-              f"{best / min(hand, graph):8.2f}", flush=True)
+        print(f"H={hidden:<5} T={tokens:<18} {hand:9.1f} {graph:9.1f} {compiled:9.1f} {mine:9.1f} {captured:9.1f} "
+              f"{searched:9.1f} {best / min(hand, graph, compiled):8.2f}", flush=True)
     if is_late("way a, 4 ranks, H=4096 T=2048"):
         return
-    print(f"way a, 4 ranks, H=4096 T=2048: {text_of(ours(hostir, program(4096, 2048, 50, 4), 50))} per forward of all ranks")
+    hidden, tokens, ranks = 4096, 2048, 4
+    together = ours(hostir, program(hidden, tokens, 50, ranks), 50)
+    alone = ours(hostir, program(hidden, tokens, 200, 1, 4 * hidden // ranks), 200)  # the kernels of one rank
+    line = f"way a, {ranks} ranks, H={hidden} T={tokens}: {text_of(together)} per forward of all ranks"
+    if torch and not any(isinstance(t, str) for t in (together, alone)):
+        moved = 2 * ranks * tokens * hidden * 2 / copy_bytes_per_us()  # each rank's sum is read and its result written
+        line += (f"; {ranks} x {alone:.1f} us of kernels and {moved:.1f} us of copying: "
+                 f"{together / (ranks * alone + moved):.3f} times these")
+    print(line)
 
 
 def launch_program(iterations):

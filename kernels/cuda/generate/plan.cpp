@@ -15,6 +15,12 @@ struct Lifetime {
 
 std::vector<BufferUse> uses_of(const Step& step) {
   if (const auto* generated = std::get_if<GeneratedStep>(&step)) return generated->uses;
+  if (const auto* attention = std::get_if<AttentionStep>(&step)) {
+    return {{attention->q.buffer, false, ""},
+            {attention->k.buffer, false, ""},
+            {attention->v.buffer, false, ""},
+            {attention->o.buffer, true, ""}};
+  }
   const auto& product = std::get<ProductStep>(step);
   std::vector<BufferUse> uses = {{product.a.buffer, false, ""}, {product.b.buffer, false, ""}};
   if (product.bias >= 0) uses.push_back({product.bias, false, ""});
@@ -25,6 +31,12 @@ std::vector<BufferUse> uses_of(const Step& step) {
 }
 
 }  // namespace
+
+const GeneratedStep& generated_part(const Step& step) {
+  if (const auto* product = std::get_if<ProductStep>(&step)) return product->plain;
+  if (const auto* attention = std::get_if<AttentionStep>(&step)) return attention->call;
+  return std::get<GeneratedStep>(step);
+}
 
 void place_temporaries(Plan& plan) {
   std::vector<Lifetime> lives(plan.buffers.size());

@@ -1,6 +1,7 @@
 // A kernel as steps on buffers: the launches, their memory, and their order.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <variant>
@@ -69,7 +70,33 @@ struct ProductStep {
   GeneratedStep plain;  // plain loops, for what cuBLASLt does not support
 };
 
-using Step = std::variant<GeneratedStep, ProductStep>;
+/// Element (batch, head, row, column) of an operand of attention, in elements. The last stride
+/// is 1.
+struct Heads {
+  int buffer = -1;
+  int64_t offset = 0;
+  std::array<int64_t, 4> extents = {};
+  std::array<int64_t, 4> strides = {};
+};
+
+/// o = softmax(q k^T * scale) v. Several heads of q may share one of k and v. With `is_causal`,
+/// query i sees the keys up to i + diagonal.
+struct AttentionStep {
+  DType dtype = DType::kBF16;
+  Heads q;  // [batch, heads, queries, size]
+  Heads k;  // [batch, shared heads, keys, size]
+  Heads v;  // [batch, shared heads, keys, value size]
+  Heads o;  // [batch, heads, queries, value size]
+  double scale = 1;
+  bool is_causal = false;
+  int64_t diagonal = 0;
+  GeneratedStep call;  // without text: what the log shows of it
+};
+
+using Step = std::variant<GeneratedStep, ProductStep, AttentionStep>;
+
+/// The name, summary, bytes and flops of a step, and the code that runs without a library.
+const GeneratedStep& generated_part(const Step& step);
 
 struct Plan {
   std::vector<Buffer> buffers;

@@ -10,8 +10,13 @@
 namespace hostir::cuda {
 namespace {
 
-/// The common stride of dimensions merged into one, the last fastest; nullopt if they cannot be
-/// merged.
+bool is_library_matrix(int64_t row_stride, int64_t column_stride, int64_t rows, int64_t columns) {
+  return (column_stride == 1 && row_stride >= columns) ||
+         (row_stride == 1 && column_stride >= rows);
+}
+
+}  // namespace
+
 std::optional<int64_t> joined_stride(const Walk& walk, const Extents& extents,
                                      const IntList& dims) {
   std::optional<int64_t> stride;
@@ -32,12 +37,27 @@ int64_t volume_of(const Extents& extents, const IntList& dims) {
   return volume;
 }
 
-bool is_library_matrix(int64_t row_stride, int64_t column_stride, int64_t rows, int64_t columns) {
-  return (column_stride == 1 && row_stride >= columns) ||
-         (row_stride == 1 && column_stride >= rows);
+// A row-major copy of a part of a value, with its dimensions in the order of `dims`, and its
+// strides.
+int Planner::copied_in_order(uint32_t value, const Walk& walk, const Extents& extents,
+                             const std::vector<IntList>& dims, Extents& strides) {
+  Extents ordered;
+  Walk read{walk.offset, {}};
+  for (const IntList& list : dims) {
+    for (const int64_t d : list) {
+      ordered.push_back(extents[static_cast<size_t>(d)]);
+      read.strides.push_back(walk.strides[static_cast<size_t>(d)]);
+    }
+  }
+  const DType dtype = placement(value).dtype;
+  int64_t elems = 1;
+  for (const int64_t n : ordered) elems *= n;
+  const int from = root_buffer(value);
+  const int to = temporary(elems * size_bytes(dtype));
+  strides = kernels::strides_of(ordered);
+  emit_parts({copy_part(ordered, dtype, from, read, to, {0, strides})}, plan_);
+  return to;
 }
-
-}  // namespace
 
 // The part `box` of an operand with `dims` = {batch, rows, columns}. Copied to a matrix if it is
 // not one in memory.
@@ -61,21 +81,11 @@ Matrix Planner::dot_operand(uint32_t value, const Box& box, const std::vector<In
       return matrix;
     }
   }
-  Extents ordered;
-  Walk read{walk.offset, {}};
-  for (const IntList& list : dims) {
-    for (const int64_t d : list) {
-      ordered.push_back(extents[static_cast<size_t>(d)]);
-      read.strides.push_back(walk.strides[static_cast<size_t>(d)]);
-    }
-  }
-  const DType dtype = placement(value).dtype;
-  const int to = temporary(box.volume() * size_bytes(dtype));
-  const Walk write{0, kernels::strides_of(ordered)};
-  emit_parts({copy_part(ordered, dtype, from, read, to, write)}, plan_);
+  Extents strides;
+  const int to = copied_in_order(value, walk, extents, dims, strides);
   Matrix matrix{to, 0, {}, std::max<int64_t>(columns, 1), 1};
-  matrix.batch_strides.assign(write.strides.begin(),
-                              write.strides.begin() + static_cast<std::ptrdiff_t>(dims[0].size()));
+  matrix.batch_strides.assign(strides.begin(),
+                              strides.begin() + static_cast<std::ptrdiff_t>(dims[0].size()));
   return matrix;
 }
 

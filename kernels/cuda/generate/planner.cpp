@@ -32,8 +32,13 @@ Planner::Planner(const kernels::BoundKernel& kernel, std::vector<const Instructi
 }
 
 Expected<Plan> Planner::run() {
+  find_attention();
   for (const Instruction* instruction : body_) {
     if (!readers_.is_live(*instruction) || absorbed_.contains(instruction)) continue;
+    if (const auto found = attentions_.find(instruction); found != attentions_.end()) {
+      add_attention(found->second);
+      continue;
+    }
     HOSTIR_TRY(add(*instruction));
   }
   HOSTIR_TRY(finish());

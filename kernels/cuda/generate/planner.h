@@ -8,6 +8,7 @@
 //    that nothing outside the group reads are never stored.
 // 4. Products are steps of their own; a relu, gelu or sum that directly follows is fused.
 // 5. Concat, pack and unpack are stores to parts of a buffer, several per launch.
+// 6. All ops of an attention in 16-bit floats are one step (attention.h).
 #pragma once
 
 #include "kernels/common/bound_kernel.h"

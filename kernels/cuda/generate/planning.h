@@ -1,10 +1,12 @@
 // Internals of the planner, for the files that implement it.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
 
+#include "kernels/cuda/generate/attention.h"
 #include "kernels/cuda/generate/group.h"
 #include "kernels/cuda/generate/planner.h"
 #include "kernels/cuda/generate/values.h"
@@ -78,6 +80,8 @@ class Planner {
 
   // plan_dots.cpp
   Expected<void> add_dot(const Instruction& instruction);
+  int copied_in_order(uint32_t value, const Walk& walk, const Extents& extents,
+                      const std::vector<IntList>& dims, Extents& strides);
   Matrix dot_operand(uint32_t value, const Box& box, const std::vector<IntList>& dims);
 
   // plan_products.cpp
@@ -88,6 +92,11 @@ class Planner {
   bool absorb(const Instruction& next, uint32_t value, ProductStep& step);
   bool absorb_sum(const Instruction& next, uint32_t value, ProductStep& step);
 
+  // plan_attention.cpp
+  void find_attention();
+  void add_attention(const Attention& attention);
+  Heads heads_of(uint32_t value, const AttentionDims& dims);
+
   const kernels::BoundKernel& kernel_;
   std::vector<const Instruction*> body_;
   CompilerOptions options_;
@@ -97,8 +106,9 @@ class Planner {
   std::vector<std::vector<uint32_t>> defined_;  // by group
   // (reader, group with its values)
   std::set<std::pair<const Instruction*, const Group*>> inlined_;
-  // fused into a product's epilogue
+  // fused into a product's epilogue, or part of an attention
   std::set<const Instruction*> absorbed_;
+  std::map<const Instruction*, Attention> attentions_;  // by its last op
   std::vector<int> result_buffers_;
   Plan plan_;
 };

@@ -14,6 +14,13 @@ std::vector<KernelSource> sources_of(const Plan& plan) {
                                                       generated->summary, generated->text)});
       continue;
     }
+    if (const auto* attention = std::get_if<AttentionStep>(&step)) {
+      const GeneratedStep& call = attention->call;
+      sources.push_back({call.name, fmt::format("// {}: {}\n// One call of cuDNN, or these ops one "
+                                                "by one where it is missing.\n",
+                                                call.name, call.summary)});
+      continue;
+    }
     const auto& product = std::get<ProductStep>(step);
     const bool is_library = cublas_may_take(product);
     std::string text = fmt::format("// {}: {}\n", product.plain.name, product.plain.summary);

@@ -1,6 +1,5 @@
-#include "kernels/cuda/recorded_products.h"
+#include "kernels/cuda/recorded_calls.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -10,7 +9,7 @@
 namespace hostir::cuda {
 namespace {
 
-// A capture takes as long as some 20 calls, so a product that runs once or twice is not captured.
+// A capture takes as long as some 20 calls, so what runs once or twice is not captured.
 constexpr int kCallsBeforeRecording = 3;
 // A program whose pointers always change must not fill the memory.
 constexpr size_t kMostEntries = 256;
@@ -89,7 +88,7 @@ std::vector<CUgraphNode> chain(CUgraph graph) {
 
 }  // namespace
 
-class RecordedProducts::Recording {
+class RecordedCalls::Recording {
  public:
   explicit Recording(cudaGraph_t graph) : graph_(graph) {}
   ~Recording() { static_cast<void>(cudaGraphDestroy(graph_)); }
@@ -146,10 +145,10 @@ class RecordedProducts::Recording {
   std::vector<KernelLaunch> launches_;
 };
 
-RecordedProducts::RecordedProducts() = default;
-RecordedProducts::~RecordedProducts() = default;
+RecordedCalls::RecordedCalls() = default;
+RecordedCalls::~RecordedCalls() = default;
 
-size_t RecordedProducts::KeyHash::operator()(const Key& key) const {
+size_t RecordedCalls::KeyHash::operator()(const Pointers& key) const {
   uint64_t hash = 0;
   for (const void* pointer : key) {
     hash = (hash ^ reinterpret_cast<uintptr_t>(pointer)) * 0x9E3779B97F4A7C15u;
@@ -158,14 +157,12 @@ size_t RecordedProducts::KeyHash::operator()(const Key& key) const {
   return hash;
 }
 
-std::shared_ptr<const RecordedProducts::Recording> RecordedProducts::recording_for(
-    const ProductCall& call, cublasLtHandle_t handle, const ProductCall::Pointers& pointers,
-    void* workspace) {
+std::shared_ptr<const RecordedCalls::Recording> RecordedCalls::recording_for(
+    const Pointers& pointers, const Call& call) {
   const std::lock_guard lock(mutex_);
-  const Key key = {pointers.a, pointers.b, pointers.c, pointers.bias, pointers.d, workspace};
-  const auto known = entries_.find(key);
+  const auto known = entries_.find(pointers);
   if (known == entries_.end() && entries_.size() >= kMostEntries) entries_.clear();
-  Entry& entry = known != entries_.end() ? known->second : entries_[key];
+  Entry& entry = known != entries_.end() ? known->second : entries_[pointers];
   if (entry.calls > kCallsBeforeRecording) return entry.recording;
   if (++entry.calls <= kCallsBeforeRecording || !driver().is_complete()) return nullptr;
   cudaStream_t stream = nullptr;
@@ -173,7 +170,7 @@ std::shared_ptr<const RecordedProducts::Recording> RecordedProducts::recording_f
   if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess) {
     // Relaxed: other threads may allocate and synchronise meanwhile.
     bool captured = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed) == cudaSuccess;
-    captured = captured && call.run(handle, pointers, workspace, stream) == CUBLAS_STATUS_SUCCESS;
+    captured = captured && call(stream) == cudaSuccess;
     captured = cudaStreamEndCapture(stream, &graph) == cudaSuccess && captured;
     cudaStreamDestroy(stream);
     if (graph != nullptr) {
@@ -181,19 +178,13 @@ std::shared_ptr<const RecordedProducts::Recording> RecordedProducts::recording_f
       if (captured && recording->read()) entry.recording = std::move(recording);
     }
   }
-  static_cast<void>(cudaGetLastError());  // cuBLASLt goes on serving what cannot be recorded
+  static_cast<void>(cudaGetLastError());  // the library goes on serving what cannot be recorded
   return entry.recording;
 }
 
-cudaError_t RecordedProducts::run(const ProductCall& call, cublasLtHandle_t handle,
-                                  const ProductCall::Pointers& pointers, void* workspace,
-                                  Stream stream) {
-  if (const auto recording = recording_for(call, handle, pointers, workspace)) {
-    return recording->launch(stream);
-  }
-  return call.run(handle, pointers, workspace, stream) == CUBLAS_STATUS_SUCCESS
-             ? cudaSuccess
-             : cudaErrorLaunchFailure;
+cudaError_t RecordedCalls::run(const Pointers& pointers, const Call& call, Stream stream) {
+  if (const auto recording = recording_for(pointers, call)) return recording->launch(stream);
+  return call(stream);
 }
 
 }  // namespace hostir::cuda
