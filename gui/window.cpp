@@ -46,9 +46,9 @@ void on_drop(GLFWwindow* window, int count, const char** paths) {
 }
 
 /// Draws frames and measures them.
-class Painter {
+class WindowPainter {
  public:
-  Painter(GLFWwindow* window, App& app) : window_(window), app_(app) {}
+  WindowPainter(GLFWwindow* window, App& app) : window_(window), app_(app) {}
 
   void paint(const ScriptInput* input) {
     if (app_.needs_style()) {
@@ -108,7 +108,8 @@ void sleep(App& app) {
   }
 }
 
-void run_interactive(GLFWwindow* window, App& app, Painter& painter, const EndSignals& signals) {
+void run_interactive(GLFWwindow* window, App& app, WindowPainter& painter,
+                     const EndSignals& signals) {
   // Draw a few frames after each event, so that hover and popups settle, then sleep until the next
   // one. An event during these frames starts the count again.
   constexpr int kSettlingFrames = 3;
@@ -137,7 +138,7 @@ void run_interactive(GLFWwindow* window, App& app, Painter& painter, const EndSi
   }
 }
 
-Expected<void> run_script(GLFWwindow* window, App& app, Painter& painter,
+Expected<void> run_script(GLFWwindow* window, App& app, WindowPainter& painter,
                           const WindowOptions& options) {
   Script script(options.script);
   const auto frame = [&](const ScriptInput* input) {
@@ -181,7 +182,7 @@ Expected<void> run_window(interp::SessionFactory& factory, AppOptions app_option
   App app(factory, std::move(app_options), [] { glfwPostEmptyEvent(); });
   glfwSetWindowUserPointer(window.get(), &app);
   glfwSetDropCallback(window.get(), on_drop);
-  Painter painter(window.get(), app);
+  WindowPainter painter(window.get(), app);
   if (scripted) return run_script(window.get(), app, painter, options);
   run_interactive(window.get(), app, painter, *signals);
   app.write_what_changed();  // before teardown, which may take a while

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string sql_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
   return out + "'";
@@ -57,7 +57,7 @@ class Merger {
   }
 
   Expected<void> add(const std::string& path, size_t file) {
-    HOSTIR_TRY(database_.execute("ATTACH DATABASE " + quoted(path) + " AS s"));
+    HOSTIR_TRY(database_.execute("ATTACH DATABASE " + sql_quoted(path) + " AS s"));
     HOSTIR_TRY(check_program(path));
     HOSTIR_ASSIGN_OR_RETURN(const int64_t offset, clock_offset(path, file));
     HOSTIR_TRY(take_rows("s", file, offset));
@@ -186,9 +186,9 @@ class Merger {
       HOSTIR_TRY(database_.execute(fmt::format(
           "INSERT INTO main.gap (kind, text) SELECT 'contradiction', {} WHERE (SELECT virtual_time "
           "FROM main.run) = 0",
-          quoted(fmt::format("the clock of {} is not aligned with the others: they share no "
-                             "collective that ended",
-                             fs::path(path).filename().string())))));
+          sql_quoted(fmt::format("the clock of {} is not aligned with the others: they share no "
+                                 "collective that ended",
+                                 fs::path(path).filename().string())))));
       return 0;
     }
     HOSTIR_ASSIGN_OR_RETURN(

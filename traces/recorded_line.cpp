@@ -16,7 +16,7 @@ using interp::DecisionRecord;
 
 namespace {
 
-tl::unexpected<Error> damaged(std::string sentence) {
+tl::unexpected<Error> damaged_line(std::string sentence) {
   return fail(ErrorKind::kRuntime, "log_damaged", std::move(sentence));
 }
 
@@ -39,9 +39,9 @@ Expected<interp::RecordedEdit> parse_edit(const std::string& detail) {
   const size_t plus = detail.rfind('+');
   const size_t colon = detail.find(':', plus == std::string::npos ? 0 : plus);
   if (plus == std::string::npos || colon == std::string::npos)
-    return damaged("an edit in the log is damaged");
+    return damaged_line("an edit in the log is damaged");
   auto bytes = parse_hex(std::string_view(detail).substr(colon + 1));
-  if (!bytes) return damaged("an edit in the log is damaged");
+  if (!bytes) return damaged_line("an edit in the log is damaged");
   return interp::RecordedEdit{detail.substr(0, plus),
                               std::strtoll(detail.c_str() + plus + 1, nullptr, 10),
                               std::move(*bytes)};
@@ -51,7 +51,7 @@ Expected<DecisionRecord::Kind> parse_kind(const std::string& name) {
   if (name == "freeze") return DecisionRecord::Kind::kFreeze;
   if (name == "thaw") return DecisionRecord::Kind::kThaw;
   if (name == "edit") return DecisionRecord::Kind::kEdit;
-  return damaged("the log has a decision of an unknown kind, \"" + name + "\"");
+  return damaged_line("the log has a decision of an unknown kind, \"" + name + "\"");
 }
 
 /// Collects decisions in the order in which they were first taken; keeps those of the last branch.
@@ -59,8 +59,8 @@ class LineBuilder {
  public:
   Expected<void> add(uint64_t number, const interp::Decision& decision) {
     if (number > line_.decisions.size()) {
-      return damaged(fmt::format("the log has no decision {} before decision {}",
-                                 line_.decisions.size(), number));
+      return damaged_line(fmt::format("the log has no decision {} before decision {}",
+                                      line_.decisions.size(), number));
     }
     line_.decisions.resize(number);
     line_.decisions.push_back(decision);
@@ -93,7 +93,7 @@ Expected<std::vector<ManualDecision>> manual_decisions(Database& database,
     d.number = static_cast<uint64_t>(s.integer(1));
     HOSTIR_ASSIGN_OR_RETURN(d.kind, parse_kind(s.text(2)));
     const int64_t rank = s.integer_or(3, interp::kNoRank);
-    if (rank < 0 || rank >= rank_count) return damaged("a decision names no rank of the run");
+    if (rank < 0 || rank >= rank_count) return damaged_line("a decision names no rank of the run");
     d.rank = static_cast<interp::Rank>(rank);
     if (d.kind == DecisionRecord::Kind::kEdit) {
       HOSTIR_ASSIGN_OR_RETURN(d.edit, parse_edit(s.text(4)));

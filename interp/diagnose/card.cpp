@@ -54,7 +54,7 @@ std::string who(const CardSide& side) {
 
 const char* s_of(const CardSide& side) { return side.ranks.size() == 1 ? "s" : ""; }
 
-int64_t element_count(const Call& call) {
+int64_t elements_of(const Call& call) {
   if (!call.shape) return -1;
   int64_t count = 1;
   for (const int64_t d : *call.shape) count *= d;
@@ -76,7 +76,7 @@ std::string root_of(const Call& call) { return call.root ? std::to_string(*call.
 
 class CardMaker {
  public:
-  CardMaker(const Run& run, const Meeting& meeting, const ProgramWords& words)
+  CardMaker(const Run& run, const Meeting& meeting, const ProgramTexts& words)
       : run_(run), meeting_(meeting), words_(words) {}
 
   MismatchCard make() {
@@ -193,8 +193,8 @@ class CardMaker {
                        : fmt::format("{} element{}", count, count == 1 ? "" : "s");
     };
     std::string text =
-        element_count(a) != element_count(b)
-            ? both("bring", elements(element_count(a)), elements(element_count(b)))
+        elements_of(a) != elements_of(b)
+            ? both("bring", elements(elements_of(a)), elements(elements_of(b)))
             : both("bring", "the shape [" + dims_text(a) + "]", "[" + dims_text(b) + "]");
     for (const CardSide* side : {&one, &most}) {
       const auto operand = words_.operands.find(side->instruction);
@@ -262,13 +262,13 @@ class CardMaker {
 
   const Run& run_;
   const Meeting& meeting_;
-  const ProgramWords& words_;
+  const ProgramTexts& words_;
   MismatchCard card_;
 };
 
 }  // namespace
 
-MismatchCard mismatch_card(const Run& run, const Meeting& meeting, const ProgramWords& words) {
+MismatchCard mismatch_card(const Run& run, const Meeting& meeting, const ProgramTexts& words) {
   return CardMaker(run, meeting, words).make();
 }
 

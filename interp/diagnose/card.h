@@ -53,14 +53,14 @@ struct MismatchCard {
 };
 
 /// Texts from the program, if there is one.
-struct ProgramWords {
+struct ProgramTexts {
   std::map<model::InstructionId, uint32_t> lines;        // from 1
   std::map<model::InstructionId, std::string> operands;  // `%part is a subview %a[0:3] (line 41)`
 };
 
 /// `meeting` must belong to `run`.
 MismatchCard mismatch_card(const model::Run& run, const model::Meeting& meeting,
-                           const ProgramWords& words = {});
+                           const ProgramTexts& words = {});
 
 /// `called broadcast`, `named root 1`, `brought f32[3]`: the first field in which a call differs
 /// from the other.

@@ -10,7 +10,7 @@
 namespace hostir::cpu {
 namespace {
 
-constexpr int64_t kPieceElems = 16 * kTileElems;
+constexpr int64_t kFoldPieceElems = 16 * kTileElems;
 /// Inputs of one strand; division, store and end need steps too.
 constexpr size_t kMostInputs = kMostStrandSteps - 4;
 
@@ -96,10 +96,10 @@ bool fold_in_order(Reduction reduction, DType dtype, std::span<const std::byte* 
                    std::byte* out, int64_t elems) {
   if (dtype != DType::kF32 && dtype != DType::kBF16) return false;
   const StrandTable& table = tile_ops(detected_isa()).strands;
-  parallel_for((elems + kPieceElems - 1) / kPieceElems, [&](int64_t piece) {
+  parallel_for((elems + kFoldPieceElems - 1) / kFoldPieceElems, [&](int64_t piece) {
     TileFolder folder(table, reduction, dtype, inputs, out);
-    const int64_t end = std::min(elems, (piece + 1) * kPieceElems);
-    for (int64_t at = piece * kPieceElems; at < end; at += kTileElems) {
+    const int64_t end = std::min(elems, (piece + 1) * kFoldPieceElems);
+    for (int64_t at = piece * kFoldPieceElems; at < end; at += kTileElems) {
       folder.run(at, std::min(kTileElems, end - at));
     }
   });

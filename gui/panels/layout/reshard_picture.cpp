@@ -293,7 +293,7 @@ std::string headline(const Reshard& r) {
 }
 
 // "r1 has not arrived, r2 called max: nothing moves."
-std::string absent_text(const Absent& absent, bool ended) {
+std::string absence_text(const Absent& absent, bool ended) {
   std::map<std::string, std::vector<interp::Rank>> by_reason;
   for (const auto& [rank, why] : absent) by_reason[why].push_back(rank);
   std::string text;
@@ -317,7 +317,7 @@ void draw_reshard(Frame& frame, const Reshard& r, const Absent& absent) {
     frame.ui.tag("reshard/problem", r.problem);
   }
   if (!absent.empty()) {
-    const std::string text = absent_text(absent, is_ended(*frame.model.snapshot()));
+    const std::string text = absence_text(absent, is_ended(*frame.model.snapshot()));
     frame.ui.state_word(StateKind::kWaiting, text);
     frame.ui.tag("reshard/absent", text);
   }

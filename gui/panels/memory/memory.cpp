@@ -20,7 +20,7 @@ struct LinesKey {
   friend bool operator==(const LinesKey&, const LinesKey&) = default;
 };
 
-constexpr ImGuiTableFlags kTable =
+constexpr ImGuiTableFlags kHeldTable =
     ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingFixedFit;
 
 class MemoryPanel : public Panel {
@@ -168,7 +168,7 @@ class MemoryPanel : public Panel {
   }
 
   static void draw_now(Frame& frame, const interp::MemorySnapshot& m) {
-    if (!ImGui::BeginTable("allocations", 5, kTable, list_size(frame))) return;
+    if (!ImGui::BeginTable("allocations", 5, kHeldTable, list_size(frame))) return;
     ImGui::TableSetupScrollFreeze(0, 1);
     for (const char* column : {"value", "bytes", "version", "written by", ""})
       ImGui::TableSetupColumn(column);
@@ -214,7 +214,7 @@ class MemoryPanel : public Panel {
     frame.ui.text_dim(text);
     ImGui::PopTextWrapPos();
     frame.ui.tag("memory/held", text);
-    if (rows.empty() || !ImGui::BeginTable("held", 5, kTable, list_size(frame))) return;
+    if (rows.empty() || !ImGui::BeginTable("held", 5, kHeldTable, list_size(frame))) return;
     ImGui::TableSetupScrollFreeze(0, 1);
     for (const char* column : {"value", "bytes", "share", "kind", "allocated by"})
       ImGui::TableSetupColumn(column);

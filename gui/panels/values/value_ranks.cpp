@@ -13,12 +13,12 @@ namespace hostir::gui {
 namespace {
 
 constexpr size_t kMaxColumns = 32;
-constexpr int64_t kMaxElements = 512;
+constexpr int64_t kMaxWindowElements = 512;
 
-// A window of the tensor around the selected element, with at most kMaxElements elements.
+// A window of the tensor around the selected element, with at most kMaxWindowElements elements.
 Box window_of(const Extents& global, const std::vector<int64_t>& element) {
   Box box = Box::whole(global);
-  int64_t budget = kMaxElements;
+  int64_t budget = kMaxWindowElements;
   for (size_t d = global.size(); d-- > 0;) {
     const int64_t width = std::max<int64_t>(1, std::min(global[d], budget));
     if (global[d] > width) {

@@ -16,24 +16,24 @@ namespace {
 
 constexpr int kMaxRankColumns = 32;
 
-struct Cell {
+struct WatchCell {
   std::string text;
   enum class Tone : uint8_t { kPlain, kChanged, kDim, kPending } tone = Tone::kPlain;
   std::string note;  // shown in the tooltip
 };
 
-Cell make_cell(Frame& frame, const interp::WatchExpr& expr, const interp::ValueQuery& query) {
+WatchCell make_cell(Frame& frame, const interp::WatchExpr& expr, const interp::ValueQuery& query) {
   const ReadingSlot& slot = frame.model.reading(query);
-  if (!slot.reading) return {slot.pending ? "..." : "-", Cell::Tone::kDim, slot.error};
-  Cell cell{interp::watch_text(expr, slot.reading->tensor), Cell::Tone::kPlain, ""};
+  if (!slot.reading) return {slot.pending ? "..." : "-", WatchCell::Tone::kDim, slot.error};
+  WatchCell cell{interp::watch_text(expr, slot.reading->tensor), WatchCell::Tone::kPlain, ""};
   for (const std::string& note : slot.reading->notes) cell.note += note + "\n";
-  if (slot.reading->undefined) return {"not written", Cell::Tone::kDim, cell.note};
+  if (slot.reading->undefined) return {"not written", WatchCell::Tone::kDim, cell.note};
   const ReadingPtr before = frame.model.previous_reading(query);
   if (before && before != slot.reading && !(before->tensor == slot.reading->tensor)) {
-    cell.tone = Cell::Tone::kChanged;
+    cell.tone = WatchCell::Tone::kChanged;
     cell.note += "changed since the last stop; it was " + interp::watch_text(expr, before->tensor);
   }
-  if (slot.pending) cell.tone = Cell::Tone::kPending;
+  if (slot.pending) cell.tone = WatchCell::Tone::kPending;
   return cell;
 }
 
@@ -154,7 +154,7 @@ class WatchesPanel : public Panel {
       ImGui::TableNextColumn();
       const interp::AllocationSnapshot* held = tensor.by_rank[static_cast<size_t>(r)];
       const Box part = held ? box->intersect(held->placement.box) : Box();
-      Cell cell{"\u00b7", Cell::Tone::kDim, "this rank does not hold it"};
+      WatchCell cell{"\u00b7", WatchCell::Tone::kDim, "this rank does not hold it"};
       if (held && !part.empty()) {
         query.rank = r;
         query.box = part;
@@ -164,12 +164,12 @@ class WatchesPanel : public Panel {
     }
   }
 
-  static void show(Frame& frame, const Cell& cell, const std::string& name) {
+  static void show(Frame& frame, const WatchCell& cell, const std::string& name) {
     const Palette& p = frame.ui.pal();
-    const bool changed = cell.tone == Cell::Tone::kChanged;
-    const ImU32 colour = changed                           ? p.changed
-                         : cell.tone == Cell::Tone::kPlain ? p.text
-                                                           : p.text_dim;
+    const bool changed = cell.tone == WatchCell::Tone::kChanged;
+    const ImU32 colour = changed                                ? p.changed
+                         : cell.tone == WatchCell::Tone::kPlain ? p.text
+                                                                : p.text_dim;
     ImGui::PushStyleColor(ImGuiCol_Text, colour);
     frame.ui.text_mono(changed ? "\u25b8 " + cell.text : cell.text);
     ImGui::PopStyleColor();

@@ -302,7 +302,7 @@ const model::Meeting* meeting_of(const Snapshot& shot, const LedgerRow& row) {
 
 diagnose::MismatchCard mismatch_card(const Snapshot& shot, const model::Meeting& meeting) {
   model::Run run = *shot.run;
-  diagnose::ProgramWords words;
+  diagnose::ProgramTexts words;
   // A list of logged instructions has no operands or conditions.
   if (!shot.program || !shot.program->code || !shot.no_stepping.empty())
     return diagnose::mismatch_card(run, meeting, words);

@@ -17,7 +17,7 @@ namespace hostir::interp {
 namespace {
 
 using K = CommandKind;
-using Step = StepCommand::Kind;
+using StepKind = StepCommand::Kind;
 
 InterpreterOptions interpreter_options(const LiveOptions& options, Rank ranks) {
   InterpreterOptions out;
@@ -146,21 +146,21 @@ Expected<Outcome> LiveSession::execute(const Command& command, std::stop_token s
 Expected<Outcome> LiveSession::run_command(const Command& command, std::stop_token stop) {
   switch (command.kind) {
     case K::kStep:
-      return step(Step::kInto, Direction::kForward, command, stop);
+      return step(StepKind::kInto, Direction::kForward, command, stop);
     case K::kNext:
-      return step(Step::kOver, Direction::kForward, command, stop);
+      return step(StepKind::kOver, Direction::kForward, command, stop);
     case K::kFinish:
-      return step(Step::kOut, Direction::kForward, command, stop);
+      return step(StepKind::kOut, Direction::kForward, command, stop);
     case K::kContinue:
-      return step(Step::kContinue, Direction::kForward, command, stop);
+      return step(StepKind::kContinue, Direction::kForward, command, stop);
     case K::kReverseStep:
-      return step(Step::kInto, Direction::kBackward, command, stop);
+      return step(StepKind::kInto, Direction::kBackward, command, stop);
     case K::kReverseNext:
-      return step(Step::kOver, Direction::kBackward, command, stop);
+      return step(StepKind::kOver, Direction::kBackward, command, stop);
     case K::kReverseFinish:
-      return step(Step::kOut, Direction::kBackward, command, stop);
+      return step(StepKind::kOut, Direction::kBackward, command, stop);
     case K::kReverseContinue:
-      return step(Step::kContinue, Direction::kBackward, command, stop);
+      return step(StepKind::kContinue, Direction::kBackward, command, stop);
     case K::kUntil:
       return until(Direction::kForward, command, stop);
     case K::kReverseUntil:
@@ -241,14 +241,14 @@ Expected<Outcome> LiveSession::run_stepper(const StepCommand& command, std::stop
   return outcome_of(report);
 }
 
-Expected<Outcome> LiveSession::step(Step kind, Direction direction, const Command& command,
+Expected<Outcome> LiveSession::step(StepKind kind, Direction direction, const Command& command,
                                     std::stop_token stop) {
   StepCommand step;
   step.kind = kind;
   step.direction = direction;
-  if (kind != Step::kContinue) step.focus = scope();
+  if (kind != StepKind::kContinue) step.focus = scope();
   step.own_visits = some_ranks();
-  if (kind == Step::kOut && step.focus.empty()) step.focus = {focus_};
+  if (kind == StepKind::kOut && step.focus.empty()) step.focus = {focus_};
   const int64_t count = command.numbers.empty() ? 1 : command.numbers.front();
   Outcome total;
   for (int64_t i = 0; i < count; ++i) {
@@ -272,23 +272,23 @@ Expected<Outcome> LiveSession::until(Direction direction, const Command& command
   step.own_visits = some_ranks();
   switch (place.kind) {
     case Place::Kind::kCollective:
-      step.kind = Step::kNextCollective;
+      step.kind = StepKind::kNextCollective;
       break;
     case Place::Kind::kRendezvous:
       if (!place.name.empty()) return until_happening(direction, command, stop);
-      step.kind = Step::kRendezvous;
+      step.kind = StepKind::kRendezvous;
       break;
     case Place::Kind::kNan:
     case Place::Kind::kWrite:
       return until_happening(direction, command, stop);
     case Place::Kind::kFault:
     case Place::Kind::kEnd:
-      step.kind = Step::kContinue;
+      step.kind = StepKind::kContinue;
       break;
     default: {
       HOSTIR_ASSIGN_OR_RETURN(
           step.target, find_places(place, *prepared_->view, snapshot_->rank(focus_).function));
-      step.kind = Step::kToInstruction;
+      step.kind = StepKind::kToInstruction;
     }
   }
   HOSTIR_ASSIGN_OR_RETURN(Outcome out, run_stepper(step, stop));
@@ -304,7 +304,7 @@ Expected<Outcome> LiveSession::until_happening(Direction direction, const Comman
   breakpoint.place = command.place;
   HOSTIR_ASSIGN_OR_RETURN(const uint32_t number, breakpoints_->add(breakpoint, focus_));
   StepCommand step;
-  step.kind = Step::kContinue;
+  step.kind = StepKind::kContinue;
   step.direction = direction;
   unnamed_ = number;
   auto out = run_stepper(step, stop);
@@ -335,7 +335,7 @@ Expected<Outcome> LiveSession::go_to(const Command& command, std::stop_token sto
   // Beyond the known history, the run continues. At the end of a complete run, its outcome is the
   // stop reason.
   StepCommand onwards;
-  onwards.kind = Step::kContinue;
+  onwards.kind = StepKind::kContinue;
   onwards.max_decisions = target - known;
   bool can_move = false;
   for (Rank r = 0; r < prepared_->code->rank_count; ++r)
@@ -365,7 +365,7 @@ Expected<Outcome> LiveSession::restart(std::stop_token stop) {
     stepper_->moved();
     builder_->forget();
   }
-  return step(Step::kContinue, Direction::kForward, Command{}, stop);
+  return step(StepKind::kContinue, Direction::kForward, Command{}, stop);
 }
 
 Expected<Outcome> LiveSession::choose_ranks(const Command& command) {
