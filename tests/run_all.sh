@@ -6,24 +6,36 @@ cd "$(dirname "$0")/.."
 tests/setup.sh --dev || { echo "0 passed, 1 failed"; exit 1; }
 out=build-test
 mkdir -p "$out"
-passed=0
-failed=0
+rm -f "$out"/*.count
 
-# step NAME COMMAND...: runs the command, keeps its output, and adds up its tests if the output has a count.
+# step NAME COMMAND...: runs the command, keeps its output, prints a line, and the end of the output if it failed. Keeps
+# how many tests passed and failed: as the output says, else the step is one test.
 step() {
-  local name=$1; shift
-  local log="$out/$name.log" begin=$SECONDS
-  if "$@" >"$log" 2>&1; then local status=ok; else local status=FAILED; fi
-  local counts
+  local name=$1 log="$out/$1.log" begin=$SECONDS status=ok counts good=0 bad=0 lines
+  shift
+  "$@" >"$log" 2>&1 || status=FAILED
   counts=$(tail -n 3 "$log" | grep -Eo '^[0-9]+ passed, [0-9]+ failed' | tail -n 1)
-  if [ -n "$counts" ]; then
-    passed=$((passed + ${counts%% passed*}))
-    local bad=${counts##*, }; failed=$((failed + ${bad%% failed}))
-    [ "$status" = FAILED ] && [ "${bad%% failed}" = 0 ] && failed=$((failed + 1))
-  elif [ "$status" = ok ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-  printf '%-28s %-6s %4ds  %s\n' "$name" "$status" $((SECONDS - begin)) "$counts"
-  [ "$status" = FAILED ] && tail -n 40 "$log"
-  return 0
+  if [ -n "$counts" ]; then read -r good _ bad _ <<<"$counts"; elif [ "$status" = ok ]; then good=1; fi
+  [ "$status" = FAILED ] && [ "$bad" = 0 ] && bad=1
+  echo "$good $bad" >"$out/$name.count"
+  lines=$(printf '%-28s %-6s %4ds  %s' "$name" "$status" $((SECONDS - begin)) "$counts")
+  [ "$status" = FAILED ] && lines+=$'\n'$(tail -n 40 "$log")
+  printf '%s\n' "$lines"  # at once, because another step may end at the same time
+}
+
+# beside NAME COMMAND...: a step for one core. Two run at a time, or one while the sanitizer builds are compiled.
+# wait_for_steps waits for the last of them.
+beside_ids=()
+beside() {
+  while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+  step "$@" &
+  beside_ids+=($!)
+}
+wait_for_steps() { wait "${beside_ids[@]}"; }
+
+# finish: prints how many tests passed and failed, and fails if any did.
+finish() {
+  cat "$out"/*.count | awk '{ passed += $1; failed += $2 } END { print passed + 0 " passed, " failed + 0 " failed"; exit failed > 0 }'
 }
 
 # unit PRESET [FOLDER...]: runs the unit tests of these folders, or all, in halves, two at a time; ends with their sum.
@@ -60,13 +72,16 @@ unit() {
 configure_and_build() {
   local preset=$1
   shift
-  cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}
+  cmake --preset "$preset" && cmake --build --preset "$preset" --parallel "$(nproc)" ${1:+--target "$@"}
 }
 
-# What each sanitizer covers: AddressSanitizer the parsers, the compiler, kernels and buffers, ThreadSanitizer the folders
-# with threads. Both run all scripts. tests/long/sanitizers.sh runs all unit tests.
+# What each sanitizer covers: AddressSanitizer the unit tests of parsers, the compiler, kernels and buffers, and all scripts;
+# ThreadSanitizer the unit tests of folders with threads, and scripts that run on several ranks. Scripts with
+# AVX2 are those that compute most. tests/long/sanitizers.sh runs everything under everything.
 memory=(core cpu cuda device import io ir modules ops passes pipeline script session sim text traces)
 threaded=(cpu cuda device session sim traces)
+ranks=(tests/programs tests/scripts/collectives tests/scripts/faults tests/scripts/stuck)
+kernels=(tests/programs tests/scripts/ops)
 
 # Compiles the sanitizer builds while the plain build is checked, because many checks wait for the disk.
 build_behind() {
@@ -81,16 +96,17 @@ built_behind() {
   return "$(cat "$out/behind-$1.status")"
 }
 
+hostir=build-ci/bin/hostir
 step layers python3 tests/checks/layers.py
 step planted-violation tests/checks/planted_violation.sh
 step source-rules python3 tests/checks/source_rules.py
 step format tests/checks/format.sh
 step build configure_and_build ci
-if [ ! -x build-ci/bin/hostir ]; then
+if [ ! -x $hostir ]; then
   # Everything below needs the build, and would only bury what the compiler said.
   grep -E -A 3 '^FAILED: |error: |Error|Killed' "$out/build.log" | cut -c1-400 | head -n 60
   echo "build failed: no other step was run; the whole output is $out/build.log"
-  echo "$passed passed, $failed failed"
+  finish
   exit 1
 fi
 rm -f "$out"/behind-*
@@ -99,38 +115,40 @@ build_behind &
 set +m
 trap "kill -- -$! 2>/dev/null" EXIT
 step unit unit ci
-step scripts build-ci/bin/hostir test tests/programs tests/scripts -j 2 --junit "$out/scripts.xml"
-step generated tests/checks/generated.sh build-ci/bin/hostir
-step command tests/checks/command.sh build-ci/bin/hostir
-step refusals tests/checks/refusals.sh build-ci/bin/hostir
-step guides tests/checks/guides.py build-ci/bin/hostir
-step serve tests/checks/serve.py build-ci/bin/hostir
-step dap tests/checks/dap.py build-ci/bin/hostir
-step remote tests/checks/remote.py build-ci/bin/hostir
-step c-abi build-ci/bin/c_abi_test
-step python-module tests/checks/python_module.py build-ci/hostir/api/c/libhostir.so
-step nccl-plugin tests/checks/nccl_plugin.py build-ci
-step exported-symbols tests/checks/exported_symbols.sh build-ci
-step truth tests/checks/truth.sh build-ci/bin/hostir
-step jax tests/checks/jax.sh build-ci/bin/hostir
-step dumps tests/checks/dumps.py build-ci/bin/hostir
-step line-editing tests/checks/line_editing.py build-ci/bin/hostir
-step pipelines tests/checks/pipelines.py build-ci/bin/hostir
-step proofs tests/long/random_proofs.py build-ci/bin/hostir --seeds 0:20 --mistakes 2
-step report tests/checks/report.py build-ci/bin/hostir
-step profiles tests/checks/profiles.py build-ci/bin/hostir
-step debug-transcripts tests/scripts/debug/check.sh build-ci/bin/hostir
-step golden-pictures tests/checks/golden_pictures.sh build-ci/bin/hostir
-step interactive-window tests/checks/interactive_window.sh build-ci/bin/hostir
-step replays tests/checks/replay_all.sh build-ci/bin/hostir
-step killed-logs tests/checks/killed_logs.sh build-ci/bin/hostir 8
-step damaged-logs tests/checks/damaged_logs.py build-ci/bin/hostir 120
-step exports tests/checks/exports.py build-ci/bin/hostir
-step chrome-trace tests/checks/chrome_trace.py build-ci/bin/hostir
-step random-fusions tests/long/random_fusions.py build-ci/bin/hostir --seeds 0:400
-step random-overlaps tests/long/random_overlaps.py build-ci/bin/hostir --seeds 0:120
-step random-host python3 tests/long/random_host_programs.py build-ci/bin/hostir --seeds 0:60
-step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 build-ci/bin/hostir test tests/programs tests/scripts -j 2
+step scripts $hostir test tests/programs tests/scripts -j 2 --junit "$out/scripts.xml"
+# These two start displays, and measure what a window does at rest.
+step interactive-window tests/checks/interactive_window.sh $hostir
+step golden-pictures tests/checks/golden_pictures.sh $hostir
+step random-host python3 tests/long/random_host_programs.py $hostir --seeds 0:60
+step pipelines tests/checks/pipelines.py $hostir
+beside random-fusions tests/long/random_fusions.py $hostir --seeds 0:400
+beside dumps tests/checks/dumps.py $hostir
+beside random-overlaps tests/long/random_overlaps.py $hostir --seeds 0:120
+beside damaged-logs tests/checks/damaged_logs.py $hostir 120
+beside truth tests/checks/truth.sh $hostir
+beside jax tests/checks/jax.sh $hostir
+beside proofs tests/long/random_proofs.py $hostir --seeds 0:20 --mistakes 2
+beside replays tests/checks/replay_all.sh $hostir
+beside killed-logs tests/checks/killed_logs.sh $hostir 8
+beside command tests/checks/command.sh $hostir
+beside profiles tests/checks/profiles.py $hostir
+beside refusals tests/checks/refusals.sh $hostir
+beside nccl-plugin tests/checks/nccl_plugin.py build-ci
+beside python-module tests/checks/python_module.py build-ci/hostir/api/c/libhostir.so
+beside remote tests/checks/remote.py $hostir
+beside exports tests/checks/exports.py $hostir
+beside chrome-trace tests/checks/chrome_trace.py $hostir
+beside report tests/checks/report.py $hostir
+beside debug-transcripts tests/scripts/debug/check.sh $hostir
+beside guides tests/checks/guides.py $hostir
+beside line-editing tests/checks/line_editing.py $hostir
+beside serve tests/checks/serve.py $hostir
+beside dap tests/checks/dap.py $hostir
+beside generated tests/checks/generated.sh $hostir
+beside exported-symbols tests/checks/exported_symbols.sh build-ci
+beside c-abi build-ci/bin/c_abi_test
+wait_for_steps
+step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 $hostir test "${kernels[@]}" -j 2
 step build-asan built_behind asan
 step unit-asan unit asan "${memory[@]}"
 step scripts-asan build-asan/bin/hostir test tests/programs tests/scripts -j 2
@@ -138,6 +156,5 @@ step scripts-asan build-asan/bin/hostir test tests/programs tests/scripts -j 2
 export OMP_NUM_THREADS=1 TSAN_OPTIONS="suppressions=$PWD/tests/checks/tsan.supp history_size=4"
 step build-tsan built_behind tsan
 step unit-tsan unit tsan "${threaded[@]}"
-step scripts-tsan build-tsan/bin/hostir test tests/programs tests/scripts -j 2
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+step scripts-tsan build-tsan/bin/hostir test "${ranks[@]}" -j 2
+finish

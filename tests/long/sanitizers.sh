@@ -1,23 +1,32 @@
 #!/usr/bin/env bash
-# Runs every unit test and script under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer. This
-# includes what tests/run_all.sh skips to save time: the window, and folders without threads under ThreadSanitizer.
+# Runs every unit test and script under AddressSanitizer with UndefinedBehaviorSanitizer, under ThreadSanitizer, and
+# with kernels for AVX2. This includes what tests/run_all.sh skips to save time: the window; unit tests of folders
+# without threads and scripts of the compiler under ThreadSanitizer; scripts that compute little with AVX2.
 #
-# Usage: tests/long/sanitizers.sh [asan|tsan]...   Exit status 1 if anything failed; logs are in build-PRESET.
+# Usage: tests/long/sanitizers.sh [asan|tsan|avx2]...   Exit status 1 if anything failed; logs are in the build folder.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 bad=0
-for preset in ${*:-asan tsan}; do
-  cmake --preset "$preset" -DHOSTIR_GUI=ON && cmake --build --preset "$preset" || exit 1
-  if [ "$preset" = tsan ]; then
-    # libgomp is not instrumented for ThreadSanitizer and its barriers look like races, so oneDNN gets one thread.
-    export OMP_NUM_THREADS=1 TSAN_OPTIONS="suppressions=$PWD/tests/checks/tsan.supp history_size=4"
-  fi
-  for unit in build-"$preset"/bin/unit_*; do
-    [ -x "$unit" ] || continue
-    if "$unit" --gtest_brief=1 >"$unit.log" 2>&1; then echo "$preset ${unit##*/} ok"
-    else echo "$preset ${unit##*/} FAILED, see $unit.log"; bad=1; fi
+# everything NAME BUILD_FOLDER
+everything() {
+  local name=$1 folder=$2 unit
+  for unit in "$folder"/bin/unit_*; do
+    case $unit in *.log) continue ;; esac
+    if "$unit" --gtest_brief=1 >"$unit.log" 2>&1; then echo "$name ${unit##*/} ok"
+    else echo "$name ${unit##*/} FAILED, see $unit.log"; bad=1; fi
   done
-  build-"$preset"/bin/hostir test tests/programs tests/scripts -j 2 >"build-$preset/scripts.log" 2>&1 || bad=1
-  echo "$preset scripts: $(tail -n 1 "build-$preset/scripts.log")"
+  "$folder/bin/hostir" test tests/programs tests/scripts -j 2 >"$folder/scripts-$name.log" 2>&1 || bad=1
+  echo "$name scripts: $(tail -n 1 "$folder/scripts-$name.log")"
+}
+for kind in ${*:-asan tsan avx2}; do
+  if [ "$kind" = avx2 ]; then
+    cmake --preset ci && cmake --build --preset ci || exit 1
+    (export DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2; everything avx2 build-ci; exit $bad) || bad=1
+    continue
+  fi
+  cmake --preset "$kind" -DHOSTIR_GUI=ON && cmake --build --preset "$kind" || exit 1
+  # libgomp is not instrumented for ThreadSanitizer and its barriers look like races, so oneDNN gets one thread.
+  (if [ "$kind" = tsan ]; then export OMP_NUM_THREADS=1 TSAN_OPTIONS="suppressions=$PWD/tests/checks/tsan.supp history_size=4"; fi
+    everything "$kind" "build-$kind"; exit $bad) || bad=1
 done
 exit $bad
