@@ -52,8 +52,13 @@ class Pool {
     }
     wake_.notify_all();
     job.work();
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      job_ = nullptr;  // workers that have not started it stay asleep
+    }
+    // The pieces that are left take about as long as the one that has just ended.
+    spin_while([this] { return active_ != 0; });
     std::unique_lock<std::mutex> lock(mutex_);
-    job_ = nullptr;  // workers that have not started it stay asleep
     idle_.wait(lock, [this] { return active_ == 0; });
   }
 
@@ -70,7 +75,7 @@ class Pool {
     uint64_t seen = 0;
     while (true) {
       lock.unlock();
-      spin_until_newer(seen);
+      spin_while([&] { return epoch_ == seen; });
       lock.lock();
       wake_.wait(lock, [&] { return stopping_ || (job_ != nullptr && epoch_ != seen); });
       if (stopping_) return;
@@ -84,9 +89,11 @@ class Pool {
     }
   }
 
-  /// Kernels follow each other closely: spin for a few microseconds before sleeping.
-  void spin_until_newer(uint64_t seen) const {
-    for (int i = 0; i < 200 && epoch_ == seen; ++i) __builtin_ia32_pause();
+  /// Kernels follow each other closely, and waking a thread takes as long as a small one: spin for
+  /// some tens of microseconds before sleeping.
+  template <class Condition>
+  static void spin_while(Condition holds) {
+    for (int i = 0; i < 1000 && holds(); ++i) __builtin_ia32_pause();
   }
 
   std::mutex owner_;  // held by the thread whose job is in the pool
@@ -95,7 +102,7 @@ class Pool {
   std::condition_variable idle_;
   Job* job_ = nullptr;
   std::atomic<uint64_t> epoch_{0};
-  int active_ = 0;
+  std::atomic<int> active_{0};  // workers in the job
   bool stopping_ = false;
   std::atomic<int> threads_{static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
   std::vector<std::jthread> workers_;
