@@ -276,6 +276,34 @@ class HomeSearch {
     body.push_back(end);
     f.instr(end).operands.clear();
     f.results.clear();
+    drop_later_values(f);
+  }
+
+  // Values and instructions that the body no longer mentions would be copied for every price. Ids
+  // must stay, so only those after the last mentioned one go.
+  static void drop_later_values(Function& f) {
+    size_t values = 0;
+    const auto mention = [&](ValueId v) {
+      if (v.valid()) values = std::max<size_t>(values, v.index + 1);
+    };
+    for (const Parameter& p : f.params) mention(p.value);
+    size_t instructions = 0;
+    std::vector<InstrId>& body = f.region(f.body).instructions;
+    for (const InstrId id : body) {
+      for (const Operand& o : f.instr(id).operands) mention(o.value);
+      for (const ValueId r : f.instr(id).results) mention(r);
+      if (id != body.back()) instructions = std::max<size_t>(instructions, id.index + 1);
+    }
+    f.values.resize(values);
+    const auto is_later = [&](const Value& v) {
+      return v.defined_by.valid() && v.defined_by.index >= instructions;
+    };
+    if (body.back().index < instructions || std::any_of(f.values.begin(), f.values.end(), is_later))
+      return;
+    const InstrId end(static_cast<uint32_t>(instructions));
+    f.instructions[end.index] = Instruction(f.instr(body.back()));
+    f.instructions.resize(instructions + 1);
+    body.back() = end;
   }
 
   Expected<Price> price_with(const AxisHomes& homes) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -24,43 +25,47 @@ Sharding in_parts(Sharding s) {
 
 class Search {
  public:
-  Search(const StepCost& cost, const Mesh& mesh, const TensorType& type, const Sharding& from,
-         const Sharding& to)
-      : cost_(cost), mesh_(mesh), type_(type), target_(to) {
-    visited_.push_back({from, 0, 0, 0, {}, false});
+  using Node = StepGraph::Node;
+
+  Search(StepGraph& graph, StepGraph::Shaped& steps, const Mesh& mesh, Node from, Node to)
+      : graph_(graph), steps_(steps), mesh_(mesh), target_(to) {
+    visited_.push_back({from, 0, 0, 0, false});
   }
 
-  // `known`: a plan to beat: searches only for a cheaper one, which may also pass through
-  // `placings`.
-  std::optional<Redistribution> run(const Redistribution* known = nullptr,
-                                    const std::vector<Sharding>& placings = {}) {
+  // The cheapest path. `known_ns`: the cost of a plan to beat: searches only for a cheaper one,
+  // which may also pass through `placings`.
+  std::optional<double> run(std::optional<double> known_ns = std::nullopt,
+                            const std::vector<Sharding>& placings = {}) {
     for (;;) {
       const std::optional<size_t> next = cheapest_open();
       if (!next) return std::nullopt;
-      if (known != nullptr && visited_[*next].cost_ns >= known->cost_ns) return std::nullopt;
-      if (visited_[*next].sharding == target_) return traced(*next);
+      if (known_ns && visited_[*next].cost_ns >= *known_ns) return std::nullopt;
+      const Node at = visited_[*next].node;
+      if (at == target_) {
+        trace(*next);
+        return visited_[*next].cost_ns;
+      }
       visited_[*next].done = true;
       if (visited_.size() > kMaxVisited) continue;
-      if (has_blocks(visited_[*next].sharding) || has_blocks(target_)) {
-        for (Sharding& to : past_blocks(visited_[*next].sharding)) reach(*next, std::move(to));
+      if (has_blocks(graph_.sharding(at)) || has_blocks(graph_.sharding(target_))) {
+        for (const Node to : past_blocks(at)) reach(*next, to);
         continue;
       }
-      const Sharding at = visited_[*next].sharding;  // copied because the list grows
-      for (Sharding& to : waypoints(mesh_, at, target_)) reach(*next, std::move(to));
-      for (Sharding to : placings) {
-        if (to.is_partial() && at.is_partial()) to.unreduced_kind = at.unreduced_kind;
-        reach(*next, std::move(to));
-      }
+      for (const Node to : graph_.waypoints(at, target_)) reach(*next, to);
+      if (placings.empty()) continue;
+      for (const Node to : placed(graph_.sharding(at), placings)) reach(*next, to);
     }
   }
 
+  // The shardings along the path that was found, from the source to the target.
+  const std::vector<Node>& path() const { return path_; }
+
  private:
   struct Visited {
-    Sharding sharding;
+    Node node;
     double cost_ns;
     size_t steps;
     size_t before;  // predecessor in visited_
-    RedistributeStep step;
     bool done;
   };
 
@@ -78,56 +83,86 @@ class Search {
   }
 
   // Blocks are entered and left by one step: to the target, or by way of the usual parts.
-  std::vector<Sharding> past_blocks(const Sharding& at) const {
-    std::vector<Sharding> out = {target_};
+  std::vector<Node> past_blocks(Node from) {
+    const Sharding& at = graph_.sharding(from);
+    std::vector<Node> out = {target_};
     if (has_blocks(at)) {
-      out.push_back(in_parts(at));
-    } else {
-      Sharding entry = in_parts(target_);
-      if (at.is_partial()) {
-        Sharding partial = entry;
-        partial.unreduced = at.unreduced;
-        partial.unreduced_kind = at.unreduced_kind;
-        out.push_back(canonical(mesh_, std::move(partial)));
-      }
-      if (at != entry) {
-        for (Sharding& to : waypoints(mesh_, at, entry)) out.push_back(std::move(to));
-      }
+      out.push_back(graph_.node(in_parts(at)));
+      return out;
+    }
+    const Sharding entry = in_parts(graph_.sharding(target_));
+    if (at.is_partial()) {
+      Sharding partial = entry;
+      partial.unreduced = at.unreduced;
+      partial.unreduced_kind = at.unreduced_kind;
+      out.push_back(graph_.node(canonical(mesh_, std::move(partial))));
+    }
+    if (at != entry) {
+      const std::vector<Node>& on_the_way = graph_.waypoints(from, graph_.node(entry));
+      out.insert(out.end(), on_the_way.begin(), on_the_way.end());
     }
     return out;
   }
 
-  void reach(size_t by, Sharding to) {
+  // The placings as nodes. A partial value keeps its reduction.
+  const std::vector<Node>& placed(const Sharding& at, const std::vector<Sharding>& placings) {
+    const Reduction kind = at.unreduced_kind;
+    const auto [found, is_new] =
+        placed_.try_emplace(at.is_partial() ? std::optional(kind) : std::nullopt);
+    if (is_new) {
+      for (Sharding to : placings) {
+        if (to.is_partial() && at.is_partial()) to.unreduced_kind = kind;
+        found->second.push_back(graph_.node(to));
+      }
+    }
+    return found->second;
+  }
+
+  void reach(size_t by, Node to) {
     const auto known = std::find_if(visited_.begin(), visited_.end(),
-                                    [&](const Visited& v) { return v.sharding == to; });
+                                    [&](const Visited& v) { return v.node == to; });
     if (known != visited_.end() && known->done) return;
-    auto step = single_step(mesh_, type_.shape, visited_[by].sharding, to);
-    if (!step) return;
-    const double ns = visited_[by].cost_ns + cost_.step_ns(type_, visited_[by].sharding, *step);
-    Visited v{std::move(to), ns, visited_[by].steps + 1, by, std::move(*step), false};
+    const std::optional<double> step_ns = steps_.step_ns(visited_[by].node, to);
+    if (!step_ns) return;
+    const Visited v{to, visited_[by].cost_ns + *step_ns, visited_[by].steps + 1, by, false};
     if (known == visited_.end()) {
-      visited_.push_back(std::move(v));
+      visited_.push_back(v);
     } else if (rank_of(v) < rank_of(*known)) {
-      *known = std::move(v);
+      *known = v;
     }
   }
 
-  Redistribution traced(size_t end) {
-    Redistribution out;
-    out.cost_ns = visited_[end].cost_ns;
-    for (size_t i = end; i != 0; i = visited_[i].before) {
-      out.steps.push_back(std::move(visited_[i].step));
-    }
-    std::reverse(out.steps.begin(), out.steps.end());
-    return out;
+  void trace(size_t end) {
+    path_.clear();
+    for (size_t i = end; i != 0; i = visited_[i].before) path_.push_back(visited_[i].node);
+    path_.push_back(visited_.front().node);
+    std::reverse(path_.begin(), path_.end());
   }
 
-  const StepCost& cost_;
+  StepGraph& graph_;
+  StepGraph::Shaped& steps_;
   const Mesh& mesh_;
-  const TensorType& type_;
-  const Sharding& target_;
+  const Node target_;
   std::vector<Visited> visited_;
+  std::vector<Node> path_;
+  std::map<std::optional<Reduction>, std::vector<Node>>
+      placed_;  // by the reduction of a partial value
 };
+
+// The cheapest plan that the search finds.
+std::optional<Redistribution> found_by(Search search, const StepGraph& graph, const Mesh& mesh,
+                                       const Shape& shape,
+                                       std::optional<double> known_ns = std::nullopt,
+                                       const std::vector<Sharding>& placings = {}) {
+  const std::optional<double> ns = search.run(known_ns, placings);
+  if (!ns) return std::nullopt;
+  Redistribution out{{}, *ns};
+  const std::vector<StepGraph::Node>& path = search.path();
+  for (size_t i = 1; i < path.size(); ++i)
+    out.steps.push_back(
+        *single_step(mesh, shape, graph.sharding(path[i - 1]), graph.sharding(path[i])));
+  return out;
+}
 
 // One step over one axis leaves nothing to improve, and a permute moves every box once.
 bool may_improve(const Redistribution& plan) {
@@ -219,6 +254,7 @@ const Redistribution& Redistributor::plan(const TensorType& type, const Sharding
                                           const Sharding& to) {
   std::string key;
   append_shape(type, key);
+  const size_t shape_end = key.size();
   append_sharding(mesh_, from, key);
   append_sharding(mesh_, to, key);
   const auto [at, is_new] = plans_.try_emplace(std::move(key));
@@ -226,13 +262,14 @@ const Redistribution& Redistributor::plan(const TensorType& type, const Sharding
   const Sharding source = effective(mesh_, from);
   const Sharding target = effective(mesh_, to);
   if (source == target) return at->second;
-  auto found = Search(cost_, mesh_, type, source, target).run();
+  StepGraph::Shaped& steps = graph_.shaped(type, at->first.substr(0, shape_end));
+  const Search search(graph_, steps, mesh_, graph_.node(source), graph_.node(target));
+  auto found = found_by(search, graph_, mesh_, type.shape);
   if (found && may_improve(*found) && !has_blocks(source) && !has_blocks(target)) {
     const std::vector<Sharding> placings = every_placing(mesh_, source, target);
     std::optional<Redistribution> other;
-    if (!placings.empty()) {
-      other = Search(cost_, mesh_, type, source, target).run(&*found, placings);
-    }
+    if (!placings.empty())
+      other = found_by(search, graph_, mesh_, type.shape, found->cost_ns, placings);
     if (other && is_worth_it(*other, *found)) found = std::move(other);
   }
   at->second = found ? std::move(*found) : plan_by_replicating(cost_, mesh_, type, source, target);

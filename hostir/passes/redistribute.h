@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "hostir/passes/redistribute_cost.h"
+#include "hostir/passes/step_graph.h"
 
 namespace hostir {
 
@@ -33,7 +33,8 @@ class Redistributor {
  public:
   /// `mesh` and `machine` must outlive this. `largest_bytes`: see StepCost.
   Redistributor(const Mesh& mesh, const Machine& machine, double largest_bytes)
-      : mesh_(mesh), cost_(mesh, machine, largest_bytes) {}
+      : mesh_(mesh), cost_(mesh, machine, largest_bytes), graph_(mesh, cost_) {}
+  Redistributor(const Redistributor&) = delete;
 
   /// The steps from `from` to `to`, both on the mesh. With symbolic sizes, the steps are valid for
   /// every size and costs use assumed_size.h. The reference is valid until the next call.
@@ -48,6 +49,7 @@ class Redistributor {
  private:
   const Mesh& mesh_;
   StepCost cost_;
+  StepGraph graph_;
   std::unordered_map<std::string, Redistribution> plans_;  // by shape, dtype and both shardings
 };
 
