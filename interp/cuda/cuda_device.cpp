@@ -91,6 +91,9 @@ class CudaDevice final : public Device {
       out->identity_ += fmt::format("{:02x}", static_cast<unsigned char>(byte));
     }
     HOSTIR_TRY(out->start());
+    if (const auto status = load_exchange_kernels(); status != cudaSuccess) {
+      return cuda_error("loading the kernels of collectives", status);
+    }
     CompilerOptions compiler_options;
     if (options.timed_products) compiler_options.search = CompilerOptions::Search::kTimed;
     if (options.exact_epilogues) compiler_options.epilogues = CompilerOptions::Epilogues::kExact;

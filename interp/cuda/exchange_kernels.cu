@@ -243,6 +243,12 @@ __global__ void delay_kernel(int64_t ns) {
 
 }  // namespace
 
+cudaError_t load_exchange_kernels() {
+  cudaFuncAttributes attributes{};
+  const cudaError_t status = cudaFuncGetAttributes(&attributes, move_kernel);
+  return status != cudaSuccess ? status : cudaFuncGetAttributes(&attributes, strided_kernel);
+}
+
 cudaError_t enqueue_moves(std::span<const Move> moves, cudaStream_t stream) {
   constexpr int64_t kLarge = 1 << 22;  // from here on the copy engine is as fast, and uses no SMs
   MoveList list;

@@ -7,6 +7,9 @@
 
 namespace hostir::cuda {
 
+/// Loads the kernels' module on the current device, so that the first collective does not: that
+/// takes milliseconds.
+cudaError_t load_exchange_kernels();
 cudaError_t enqueue_moves(std::span<const Move> moves, cudaStream_t stream);
 cudaError_t enqueue_fold(const Fold& fold, int multiprocessors, cudaStream_t stream);
 cudaError_t enqueue_copy(const StridedCopy& copy, cudaStream_t stream);
