@@ -292,8 +292,12 @@ struct History::Impl {
                   fmt::format("position {} is beyond the end of the history, {}", k, line.size()));
     }
     if (k < position() && !can_go_back) {
-      return fail(ErrorKind::kRuntime, "backend_no_checkpoint",
-                  fmt::format("the backend {} cannot go back", in.backend().capabilities().name));
+      return fail(
+          ErrorKind::kRuntime, "backend_no_checkpoint",
+          fmt::format(
+              "the backend {} cannot go back: record the run with --trace RUN.db and step its log, "
+              "which goes both ways",
+              in.backend().capabilities().name));
     }
     if (k < position()) ++travels;
     if (can_go_back && (k < position() || nearest(k).position > position())) {
