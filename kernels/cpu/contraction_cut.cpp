@@ -6,7 +6,7 @@ namespace hostir::cpu {
 namespace {
 
 constexpr int64_t kColumnPieces = 8;
-constexpr int64_t kLeastColumns = 256;
+constexpr int64_t kLeastColumns = 128;
 constexpr int64_t kColumnMultiple = 64;
 constexpr int64_t kLeastRows = 32;
 constexpr int64_t kWantedPieces = 4;
