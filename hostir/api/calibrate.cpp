@@ -34,20 +34,20 @@ constexpr int64_t kTurnBytes = int64_t{192} << 20;
 constexpr int64_t kMostTurns = 32;
 constexpr int64_t kSmallBytes = int64_t{256} << 10;
 
-struct Operand {
+struct Matrix {
   int64_t rows = 0;
   int64_t columns = 0;
 };
 
 // `sources`: the operands, filled with random numbers once; `op`: the kernel's, on %x0, %x1. Every
 // launch in a turn has its own operands.
-std::string program_text(const std::vector<Operand>& sources, const Operand& result, DType dtype,
+std::string program_text(const std::vector<Matrix>& sources, const Matrix& result, DType dtype,
                          const std::string& op, int64_t launches) {
-  const auto type = [&](const Operand& o) {
+  const auto type = [&](const Matrix& o) {
     return fmt::format("tensor<{}x{}x{}>", o.rows, o.columns, name(dtype));
   };
   int64_t bytes = result.rows * result.columns * size_bytes(dtype);
-  for (const Operand& o : sources) bytes += o.rows * o.columns * size_bytes(dtype);
+  for (const Matrix& o : sources) bytes += o.rows * o.columns * size_bytes(dtype);
   // With small operands, nearly all of the time is the launch.
   const int64_t turns =
       bytes < kSmallBytes ? 1 : std::clamp<int64_t>(kTurnBytes / bytes, 1, kMostTurns);
@@ -85,7 +85,7 @@ std::string program_text(const std::vector<Operand>& sources, const Operand& res
 
 KernelCase pointwise_case(int64_t rows, int64_t columns, DType dtype, bool fitted,
                           int64_t launches) {
-  const Operand all{rows, columns};
+  const Matrix all{rows, columns};
   return {fmt::format("add {}x{} {}", rows, columns, name(dtype)), dtype, false, fitted,
           program_text({all, all}, all, dtype, "add %x0, %x1", launches)};
 }
