@@ -46,12 +46,12 @@ Expected<std::shared_ptr<const Prepared>> prepared(const Program& program,
 // no whole models.
 #ifdef HOSTIR_SANITIZED
 constexpr int kElements = 1;
-constexpr int kSteps = 60;
+constexpr int kStepsLookedInside = 60;
 constexpr bool kLargeToo = false;
 constexpr std::array kKernelSets = {false};
 #else
 constexpr int kElements = 3;
-constexpr int kSteps = 400;
+constexpr int kStepsLookedInside = 400;
 constexpr bool kLargeToo = true;
 constexpr std::array kKernelSets = {false, true};
 #endif
@@ -150,7 +150,7 @@ Walked look_along(const Prepared& program, bool reference) {
   Checker checker(interpreter);
   interpreter.set_observer(&checker);
   std::mt19937 random(7);
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kStepsLookedInside; ++step) {
     const auto rank = interpreter.next_rank();
     if (!rank) break;
     const uint64_t before = interpreter.digest();
