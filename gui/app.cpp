@@ -18,13 +18,13 @@ namespace {
 // The program beside one panel, for windows as small as 640 x 400.
 constexpr std::string_view kSmallLayout =
     "h(0.46 [host_ir* phases editor breaks watches messages notes schedule] [layout* values "
-    "history inside ranks ledger waits whatif timeline events sql memory explain diff])";
+    "history inside ranks ledger waits whatif timeline statistics events sql memory explain diff])";
 
 // The default layout for windows such as 1280 x 720: fewer panels above each other.
 constexpr std::string_view kLowLayout =
     "v(0.60 h(0.41 [host_ir* phases editor] h(0.52 [layout* memory explain diff] v(0.5 [values* "
-    "history inside] [ledger* events sql waits whatif]))) h(0.30 [ranks* breaks watches messages "
-    "notes] [timeline* schedule]))";
+    "history inside] [ledger* waits whatif]))) h(0.30 [ranks* breaks watches messages "
+    "notes] [timeline* schedule statistics events sql]))";
 
 // The layout's text without the `*` that marks the active tabs.
 std::string without_tabs(const PanelTree& tree) {

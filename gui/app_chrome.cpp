@@ -149,7 +149,7 @@ void App::draw_status_bar(float height) {
     ui_.tag_rect("status/frame", ImVec2(right, at.y), ImVec2(right, at.y + size.y), took);
   }
   put_right(hidden, p.state(StateKind::kWaiting));
-  ui_.draw_text(list, ImVec2(at.x + ui_.px(8), y), colour, text, right - at.x - ui_.px(20));
+  ui_.draw_elided(list, ImVec2(at.x + ui_.px(8), y), colour, text, right - at.x - ui_.px(20));
   ui_.tag_rect("status", at, ImVec2(at.x + size.x, at.y + size.y), text);
   ui_.tag_rect("status/hidden", at, ImVec2(at.x + size.x, at.y + size.y), hidden);
   ImGui::Dummy(size);

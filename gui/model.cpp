@@ -78,6 +78,7 @@ void Model::take(Opened& result) {
     return;
   }
   ++opened_;
+  timeline_range.reset();
   what_if_.cancel(*this);  // it searches the closed session
   if (path_ != result.request.path) what_if_.forget();
   open_error_.clear();

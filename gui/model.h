@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gui/comparison.h"
@@ -139,6 +140,8 @@ class Model {
   Selection hovered;  // in this frame; panels read the previous frame's value from `was_hovered`
   Selection was_hovered;
   FollowedValue followed;
+  // The stretch of time marked in the timeline, in ns; Statistics can be limited to it.
+  std::optional<std::pair<int64_t, int64_t>> timeline_range;
 
   // ---- wishes of panels and actions, taken by the panel concerned or the window
   std::optional<FindWish> find_wish;

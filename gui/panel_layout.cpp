@@ -101,10 +101,10 @@ const std::vector<NamedLayout>& builtin_layouts() {
       {"Step",
        "v(0.64 h(0.41 v(0.74 [host_ir* phases editor] [ranks* breaks watches messages notes]) "
        "h(0.54 [layout* memory explain diff] v(0.5 [values* history inside] v(0.5 [ledger* events "
-       "sql] [waits* whatif])))) [timeline* schedule])"},
+       "sql] [waits* whatif])))) [timeline* schedule statistics])"},
       {"Timeline",
-       "v(0.30 h(0.40 [host_ir* phases] h(0.5 [layout* values history inside memory] [events* "
-       "ledger "
+       "v(0.30 h(0.40 [host_ir* phases] h(0.5 [layout* values history inside memory] [statistics* "
+       "events ledger "
        "sql])) [timeline* schedule])"},
       {"Compare",
        "h(0.34 [host_ir* phases] v(0.6 [diff* values layout history] [events* watches messages]))"},

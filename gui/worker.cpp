@@ -140,6 +140,11 @@ interp::LogProgress SessionWorker::log_progress() const {
   return session_ && session_->log() ? session_->log()->progress() : interp::LogProgress{};
 }
 
+interp::LogProgress SessionWorker::query_progress() const {
+  const std::lock_guard lock(mutex_);
+  return session_ && session_->log() ? session_->log()->query_progress() : interp::LogProgress{};
+}
+
 bool SessionWorker::busy() const {
   const std::lock_guard lock(mutex_);
   const bool reading = session_ && session_->log() && session_->log()->progress().reading;

@@ -127,6 +127,8 @@ class SessionWorker {
   uint64_t followed_generation() const;
   /// Progress of reading a large log in the background.
   interp::LogProgress log_progress() const;
+  /// Progress of the SQL query that runs; `total` is 0 if it is unknown.
+  interp::LogProgress query_progress() const;
   /// All results since the last call, in order.
   std::vector<WorkerResult> drain();
 

@@ -8,10 +8,12 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,9 @@ class LogReader final : public interp::LogView {
   std::vector<interp::TimelineSlice> timeline(
       const interp::TimelineRequest& request) const override;
   std::vector<interp::TimelineSum> sums(int64_t from_ns, int64_t to_ns) const override;
+  Expected<void> durations(interp::TrackId track, int64_t from_ns, int64_t to_ns,
+                           std::vector<interp::Durations>& by_instruction,
+                           std::stop_token stop = {}) const override;
   Expected<std::vector<interp::LogEvent>> events(const interp::EventFilter& filter,
                                                  std::stop_token stop = {}) const override;
   Expected<interp::LogEvent> event(int64_t id) const override;
@@ -72,6 +77,7 @@ class LogReader final : public interp::LogView {
   Expected<std::vector<interp::LogDecision>> decisions() const override;
   Expected<interp::LogTable> query(std::string_view sql, int64_t max_rows = 100000,
                                    std::stop_token stop = {}) const override;
+  interp::LogProgress query_progress() const override { return {query_read_, query_total_, false}; }
   Expected<void> save(const std::string& path) const override;
 
   // ---- in addition to LogView
@@ -85,6 +91,16 @@ class LogReader final : public interp::LogView {
   Expected<Tensor> input_data(size_t index) const;
   /// The recorded contents with this digest, row-major over the local box. Errors: `log_no_data`.
   Expected<std::vector<std::byte>> data(uint64_t digest) const;
+  /// Passes on all drawn events of a track that may begin in [from, to), block by block, in order
+  /// of begin except for late ones; damaged blocks are left out.
+  Expected<void> each_drawn(interp::TrackId track, int64_t from_ns, int64_t to_ns,
+                            const std::stop_token& stop,
+                            const std::function<void(std::span<const TimelineEvent>)>& take) const;
+  /// For `query_progress`.
+  void report_progress(int64_t read, int64_t total) const {
+    query_read_ = read;
+    query_total_ = total;
+  }
   /// All problems of the file: SQLite's own check, digests of the tables, checksums of the blocks.
   /// Empty if there are none.
   Expected<std::vector<std::string>> check(std::stop_token stop = {}) const;
@@ -128,6 +144,8 @@ class LogReader final : public interp::LogView {
   mutable BlockCache blocks_;
   mutable std::shared_mutex mutex_;  // guards loaded_
   Loaded loaded_;
+  mutable std::atomic<int64_t> query_read_ = 0;  // for query_progress()
+  mutable std::atomic<int64_t> query_total_ = 0;
 };
 
 /// Opens a log, including one that is being written or was cut.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "traces/compression.h"
+#include "traces/computed_tables.h"
 #include "traces/log_reader.h"
 #include "traces/static_rows.h"
 
@@ -178,7 +179,8 @@ Expected<void> LogReader::save(const std::string& path) const { return pool_.fil
 
 Expected<interp::LogTable> LogReader::query(std::string_view sql, int64_t max_rows,
                                             std::stop_token stop) const {
-  HOSTIR_ASSIGN_OR_RETURN(const auto connection, pool_.acquire(std::move(stop)));
+  HOSTIR_ASSIGN_OR_RETURN(const auto connection, pool_.acquire(stop));
+  HOSTIR_TRY(register_computed_tables(*connection, *this, stop));
   HOSTIR_ASSIGN_OR_RETURN(Statement s, connection->prepare(sql));
   interp::LogTable table;
   for (int i = 0; i < s.column_count(); ++i) table.columns.push_back(s.column_name(i));

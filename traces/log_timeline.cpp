@@ -68,6 +68,44 @@ std::vector<interp::TimelineSum> LogReader::sums(int64_t from_ns, int64_t to_ns)
   return out;
 }
 
+Expected<void> LogReader::each_drawn(
+    interp::TrackId track, int64_t from_ns, int64_t to_ns, const std::stop_token& stop,
+    const std::function<void(std::span<const TimelineEvent>)>& take) const {
+  std::vector<int64_t> rows;
+  std::vector<TimelineEvent> later;  // copied, so that the lock is not held while `take` runs
+  {
+    const std::shared_lock lock(mutex_);
+    if (track >= loaded_.timelines.size()) return {};
+    if (track < loaded_.stored.tracks.size()) {
+      rows = loaded_.stored.tracks[track].rows(from_ns, to_ns);
+    }
+    later = loaded_.timelines[track].events();
+  }
+  for (const int64_t row : rows) {
+    if (stop.stop_requested()) {
+      return fail(ErrorKind::kRuntime, "log_cancelled", "reading the log was cancelled");
+    }
+    // Not through the cache: a scan would replace the blocks that are in view.
+    if (const BlockCache::BlockPtr block = fetch_block(row)) take(block->events);
+  }
+  take(later);
+  return {};
+}
+
+Expected<void> LogReader::durations(interp::TrackId track, int64_t from_ns, int64_t to_ns,
+                                    std::vector<interp::Durations>& by_instruction,
+                                    std::stop_token stop) const {
+  return each_drawn(track, from_ns, to_ns, stop, [&](std::span<const TimelineEvent> events) {
+    for (const TimelineEvent& event : events) {
+      if (event.begin_ns < from_ns || event.begin_ns >= to_ns) continue;
+      const size_t instruction = event.instruction();
+      if (instruction >= tables_.instructions.size()) continue;
+      if (instruction >= by_instruction.size()) by_instruction.resize(instruction + 1);
+      by_instruction[instruction].add(event.end_ns - event.begin_ns, event.id());
+    }
+  });
+}
+
 namespace {
 
 /// The live bytes at the start of the range, then the peak of each column.

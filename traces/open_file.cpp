@@ -124,7 +124,7 @@ Expected<Database> ReadableFile::connect() const {
   HOSTIR_ASSIGN_OR_RETURN(Database database, Database::open(path, mode));
   HOSTIR_TRY(
       database.execute("PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; "
-                       "PRAGMA cache_size = -32768"));
+                       "PRAGMA cache_size = -8192"));
   return database;
 }
 

@@ -116,6 +116,14 @@ void StoredTrack::sum(int64_t from_ns, int64_t to_ns, BlockCache& blocks,
   }
 }
 
+std::vector<int64_t> StoredTrack::rows(int64_t from_ns, int64_t to_ns) const {
+  std::vector<int64_t> out;
+  for (const Stretch& stretch : stretches_) {
+    if (stretch.begin_ns < to_ns && stretch.end_ns >= from_ns) out.push_back(stretch.row);
+  }
+  return out;
+}
+
 void StoredMemory::add(int64_t row, MemorySummary summary) {
   uint32_t index = 0;
   for (const MemoryNode& node : summary.nodes) nodes_.push_back({node, row, index++});

@@ -33,7 +33,7 @@ class BlockCache {
   BlockPtr get(int64_t row);
 
  private:
-  static constexpr size_t kMaxBytes = size_t{96} << 20;
+  static constexpr size_t kMaxBytes = size_t{48} << 20;
   struct Entry {
     int64_t row;
     BlockPtr block;
@@ -61,6 +61,8 @@ class StoredTrack {
                std::vector<TimelineNode>& out) const;
   void sum(int64_t from_ns, int64_t to_ns, BlockCache& blocks,
            std::vector<InstructionSum>& sums) const;
+  /// The rows of the blocks with events in [from, to).
+  std::vector<int64_t> rows(int64_t from_ns, int64_t to_ns) const;
 
  private:
   struct Stretch {  // events of one chunk

@@ -30,6 +30,8 @@ class Timeline {
   void build();
 
   size_t size() const { return events_.size(); }
+  /// In order of begin once built.
+  const std::vector<Event>& events() const { return events_; }
   int64_t begin_ns() const { return events_.empty() ? 0 : events_.front().begin_ns; }
   int64_t end_ns() const { return end_ns_; }
 

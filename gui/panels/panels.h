@@ -17,6 +17,7 @@ std::unique_ptr<Panel> make_inside_panel();
 std::unique_ptr<Panel> make_ledger_panel();
 std::unique_ptr<Panel> make_waits_panel();
 std::unique_ptr<Panel> make_timeline_panel();
+std::unique_ptr<Panel> make_statistics_panel();
 std::unique_ptr<Panel> make_memory_panel();
 std::unique_ptr<Panel> make_ranks_panel();
 std::unique_ptr<Panel> make_schedule_panel();

@@ -149,13 +149,13 @@ class LedgerPanel : public Panel {
            frame.ui.px(36);
   }
 
-  static void draw_legend(Frame& frame) {
+  void draw_legend(Frame& frame) const {
     ImGui::PushFont(frame.ui.fonts.small);
     frame.ui.text_dim(fmt::format(
         "{} not arrived   \u25b7 queued   {} arrived   \u25b6 running   {} done   {} differs   "
-        "\u25b8 a group's first that is not done",
+        "{}\u25b8 a group's first that is not done",
         glyph(StateKind::kMissing), glyph(StateKind::kWaiting), glyph(StateKind::kOk),
-        glyph(StateKind::kMismatch)));
+        glyph(StateKind::kMismatch), unknown_ ? "? not known   " : ""));
     ImGui::PopFont();
   }
 
@@ -224,6 +224,7 @@ class LedgerPanel : public Panel {
   void filter_rows(const std::vector<Row>& rows) {
     shown_.clear();
     frontiers_.clear();
+    unknown_ = false;
     const Rank rank = filtered_rank();
     const Row* last = nullptr;  // its group's first unfinished row has been found
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -234,6 +235,9 @@ class LedgerPanel : public Panel {
         frontiers_.push_back(i);
         last = &row;
       }
+      unknown_ = unknown_ || std::any_of(row.cells.begin(), row.cells.end(), [](const Cell& c) {
+                   return c.state == Cell::State::kUnknown;
+                 });
       if (matches(row, rank)) shown_.push_back(i);
     }
   }
@@ -338,7 +342,9 @@ class LedgerPanel : public Panel {
   static void draw_cell(Frame& frame, const Row& row, const Cell& cell, StateKind state,
                         const std::string& name) {
     const bool running = cell.state == Cell::State::kRunning;
-    if (running || cell.state == Cell::State::kQueued) {
+    if (cell.state == Cell::State::kUnknown) {
+      frame.ui.text_dim("?");
+    } else if (running || cell.state == Cell::State::kQueued) {
       ImGui::PushStyleColor(ImGuiCol_Text, running ? frame.ui.pal().accent : frame.ui.pal().text);
       ImGui::TextUnformatted(running ? "\u25b6" : "\u25b7");
       ImGui::PopStyleColor();
@@ -369,6 +375,7 @@ class LedgerPanel : public Panel {
   const interp::ProgramView* program_ = nullptr;  // the program whose groups are named
   std::vector<std::vector<std::string>> groups_;  // by communicator and group
   std::vector<size_t> frontiers_;                 // the first unfinished row of every group
+  bool unknown_ = false;                          // a row has members that are not known
   std::string filter_;
   bool only_open_ = false;
   std::vector<size_t> shown_;  // rows that pass the filter

@@ -87,10 +87,12 @@ void draw_cell_values(Frame& frame, const CellsOf& of, const Tensor& values, con
   const Picture& picture = of.picture;
   const Palette& p = frame.ui.pal();
   const bool addends = shows_addends(frame, of);
-  // In low cells the rank names go beside the number, otherwise above it.
+  // In low cells the rank names go beside the number, otherwise above it. High cells have room for
+  // a name above a number in their middle.
   const bool low = !addends && picture.fit.cell_y < frame.ui.px(24) && !picture.named_below;
   const float below = picture.fit.cell_y - font->FontSize;
-  const float top = addends ? 1 : picture.named_below ? below / 2 : below - frame.ui.px(2);
+  const bool high = picture.fit.cell_y >= 3 * font->FontSize + frame.ui.px(6);
+  const float top = addends ? 1 : picture.named_below || high ? below / 2 : below - frame.ui.px(2);
   for (int64_t i = 0; i < values.element_count(); ++i) {
     const std::vector<int64_t> index = box.index_at(i);
     const ImVec2 at =
@@ -125,7 +127,7 @@ void draw_cell_addends(Frame& frame, const CellsOf& of) {
     const auto box = of.plane.slice(shard.box);
     if (!box) continue;
     if (shard.addends.size() > room)
-      frame.ui.say_hidden(fmt::format("{} addends in the cells", shard.addends.size() - room));
+      frame.ui.say_hidden(Ui::counted(shard.addends.size() - room, "addend") + " of each cell");
     for (size_t k = 0; k < std::min(room, shard.addends.size()); ++k) {
       interp::ValueQuery query;
       query.value = of.tensor.name;

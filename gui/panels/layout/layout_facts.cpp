@@ -144,6 +144,11 @@ void uneven_facts(Frame& frame, const LayoutSource& source) {
 }
 
 void writer_facts(Frame& frame, const interp::AllocationSnapshot& a, bool in_flight) {
+  const interp::Snapshot& shot = *frame.model.snapshot();
+  if (shot.from_log || !shot.no_stepping.empty()) {  // a log has layouts, not versions
+    frame.ui.text_dim("from the log");
+    return frame.ui.tag("layout/version", "from the log");
+  }
   std::string text = fmt::format("version {}", a.version);
   if (a.written_by.empty())
     text += a.parameter ? ", a parameter" : ", never written: contents mean nothing";
@@ -157,7 +162,7 @@ void writer_facts(Frame& frame, const interp::AllocationSnapshot& a, bool in_fli
   ImGui::PopStyleColor();
   frame.ui.tag("layout/writer", a.written_by);
   if (!ImGui::IsItemClicked()) return;
-  const interp::ProgramView& program = *frame.model.snapshot()->program;
+  const interp::ProgramView& program = *shot.program;
   for (interp::CodeIndex i = 0; i < program.instructions.size(); ++i) {
     if (!program.mnemonic(i).empty() && program.instructions[i].address == a.written_by) {
       frame.model.selection.code = i;

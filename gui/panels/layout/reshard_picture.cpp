@@ -91,6 +91,20 @@ std::string call_difference(const interp::Snapshot& shot, const interp::LedgerRo
   return a && b ? diagnose::difference_text(a->call, b->call) : "called something else";
 }
 
+// Before a send or recv is issued: the peer's call that waits for it.
+std::optional<interp::CodeIndex> waiting_partner(const interp::Snapshot& shot, const Reshard& r) {
+  const interp::CommIndex comm = shot.program->code->instructions[r.code].comm;
+  const size_t self = r.before.name.empty() ? 1 : 0;  // the side whose buffer is known
+  for (const interp::LedgerRow& row : *shot.ledger) {
+    if (row.comm != comm || !row.point_to_point || row.cells.size() != 2 || r.members.size() != 2)
+      continue;
+    if (row.cells[0].rank() != r.members[0] || row.cells[1].rank() != r.members[1]) continue;
+    if (!row.cells[self].arrived() && row.cells[1 - self].arrived())
+      return row.cells[1 - self].code();
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<interp::CodeIndex> partner_of(const interp::Snapshot& shot, const Reshard& r) {
@@ -101,7 +115,7 @@ std::optional<interp::CodeIndex> partner_of(const interp::Snapshot& shot, const 
       if (c.arrived() && c.code() != r.code) return c.code();
     }
   }
-  return std::nullopt;
+  return waiting_partner(shot, r);
 }
 
 std::map<interp::Rank, std::string> absent_members(const interp::Snapshot& shot,
@@ -264,6 +278,8 @@ void draw_side(Frame& frame, const Reshard& r, const ReshardSide& side, const st
                                        : side.name.empty() ? "nothing"
                                                            : "%" + side.name);
   frame.ui.draw_text(ImGui::GetWindowDrawList(), area.min, p.text, text, area.width());
+  frame.ui.tag_rect(name + "/title", area.min,
+                    ImVec2(area.max.x, area.min.y + ImGui::GetTextLineHeight()), text);
   const std::string layout = unknown         ? "the peer has not called yet"
                              : side.sharding ? side.sharding->to_pytorch()
                                              : "no layout written";

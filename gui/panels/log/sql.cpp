@@ -29,13 +29,16 @@ struct SavedQuery {
 };
 constexpr SavedQuery kSaved[] = {
     {"Collectives", "select * from v_collectives"},
-    {"Exposed communication", "select * from v_exposed_communication"},
-    {"Slowest waits", "select * from v_slowest_waits limit 50"},
-    {"Peak memory", "select * from v_peak_memory"},
+    {"Exposed communication", "select * from exposed_communication"},
+    {"Slowest waits",
+     "select w.event, w.rank, i.address, i.text, w.waited_ns, w.reason, w.waited_for_event "
+     "from slowest_waits w join instruction i on i.id = w.instruction limit 50"},
+    {"Peak memory", "select * from peak_memory"},
     {"Timeline", "select * from v_timeline limit 1000"},
     {"Time per instruction",
-     "select i.address, i.text, count(*) as times, sum(e.finish_ns - e.start_ns) / 1e3 as us "
-     "from event e join instruction i on i.id = e.instruction group by 1 order by us desc"},
+     "select i.address, i.text, t.track, sum(t.times) as times, sum(t.total_ns) / 1e3 as us, "
+     "min(t.least_ns) as least_ns, max(t.most_ns) as most_ns from instruction_times t "
+     "join instruction i on i.id = t.instruction group by 1, 3 order by us desc"},
     {"Largest skew of a collective",
      "select communicator, sequence, kind, skew_ns, bytes from v_collectives order by skew_ns desc "
      "limit 50"},
@@ -128,7 +131,9 @@ class SqlPanel : public Panel {
       return;
     }
     if (fetch_.pending() && !cancelled_) {
-      frame.ui.text_dim("asking ...");
+      const std::string state = asking_text(frame);
+      frame.ui.text_dim(state);
+      frame.ui.tag("sql/asking", state);
       ImGui::SameLine();
       if (ImGui::SmallButton("Cancel")) cancel(frame);
       frame.ui.tag("sql/cancel");
@@ -144,6 +149,18 @@ class SqlPanel : public Panel {
     cancelled_ = true;
     frame.model.worker().ask_log(
         "sql", [](const interp::LogView&, std::stop_token) { return std::function<void()>(); });
+  }
+
+  std::string asking_text(const Frame& frame) {
+    if (std::exchange(timed_run_, asked_.run) != asked_.run) asked_at_s_ = frame.model.now_s();
+    const double seconds = frame.model.now_s() - asked_at_s_;
+    std::string text = seconds < 1 ? "asking ..." : fmt::format("asking ... {:.0f} s", seconds);
+    const interp::LogProgress progress = frame.model.worker().query_progress();
+    if (progress.total > 0)
+      text +=
+          fmt::format(", {:.1f} of {:.1f} million events", static_cast<double>(progress.read) / 1e6,
+                      static_cast<double>(progress.total) / 1e6);
+    return text;
   }
 
   void run() {
@@ -291,6 +308,8 @@ class SqlPanel : public Panel {
   bool typing_goes_on_ = false;
   bool cancelled_ = false;
   SqlKey asked_;
+  uint64_t timed_run_ = 0;  // `asked_at_s_` is when this run was first drawn
+  double asked_at_s_ = 0;
   LogFetch<SqlKey, interp::LogTable> fetch_{"sql"};
 };
 

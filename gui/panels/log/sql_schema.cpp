@@ -10,9 +10,11 @@ namespace hostir::gui {
 
 namespace {
 
+// What is computed on the way answers fastest, so it comes first.
 constexpr const char* kTables =
-    "select name, type from sqlite_master where type in ('table', 'view') "
-    "and name not like 'sqlite%' order by type = 'table', name";
+    "select name, 'view' from computed_tables where name != 'computed_tables' union all "
+    "select * from (select name, type from sqlite_master where type in ('table', 'view') "
+    "and name not like 'sqlite%' order by type = 'table', name)";
 
 Expected<std::vector<SqlTable>> read_schema(const interp::LogView& log,
                                             const std::stop_token& stop) {

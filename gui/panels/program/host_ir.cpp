@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "gui/find_text.h"
@@ -135,7 +136,7 @@ class HostIrPanel : public Panel {
     const float top = ImGui::GetScrollY();
     const float height = ImGui::GetWindowHeight();
     if (y < top + row || y > top + height - 3 * row)
-      ImGui::SetScrollY(std::max(0.0f, y - height * 0.4f));
+      ImGui::SetScrollY(row * std::floor(std::max(0.0f, y - height * 0.4f) / row));  // whole lines
   }
 
   void follow_rank(const interp::Snapshot& shot, float row) {

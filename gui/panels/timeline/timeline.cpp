@@ -53,11 +53,12 @@ class TimelinePanel : public Panel {
 
   std::string save() const override {
     return fmt::format("lane={}\n", static_cast<int>(lane_height_)) +
-           (camera_.steps() ? "axis=steps\n" : "");
+           (camera_.steps() ? "axis=steps\n" : "") + (flows_ ? "" : "flows=off\n");
   }
   void restore(std::string_view text) override {
     camera_.set_axis(text.find("axis=steps\n") == std::string_view::npos ? TimelineAxis::kTime
                                                                          : TimelineAxis::kSteps);
+    flows_ = text.find("flows=off\n") == std::string_view::npos;
     int height = 0;
     if (!text.starts_with("lane=")) return;
     text.remove_prefix(5);
@@ -251,6 +252,15 @@ class TimelinePanel : public Panel {
     if (ImGui::IsItemHovered())
       Ui::tooltip("Time, or the order of steps: every event one step wide, in order of issue");
     ImGui::SameLine();
+    if (!camera_.steps() && names_->rank_count > 1) {
+      if (ImGui::SmallButton(flows_ ? "Hide flows" : "Show flows")) flows_ = !flows_;
+      frame.ui.tag("timeline/flows", flows_ ? "shown" : "hidden");
+      if (ImGui::IsItemHovered())
+        Ui::tooltip(
+            "Arrows between ranks: from a send to its recv, and from the last member of a "
+            "collective to those that waited for it. They appear where single events are drawn.");
+      ImGui::SameLine();
+    }
     if (find_.draw(frame, *names_)) {
       find_.next(frame, selected_ ? &selected_->event : nullptr,
                  camera_.steps() ? 0 : static_cast<int64_t>(camera_.view().from_ns));
@@ -280,6 +290,7 @@ class TimelinePanel : public Panel {
   }
 
   void paint(Frame& frame) {
+    frame.model.timeline_range = camera_.steps() ? std::nullopt : range_;
     if (std::exchange(wants_fit_, false)) camera_.fit();
     if (std::exchange(wants_frame_, false)) frame_selection();
     if (wants_center_ && selected_ && selected_->event.id == frame.model.selection.event) {
@@ -294,6 +305,7 @@ class TimelinePanel : public Panel {
       paint.minimap(*questions_.overview, here);
     paint.ruler();
     paint.lanes(rows_, first_, last_, lanes, find_.found());
+    if (flows_) paint.flows(rows_, lanes);
     paint.pending(rows_, first_, last_, lanes, *frame.model.snapshot());
     hovered_run_ = paint.hovered_run();
     pending_text_ = paint.hovered_pending();
@@ -462,6 +474,7 @@ class TimelinePanel : public Panel {
   std::optional<std::pair<int64_t, int64_t>> range_;
   TimelineNotes notes_;
   TimelineFind find_;
+  bool flows_ = true;
   bool wants_fit_ = false;
   bool wants_frame_ = false;
   bool wants_center_ = false;

@@ -74,6 +74,7 @@ TimelineNames fetch_names(const interp::LogView& log) {
   names.kinds = event_kinds(log);
   for (const interp::LogInstruction& i : log.instructions()) {
     names.names.push_back(i.kernel.empty() ? i.mnemonic : i.kernel);
+    names.addresses.push_back(i.address);
     names.texts.push_back(i.text.empty() ? i.mnemonic : i.text);
     names.glyphs.emplace_back(collective_glyph(i.mnemonic));
   }
@@ -110,6 +111,7 @@ Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKe
     // The margins are not drawn, so allow twice the number.
     if (count > 2 * kMaxRuns) continue;
     HOSTIR_TRY(add_stream_waits(log, out, column_ns, stop));
+    HOSTIR_TRY(add_flows(log, out, column_ns, stop));
     break;
   }
   return out;

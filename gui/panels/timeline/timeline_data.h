@@ -41,6 +41,18 @@ struct TimelineWait {
   interp::CodeIndex instruction = 0;
 };
 
+/// What one rank's work did to another's: a message from its send to its recv, or a collective's
+/// last member to one that waited for it.
+struct TimelineFlow {
+  interp::TrackId from_track = 0;
+  interp::TrackId to_track = 0;
+  int64_t from_ns = 0;
+  int64_t to_ns = 0;
+  int64_t from_event = -1;
+  int64_t to_event = -1;
+  bool message = false;
+};
+
 /// The unit of the horizontal axis. In steps, every event is one unit wide, in order of issue, and
 /// the fields named ns hold event ids.
 enum class TimelineAxis : uint8_t { kTime, kSteps };
@@ -80,6 +92,7 @@ struct TimelineLanes {
   interp::LogExtent extent;
   std::vector<std::vector<TimelineRun>> runs;    // by index in key.tracks
   std::vector<std::vector<TimelineWait>> waits;  // by index in key.tracks; only for kTime
+  std::vector<TimelineFlow> flows;               // between the tracks of key; only for kTime
   std::vector<std::vector<TimelineRun>> merged;  // by index in key.groups
   int64_t first_step = 0;                        // for kSteps: the event of decisions[0]
   std::vector<uint64_t> decisions;               // for kSteps: decisions of the events in view
@@ -90,6 +103,7 @@ struct TimelineNames {
   std::vector<interp::LogTrack> tracks;
   std::vector<std::string> names;  // by instruction
   std::vector<std::string> texts;
+  std::vector<std::string> addresses;
   std::vector<std::string> glyphs;  // for communication; empty for everything else
   std::vector<EventKind> kinds;
   bool virtual_time = false;
@@ -134,6 +148,10 @@ Expected<std::vector<TimelineRun>> fetch_envelope(const interp::LogView& log,
 /// a few hundred events.
 Expected<void> add_stream_waits(const interp::LogView& log, TimelineLanes& lanes, int64_t column_ns,
                                 const std::stop_token& stop);
+
+/// Fills `lanes.flows` for communication that is drawn as single events, at most a few hundred.
+Expected<void> add_flows(const interp::LogView& log, TimelineLanes& lanes, int64_t column_ns,
+                         const std::stop_token& stop);
 
 /// The collective that a member took part in.
 CollectiveId id_of(const interp::LogView& log, const interp::LogCollective& member);

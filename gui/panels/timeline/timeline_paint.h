@@ -65,6 +65,8 @@ class TimelinePaint {
   /// `found`: these instructions stay bright and all others are dimmed; empty: nothing is dimmed.
   void lanes(const std::vector<TimelineRow>& rows, size_t first, size_t last,
              const TimelineLanes& data, const std::vector<interp::CodeIndex>& found);
+  /// Arrows between ranks; those of the selected or hovered event are bright.
+  void flows(const std::vector<TimelineRow>& rows, const TimelineLanes& data) const;
   /// The members of the selected collective, with waits hatched and arrivals joined.
   void collective(const std::vector<TimelineRow>& rows, const TimelineEvent& event);
   /// What each stream is stuck or waiting in, from when it was next until now; drawn to the edge

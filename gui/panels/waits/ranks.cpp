@@ -67,7 +67,7 @@ class RanksPanel : public Panel {
  private:
   static constexpr int kPlaces = 5;  // columns that are always there
   static constexpr std::array<const char*, 4> kFacts = {"steps", "in flight", "clock",
-                                                        "memory, peak"};
+                                                        "memory / peak"};
   using Facts = std::array<std::string, kFacts.size()>;
 
   static Facts facts_of(const interp::Snapshot& shot, interp::Rank rank) {
@@ -83,7 +83,7 @@ class RanksPanel : public Panel {
   void choose_facts(const Frame& frame, const interp::Snapshot& shot) {
     constexpr std::array<size_t, kFacts.size()> kDropped = {3, 1, 0, 2};
     shown_.clear();
-    if (!shot.no_stepping.empty()) return;  // they are unknown
+    if (!shot.no_stepping.empty() || shot.from_log) return;  // they are unknown
     std::array<float, kFacts.size()> widths{};
     for (size_t f = 0; f < widths.size(); ++f) widths[f] = ImGui::CalcTextSize(kFacts[f]).x;
     ImGui::PushFont(frame.ui.fonts.mono);
@@ -98,12 +98,14 @@ class RanksPanel : public Panel {
     float left = ImGui::GetContentRegionAvail().x - places_width_ - padding;
     for (const float width : widths) left -= width + padding;
     shown_ = {0, 1, 2, 3};
+    std::string dropped;
     for (const size_t fact : kDropped) {
       if (left >= 0) break;
       left += widths[fact] + padding;
       std::erase(shown_, fact);
-      frame.ui.say_hidden(fmt::format("{} of ranks", kFacts[fact]));
+      dropped += (dropped.empty() ? "" : ", ") + std::string(kFacts[fact]);
     }
+    if (!dropped.empty()) frame.ui.say_hidden("columns of Ranks (" + dropped + ")");
   }
 
   // Consecutive ranks in the same state at the same place. With few ranks, each is its own group.

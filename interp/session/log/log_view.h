@@ -20,6 +20,7 @@
 
 #include "hostir/ir/tensor.h"
 #include "hostir/support/expected.h"
+#include "interp/session/log/durations.h"
 #include "interp/session/log/log_records.h"
 
 namespace hostir::interp {
@@ -159,6 +160,17 @@ class LogView {
   /// Writes a copy of the log, with what a live run has logged so far, to a new file.
   /// Errors: `log_exists`, `log_io`, `log_full`.
   virtual Expected<void> save(const std::string& path) const = 0;
+  /// How much of the events the running `query` has read; `total` is 0 where that is unknown.
+  virtual LogProgress query_progress() const { return {}; }
+
+  // ---- sums
+  /// Adds the durations of all events of a track that begin in [from, to); `by_instruction` is
+  /// indexed by instruction and grows as needed. Reads every such event: 10 million take about a
+  /// second.
+  /// Errors: `log_cancelled`.
+  virtual Expected<void> durations(TrackId track, int64_t from_ns, int64_t to_ns,
+                                   std::vector<Durations>& by_instruction,
+                                   std::stop_token stop = {}) const = 0;
 };
 
 }  // namespace hostir::interp

@@ -73,17 +73,20 @@ class LedgerMaker {
     std::vector<std::string> calls;
     bool complete = true;
     bool finished = true;
+    bool over = false;  // a member completed it, so all arrived, whether recorded or lost
     bool ready = true;  // all members are at the head of their streams
     for (const MemberRef& m : members) {
       const bool came = m.member->arrived();
       calls.push_back(came ? model::call_text(m.member->call) : std::string());
       complete = complete && came;
-      finished = finished && m.member->state == model::MemberState::kCompleted;
+      const bool completed = m.member->state == model::MemberState::kCompleted;
+      finished = finished && (completed || m.member->state == model::MemberState::kUnknown);
+      over = over || completed;
       ready = ready && came && (!m.member->unfinished() || queues_.is_ready(m));
     }
     if (mismatch)
       row.state = LedgerRow::State::kMismatch;
-    else if (finished)
+    else if (finished && over)
       row.state = LedgerRow::State::kDone;
     else if (ready)
       row.state = LedgerRow::State::kRunning;

@@ -153,6 +153,16 @@ TEST(Reshard, APeerWithTwoRecvsIsNotGuessed) {
   EXPECT_EQ(moves[0].moved_bytes, 32);
 }
 
+// A recv that waits is the partner of the send that comes next, whichever of the peer's recvs it
+// is.
+TEST(Reshard, APeerThatWaitsIsKnownBeforeTheSendIsIssued) {
+  Workbench w("tests/programs/pipeline.hir", 1600, 1000, "", "pipeline");
+  w.only("layout");
+  ASSERT_TRUE(w.perform("until send"));
+  EXPECT_EQ(w.text("reshard/before/title"), "before:  %s0.y.0");
+  EXPECT_EQ(w.text("reshard/after/title"), "after:  %s1.x.0");
+}
+
 TEST(LayoutPanel, UnevenShardsAndAnElementOnEveryRank) {
   Workbench w("tests/programs/sp_toy.hir");
   w.only("layout");

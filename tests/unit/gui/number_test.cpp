@@ -102,13 +102,13 @@ TEST(Numbers, RanksLeavesOutColumnsThatDoNotFit) {
     ASSERT_TRUE(w.press("F5"));
     const WidgetRect* leaf = w->app().ui().find("leaf/ranks");
     ASSERT_NE(leaf, nullptr);
-    for (const char* fact : {"steps", "in flight", "clock", "memory, peak"}) {
+    for (const char* fact : {"steps", "in flight", "clock", "memory / peak"}) {
       const WidgetRect* cell = w->app().ui().find(std::string("ranks/0/") + fact);
       if (cell) {
         EXPECT_LE(cell->max.x, leaf->max.x) << fact << " at " << width;
       }
     }
-    EXPECT_EQ(w.has("ranks/0/memory, peak"), width > 1280) << width;
+    EXPECT_EQ(w.has("ranks/0/memory / peak"), width > 1280) << width;
   }
 }
 

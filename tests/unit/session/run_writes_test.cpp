@@ -27,6 +27,10 @@ class MemoryLog final : public LogView {
   bool shows(int64_t) const override { return true; }
   std::vector<TimelineSlice> timeline(const TimelineRequest&) const override { return {}; }
   std::vector<TimelineSum> sums(int64_t, int64_t) const override { return {}; }
+  Expected<void> durations(TrackId, int64_t, int64_t, std::vector<Durations>&,
+                           std::stop_token) const override {
+    return {};
+  }
   Expected<std::vector<LogEvent>> events(const EventFilter&, std::stop_token) const override {
     return std::vector<LogEvent>();
   }

@@ -12,7 +12,9 @@
 
 #include "interp/core/interpreter.h"
 #include "interp/session/commands/places.h"
+#include "interp/session/snapshots/snapshot_builder.h"
 #include "live_run.h"
+#include "tests/unit/traces/synthetic_run.h"
 #include "traces/log_builder.h"
 #include "traces/log_model.h"
 #include "traces/log_session.h"
@@ -103,6 +105,31 @@ std::string verdict_of(const std::string& path) {
   if (!run) return "cannot be read: " + run.error().message();
   const model::Verdict verdict = diagnose::diagnose(*run);
   return verdict.kind + ": " + verdict.sentence;
+}
+
+// In a long run the oldest collective that is read lacks members whose rows came before it. It was
+// completed all the same.
+TEST(LedgerOfALog, TheOldestRowReadIsDoneWithUnknownMembers) {
+  const Scratch scratch;
+  const std::string path = scratch.file("long.db");
+  {
+    auto writer = traces::TraceWriter::create(path, traces::testing::synthetic_description(3));
+    ASSERT_TRUE(writer);
+    traces::testing::SyntheticRun run(**writer, 3);
+    run.iterate(100);
+    ASSERT_TRUE((*writer)->close());
+  }
+  const auto log = traces::open_log(path);
+  ASSERT_TRUE(log);
+  auto known = traces::run_of(**log, {.max_collectives = 100});
+  ASSERT_TRUE(known);
+  const auto rows = make_ledger_snapshot(std::make_shared<const model::Run>(std::move(*known)));
+  ASSERT_EQ(rows->size(), 34U);
+  int unknown = 0;
+  for (const LedgerCell& cell : rows->front().cells)
+    unknown += cell.state == LedgerCell::State::kUnknown ? 1 : 0;
+  EXPECT_GT(unknown, 0);
+  for (const LedgerRow& row : *rows) EXPECT_EQ(row.state, LedgerRow::State::kDone) << row.sequence;
 }
 
 void change(const std::string& path, const std::string& sql) {

@@ -1,0 +1,120 @@
+// Flows between ranks: messages, and who held up whom in a collective.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "gui/panels/timeline/timeline_data.h"
+
+namespace hostir::gui {
+
+namespace {
+
+constexpr size_t kMaxFlows = 400;
+constexpr size_t kMaxEvents = 800;  // single events of communication that are looked at
+constexpr int64_t kSeenColumns = 3;
+constexpr int64_t kMaxScan = 50000;  // maximum distance between the first and the last of them
+
+bool communicates(EventKind kind) {
+  return kind == EventKind::kReduce || kind == EventKind::kGather ||
+         kind == EventKind::kPointToPoint;
+}
+
+using MeetingKey = std::tuple<interp::CommIndex, uint32_t, uint64_t, interp::Rank, interp::Rank>;
+
+MeetingKey key_of(const CollectiveId& id) {
+  const auto [source, destination] = id.pair.value_or(std::pair(interp::kNoRank, interp::kNoRank));
+  return {id.comm, id.group, id.sequence, source, destination};
+}
+
+class Flows {
+ public:
+  Flows(const interp::LogView& log, int64_t column_ns) : log_(log), column_ns_(column_ns) {
+    for (size_t t = 0; t < log.tracks().size(); ++t)
+      tracks_[{log.tracks()[t].rank, log.tracks()[t].stream}] = static_cast<interp::TrackId>(t);
+  }
+
+  void add(const std::vector<interp::LogCollective>& members) {
+    if (members.size() < 2) return;
+    members.front().peer >= 0 ? add_message(members) : add_waits(members);
+  }
+  std::vector<TimelineFlow> take() { return std::move(flows_); }
+
+ private:
+  std::optional<interp::TrackId> track_of(const interp::LogCollective& member) const {
+    if (member.instruction >= log_.instructions().size()) return std::nullopt;
+    const auto at = tracks_.find({member.rank, log_.instructions()[member.instruction].stream});
+    if (at == tracks_.end()) return std::nullopt;
+    return at->second;
+  }
+
+  void add_flow(const interp::LogCollective& from, int64_t from_ns, const interp::LogCollective& to,
+                int64_t to_ns, bool message) {
+    const auto from_track = track_of(from);
+    const auto to_track = track_of(to);
+    if (!from_track || !to_track || flows_.size() >= kMaxFlows) return;
+    flows_.push_back({*from_track, *to_track, from_ns, to_ns, from.event, to.event, message});
+  }
+
+  void add_message(const std::vector<interp::LogCollective>& members) {
+    const interp::LogCollective* send = nullptr;
+    const interp::LogCollective* recv = nullptr;
+    for (const interp::LogCollective& m : members) (m.kind == "send" ? send : recv) = &m;
+    if (!send || !recv || send->start_ns == interp::kUnknownNs ||
+        recv->finish_ns == interp::kUnknownNs)
+      return;
+    add_flow(*send, send->start_ns, *recv, recv->finish_ns, true);
+  }
+
+  void add_waits(const std::vector<interp::LogCollective>& members) {
+    const interp::LogCollective* last = nullptr;
+    for (const interp::LogCollective& m : members) {
+      if (m.arrival_ns != interp::kUnknownNs && (!last || m.arrival_ns > last->arrival_ns))
+        last = &m;
+    }
+    if (!last) return;
+    for (const interp::LogCollective& m : members) {
+      if (m.arrival_ns == interp::kUnknownNs || m.start_ns == interp::kUnknownNs) continue;
+      if (last->arrival_ns - m.arrival_ns > kSeenColumns * column_ns_)
+        add_flow(*last, last->arrival_ns, m, m.start_ns, false);
+    }
+  }
+
+  const interp::LogView& log_;
+  int64_t column_ns_;
+  std::map<std::pair<interp::Rank, int32_t>, interp::TrackId> tracks_;
+  std::vector<TimelineFlow> flows_;
+};
+
+}  // namespace
+
+Expected<void> add_flows(const interp::LogView& log, TimelineLanes& lanes, int64_t column_ns,
+                         const std::stop_token& stop) {
+  std::set<interp::CodeIndex> instructions;
+  std::vector<int64_t> events;
+  for (const std::vector<TimelineRun>& runs : lanes.runs) {
+    for (const TimelineRun& run : runs) {
+      if (run.count != 1 || !communicates(run.kind) || events.size() >= kMaxEvents) continue;
+      events.push_back(run.event);
+      instructions.insert(run.instruction);
+    }
+  }
+  if (events.empty()) return {};
+  const auto [first, last] = std::minmax_element(events.begin(), events.end());
+  interp::EventFilter filter;
+  filter.first_id = *first;
+  filter.last_id = std::min(*last, *first + kMaxScan);
+  filter.limit = kMaxScan;
+  filter.instructions.assign(instructions.begin(), instructions.end());
+  filter.shown_only = true;
+  HOSTIR_ASSIGN_OR_RETURN(const auto members, log.collectives(filter, stop));
+  std::map<MeetingKey, std::vector<interp::LogCollective>> meetings;
+  for (const interp::LogCollective& member : members)
+    meetings[key_of(id_of(log, member))].push_back(member);
+  Flows flows(log, column_ns);
+  for (const auto& [key, of] : meetings) flows.add(of);
+  lanes.flows = flows.take();
+  return {};
+}
+
+}  // namespace hostir::gui

@@ -1,0 +1,180 @@
+#include "traces/computed_tables.h"
+
+#include <fmt/core.h>
+#include <sqlite3.h>
+
+#include <memory>
+#include <utility>
+
+#include "traces/log_reader.h"
+
+namespace hostir::traces {
+
+using interp::LogCell;
+
+namespace {
+
+Expected<ComputedTable::Rows> list_of_tables(const LogReader&, const std::stop_token&);
+
+constexpr ComputedTable kTables[] = {
+    {"computed_tables", "These tables.", "name, doc", list_of_tables},
+    {"instruction_times",
+     "How long each instruction took on each host and stream. An asynchronous one is on both: "
+     "issued by the host, executed on the stream.",
+     "instruction, rank, track, times, total_ns, mean_ns, median_ns, least_ns, most_ns, "
+     "deviation_ns, longest_event",
+     instruction_times},
+    {"exposed_communication",
+     "Per rank: time in kernels, in communication, and in communication without a kernel.",
+     "rank, compute_ns, communication_ns, exposed_ns, overlapped_ns, idle_ns",
+     exposed_communication},
+    {"peak_memory", "Per rank: most live bytes, and the event that reached them.",
+     "rank, peak_bytes, time_ns, event", peak_memory},
+    {"slowest_waits",
+     "The 1,000 longest waits of hosts, of streams for events, and of collectives for members.",
+     "event, rank, instruction, waited_ns, reason, waited_for_event", slowest_waits},
+};
+
+Expected<ComputedTable::Rows> list_of_tables(const LogReader&, const std::stop_token&) {
+  ComputedTable::Rows rows;
+  for (const ComputedTable& table : kTables) {
+    rows.push_back({LogCell(std::string(table.name)), LogCell(std::string(table.doc))});
+  }
+  return rows;
+}
+
+struct Source {
+  const ComputedTable* table;
+  const LogReader* log;
+  std::stop_token stop;
+};
+
+// SQLite's objects begin with its own part.
+struct Table {
+  sqlite3_vtab base{};
+  const Source* source = nullptr;
+};
+struct Cursor {
+  sqlite3_vtab_cursor base{};
+  ComputedTable::Rows rows;
+  size_t at = 0;
+};
+
+int connect(sqlite3* connection, void* source, int, const char* const*, sqlite3_vtab** out,
+            char**) {
+  const auto* from = static_cast<const Source*>(source);
+  const std::string sql = fmt::format("CREATE TABLE x({})", from->table->columns);
+  const int code = sqlite3_declare_vtab(connection, sql.c_str());
+  if (code != SQLITE_OK) return code;
+  auto table = std::make_unique<Table>();
+  table->source = from;
+  *out = &table.release()->base;
+  return SQLITE_OK;
+}
+int disconnect(sqlite3_vtab* table) {
+  const std::unique_ptr<Table> owned(reinterpret_cast<Table*>(table));
+  return SQLITE_OK;
+}
+// Every use reads the whole table; a join reads it once for each row of the outer loop, so it is
+// made expensive enough to become the outer one.
+int best_index(sqlite3_vtab*, sqlite3_index_info* info) {
+  constexpr double kCost = 1e9;
+  info->estimatedCost = kCost;
+  info->estimatedRows = 1000;
+  return SQLITE_OK;
+}
+int open_cursor(sqlite3_vtab*, sqlite3_vtab_cursor** out) {
+  *out = &std::make_unique<Cursor>().release()->base;
+  return SQLITE_OK;
+}
+int close_cursor(sqlite3_vtab_cursor* cursor) {
+  const std::unique_ptr<Cursor> owned(reinterpret_cast<Cursor*>(cursor));
+  return SQLITE_OK;
+}
+int filter(sqlite3_vtab_cursor* base, int, const char*, int, sqlite3_value**) {
+  auto* cursor = reinterpret_cast<Cursor*>(base);
+  const Source& source = *reinterpret_cast<Table*>(base->pVtab)->source;
+  source.log->report_progress(0, 0);
+  auto rows = source.table->rows(*source.log, source.stop);
+  source.log->report_progress(0, 0);
+  if (!rows) {
+    if (rows.error().diagnostics[0].id == "log_cancelled") return SQLITE_INTERRUPT;
+    sqlite3_free(base->pVtab->zErrMsg);
+    base->pVtab->zErrMsg = sqlite3_mprintf("%s", rows.error().message().c_str());
+    return SQLITE_ERROR;
+  }
+  cursor->rows = std::move(*rows);
+  cursor->at = 0;
+  return SQLITE_OK;
+}
+int next(sqlite3_vtab_cursor* base) {
+  ++reinterpret_cast<Cursor*>(base)->at;
+  return SQLITE_OK;
+}
+int at_end(sqlite3_vtab_cursor* base) {
+  const auto* cursor = reinterpret_cast<Cursor*>(base);
+  return cursor->at >= cursor->rows.size() ? 1 : 0;
+}
+int row_id(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
+  *out = static_cast<sqlite3_int64>(reinterpret_cast<Cursor*>(base)->at);
+  return SQLITE_OK;
+}
+
+struct Result {
+  sqlite3_context* context;
+  void operator()(std::monostate) const { sqlite3_result_null(context); }
+  void operator()(int64_t value) const { sqlite3_result_int64(context, value); }
+  void operator()(double value) const { sqlite3_result_double(context, value); }
+  void operator()(const std::string& value) const { text(value); }
+  void operator()(const interp::LogBlob& value) const { text(value.bytes); }
+  void text(const std::string& value) const {
+    sqlite3_result_text64(context, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  }
+};
+int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int index) {
+  const auto* cursor = reinterpret_cast<Cursor*>(base);
+  std::visit(Result{context}, cursor->rows[cursor->at][static_cast<size_t>(index)]);
+  return SQLITE_OK;
+}
+
+// Without `xCreate` the table exists in every connection by the module's name.
+const sqlite3_module& module() {
+  static const sqlite3_module kModule = [] {
+    sqlite3_module m{};
+    m.xConnect = connect;
+    m.xDisconnect = disconnect;
+    m.xBestIndex = best_index;
+    m.xOpen = open_cursor;
+    m.xClose = close_cursor;
+    m.xFilter = filter;
+    m.xNext = next;
+    m.xEof = at_end;
+    m.xColumn = column;
+    m.xRowid = row_id;
+    return m;
+  }();
+  return kModule;
+}
+
+}  // namespace
+
+std::span<const ComputedTable> computed_tables() { return kTables; }
+
+Expected<void> register_computed_tables(Database& database, const LogReader& log,
+                                        std::stop_token stop) {
+  for (const ComputedTable& table : kTables) {
+    auto source = std::make_unique<Source>(Source{&table, &log, stop});
+    const int code = sqlite3_create_module_v2(
+        database.handle(), std::string(table.name).c_str(), &module(), source.release(),
+        [](void* owned) { const std::unique_ptr<Source> dies(static_cast<Source*>(owned)); });
+    if (code != SQLITE_OK) return sqlite_failure(code, database.handle(), "log");
+  }
+  // SQLite declares a table at its first use, which a connection restricted to SELECT forbids.
+  sqlite3_set_authorizer(database.handle(), nullptr, nullptr);
+  for (const ComputedTable& table : kTables)
+    HOSTIR_TRY(database.prepare(fmt::format("SELECT 1 FROM {}", table.name)));
+  database.restrict_to_select();
+  return {};
+}
+
+}  // namespace hostir::traces
