@@ -24,7 +24,6 @@ using interp::Durations;
 
 enum class Column : int {
   kName,
-  kPlace,
   kTimes,
   kTotal,
   kShare,
@@ -32,11 +31,11 @@ enum class Column : int {
   kMedian,
   kLeast,
   kMost,
-  kDeviation
+  kDeviation,
+  kPlace
 };
 constexpr std::pair<const char*, const char*> kColumns[] = {
     {"instruction", ""},
-    {"at", "function and number of the instruction"},
     {"times", "how often it ran"},
     {"total", "sum of its durations"},
     {"%", "share of the sum of all rows"},
@@ -45,6 +44,7 @@ constexpr std::pair<const char*, const char*> kColumns[] = {
     {"shortest", ""},
     {"longest", ""},
     {"deviation", "standard deviation"},
+    {"at", "function and number of the instruction"},
 };
 
 double number_of(const Durations& d, Column column) {
@@ -189,12 +189,15 @@ class StatisticsPanel : public Panel {
                                        ImGuiTableFlags_ScrollX | ImGuiTableFlags_Sortable |
                                        ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_Resizable;
     constexpr int kCount = static_cast<int>(std::size(kColumns));
+    const float width = ImGui::GetContentRegionAvail().x;
     if (!ImGui::BeginTable("statistics", kCount, kFlags, ImVec2(0, height))) return;
     ImGui::TableSetupScrollFreeze(1, 1);
     for (int c = 0; c < kCount; ++c) {
       ImGuiTableColumnFlags flags = ImGuiTableColumnFlags_PreferSortDescending;
       if (static_cast<Column>(c) == Column::kTotal) flags |= ImGuiTableColumnFlags_DefaultSort;
-      ImGui::TableSetupColumn(kColumns[c].first, flags);
+      // In a narrow panel long names leave room for the numbers.
+      const bool narrow = static_cast<Column>(c) == Column::kName && width < frame.ui.px(620);
+      ImGui::TableSetupColumn(kColumns[c].first, flags, narrow ? frame.ui.px(150) : 0);
     }
     draw_headers(frame);
     if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs(); specs && specs->SpecsCount > 0) {
@@ -244,8 +247,6 @@ class StatisticsPanel : public Panel {
       frame.model.hovered.code = code;
       Ui::tooltip("%s\nclick: select it, with its histogram", names.texts[code].c_str());
     }
-    ImGui::TableNextColumn();
-    frame.ui.text_dim(names.addresses[code]);
     const double share = data.total_ns > 0 ? 100.0 * static_cast<double>(d.total_ns()) /
                                                  static_cast<double>(data.total_ns)
                                            : 0;
@@ -260,8 +261,10 @@ class StatisticsPanel : public Panel {
       if (space > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + space);
       frame.ui.text(cells[c]);
       if (row < 3)
-        frame.ui.tag(fmt::format("statistics/{}/{}", row, kColumns[c + 2].first), cells[c]);
+        frame.ui.tag(fmt::format("statistics/{}/{}", row, kColumns[c + 1].first), cells[c]);
     }
+    ImGui::TableNextColumn();
+    frame.ui.text_dim(names.addresses[code]);
     ImGui::PopID();
   }
 
