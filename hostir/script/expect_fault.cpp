@@ -1,5 +1,7 @@
 // expect_error, expect_deadlock, expect_no_leaks, and unexpected faults.
-#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
 
 #include "hostir/script/expectations.h"
 
@@ -48,7 +50,7 @@ void update_text(CheckContext& context, const std::string& text) {
   context.update(inner, text);
 }
 
-// Requires a fault with this id and text. Any other error is a failure.
+// Requires a fault with this id and text.
 void check_faults(const Execution& execution, const std::string& id, const std::string& text,
                   CheckContext& context) {
   const interp::Fault* same_kind = nullptr;
@@ -58,9 +60,6 @@ void check_faults(const Execution& execution, const std::string& id, const std::
       found = true;
     } else if (fault.record.kind == id) {
       same_kind = &fault;
-    } else if (fault.severity == Severity::kError && fault.record.kind != kLeak) {
-      context.fail(execution, fmt::format("expected {} and no other error, but there was {}", id,
-                                          describe(fault)));
     }
   }
   if (found) return;
@@ -80,7 +79,7 @@ bool needs_values(const std::string& id) {
 }
 
 void check_error(const std::string& id, const std::string& text, CheckContext& context) {
-  context.run.faults_expected = true;
+  context.run.expected_faults.push_back(id);
   if (context.run.error) {
     if (error_says(*context.run.error, id, text)) return;
     context.fail(fmt::format("expected {} {{{{{}}}}}\n  there was {}", id, text,
@@ -114,14 +113,20 @@ void check(const ExpectNoLeaks&, CheckContext& context) {
 
 std::vector<std::string> unexpected_faults(const RunRecord& run, const SourceManager& sources) {
   std::vector<std::string> out;
-  if (run.faults_expected) return out;
-  const std::string where = position_text(sources, run.span);
-  if (run.error) out.push_back(fmt::format("{}: {}", where, describe(*run.error)));
+  const std::vector<std::string>& expected = run.expected_faults;
+  std::string where = position_text(sources, run.span) + ": ";
+  if (!expected.empty())
+    where +=
+        fmt::format("expected {} and no other error, but there was ", fmt::join(expected, ", "));
+  if (run.error && expected.empty())
+    out.push_back(fmt::format("{}{}", where, describe(*run.error)));
   for (const Execution& execution : run.executions) {
     for (const interp::Fault& fault : execution.result.faults) {
       if (fault.severity != Severity::kError) continue;
       if (fault.record.kind == kLeak) continue;  // see expect_no_leaks
-      std::string message = fmt::format("{}: {}", where, describe(fault));
+      if (std::find(expected.begin(), expected.end(), fault.record.kind) != expected.end())
+        continue;
+      std::string message = fmt::format("{}{}", where, describe(fault));
       if (run.executions.size() > 1) message += fmt::format(" (schedule {})", execution.schedule);
       for (const std::string& note : fault.record.notes) message += "\n  note: " + note;
       out.push_back(std::move(message));

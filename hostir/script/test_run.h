@@ -29,7 +29,7 @@ struct RunRecord {
   std::shared_ptr<const interp::Prepared> prepared;  // null if preparing failed, see `error`
   std::optional<Error> error;                        // why the run failed
   std::vector<Execution> executions;
-  bool faults_expected = false;  // an expectation has checked the errors and faults
+  std::vector<std::string> expected_faults;  // ids; expectations have checked these
 };
 
 /// Values bound so far, by name. A generator without a shape is kept as a generator.

@@ -244,6 +244,25 @@ ByteRange Engine::sent_bytes(const CommunicationItem& item, const CommunicationF
   return {in.offset_bytes, in.offset_bytes + bytes};
 }
 
+ByteRange Engine::received_bytes(const CommunicationItem& item, const CommunicationFacts& facts) {
+  const BufferRef& out = item.out;
+  int64_t bytes = out.size_bytes;
+  if (facts.root == CommunicationFacts::RootHas::kOutput && item.root != item.position) bytes = 0;
+  if (facts.out == CommunicationFacts::Part::kBlocks && !item.recv_counts.empty()) {
+    bytes = std::min(bytes, item.recv_counts.total() * size_bytes(item.dtype));
+  }
+  return {out.offset_bytes, out.offset_bytes + bytes};
+}
+
+Touch Engine::touch_of(const Step& step, const PlannedBuffer& planned, const BufferRef& ref,
+                       const CommunicationItem& item) const {
+  Touch out = touch_of(step, planned, ref);
+  const CommunicationFacts& facts = *communication_facts(step.code.kind);
+  out.reads = sent_bytes(item, facts);
+  if (ref.access == Access::kWrite) out.range = received_bytes(item, facts);
+  return out;
+}
+
 bool Engine::note_accesses(Step& step, const IssuePlan& plan, const CommunicationItem* item) {
   const StreamIndex stream = step.code.stream;
   const uint32_t sequence = step.rank_state.streams[stream].issued;
@@ -257,12 +276,16 @@ bool Engine::note_accesses(Step& step, const IssuePlan& plan, const Communicatio
     // compare.
     const bool whole = checks && planned.shape == 0 && ref->offset_bytes == 0 &&
                        ref->size_bytes == a.bytes && a.bytes > 0 && a.accesses.empty();
-    const bool quick = whole && (w.stream == stream || w.empty()) &&
+    const bool fills = item == nullptr || ref->access != Access::kWrite ||
+                       received_bytes(*item, *communication_facts(step.code.kind)).hi == a.bytes;
+    const bool quick = whole && fills && (w.stream == stream || w.empty()) &&
                        (a.initialised || ref->access == Access::kWrite);
     if (!quick) {
-      Touch part = touch_of(step, planned, *ref);
-      if (item != nullptr) part.reads = sent_bytes(*item, *communication_facts(step.code.kind));
-      if (!touch(step, stream, part)) return false;
+      const bool in_contract = item != nullptr;
+      if (!touch(
+              step, stream,
+              in_contract ? touch_of(step, planned, *ref, *item) : touch_of(step, planned, *ref)))
+        return false;
       continue;
     }
     w.stream = stream;
@@ -288,6 +311,26 @@ bool Engine::note_accesses(Step& step, const IssuePlan& plan, const Communicatio
   return true;
 }
 
+namespace {
+
+// With the first gap, if the bytes are in one piece.
+std::string partly_written(const Allocation& a, ByteRange range, uint32_t shape) {
+  std::string out = "which was only partly written";
+  if (shape != 0) return out;
+  ByteRange gap = range;
+  for (const ByteRange& written : a.written.ranges()) {
+    if (written.hi <= gap.lo) continue;
+    if (written.lo > gap.lo) {
+      gap.hi = std::min(gap.hi, written.lo);
+      break;
+    }
+    gap.lo = written.hi;
+  }
+  return out + fmt::format(": bytes {}:{} of {} are missing", gap.lo, gap.hi, a.bytes);
+}
+
+}  // namespace
+
 bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange range,
                         uint32_t shape) {
   bool covered = a.written.covers(range);
@@ -310,21 +353,8 @@ bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange
                           returned ? "returns" : "reads", code->register_name(reg),
                           a.parameter                  ? "a parameter without a value"
                           : a.written.ranges().empty() ? "which nothing has written"
-                                                       : "which was only partly written"),
+                                                       : partly_written(a, range, shape)),
               is_error ? Severity::kError : Severity::kWarning);
-}
-
-void Engine::note_unfilled(RankState& rank, const CommunicationItem& item) {
-  const BufferRef& out = item.out;
-  if (!out.allocation.valid() || out.access != Access::kWrite || item.recv_counts.empty()) return;
-  const int64_t filled = item.recv_counts.total() * size_bytes(item.dtype);
-  if (filled >= out.size_bytes) return;
-  for (Allocation& a : rank.allocations) {
-    if (!a.live || a.id != out.allocation) continue;
-    if (a.initialised) a.written.add({0, a.bytes});
-    a.initialised = false;
-    a.written.remove({out.offset_bytes + filled, out.offset_bytes + out.size_bytes});
-  }
 }
 
 void Engine::note_written(Allocation& a, ByteRange range, uint32_t shape) {

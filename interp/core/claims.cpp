@@ -9,6 +9,12 @@
 
 namespace hostir::interp::claims {
 
+namespace {
+
+constexpr size_t kMostAxesSearched = 8;
+
+}  // namespace
+
 tl::unexpected<Error> contradiction(std::string sentence, const Operand& operand) {
   return fail_at(ErrorKind::kInvalid, "partial_claim", std::move(sentence), operand.span);
 }
@@ -34,6 +40,28 @@ AxisList cutting(const Mesh& mesh, const AxisList& axes) {
     if (!a.whole() || (at && mesh.axes[*at].size > 1)) out.push_back(a);
   }
   return out;
+}
+
+AxisList spanned(const Mesh& mesh, const Communicator& comm) {
+  if (!comm.axes.empty() || mesh.axes.size() > kMostAxesSearched) return comm.axes;
+  const auto sorted = [](const auto& groups) {
+    std::vector<std::vector<int64_t>> out;
+    for (const auto& group : groups) {
+      out.emplace_back(group.begin(), group.end());
+      std::sort(out.back().begin(), out.back().end());
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  };
+  const auto wanted = sorted(comm.groups);
+  for (uint32_t set = 1; set < 1u << mesh.axes.size(); ++set) {
+    AxisList axes;
+    for (size_t a = 0; a < mesh.axes.size(); ++a) {
+      if ((set >> a & 1) != 0) axes.push_back({.name = mesh.axes[a].name});
+    }
+    if (sorted(groups_over(mesh, axes)) == wanted) return axes;
+  }
+  return {};
 }
 
 bool whole_axes(const AxisList& axes) {

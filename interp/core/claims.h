@@ -19,6 +19,9 @@ AxisList without(const AxisList& axes, const AxisList& removed);
 AxisList both(const AxisList& a, const AxisList& b);
 /// Axes of more than one position; the others cut nothing and repeat nothing.
 AxisList cutting(const Mesh& mesh, const AxisList& axes);
+/// The axes that a communicator's groups lie along: those it was made over, or those of a mesh over
+/// which the same ranks meet as in its literal groups. Empty: there are none.
+AxisList spanned(const Mesh& mesh, const Communicator& comm);
 /// No sub-axes.
 bool whole_axes(const AxisList& axes);
 /// `{dp, tp}`

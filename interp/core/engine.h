@@ -174,6 +174,9 @@ class Engine final : public CompletionSink {
   /// The bytes that a communication sends from this rank. In-place all_gather: its own block;
   /// broadcast: nothing except at the root; all_to_all: as many as the counts say.
   static ByteRange sent_bytes(const CommunicationItem& item, const CommunicationFacts& facts);
+  /// The bytes that a communication overwrites on this rank; the others keep what they hold. Rooted
+  /// reduce and gather: nothing except at the root; all_to_all: as many as the counts say.
+  static ByteRange received_bytes(const CommunicationItem& item, const CommunicationFacts& facts);
   bool note_access(Step& step, Allocation& a, uint32_t reg, const AccessRecord& access) {
     WholeAccesses& w = a.whole;
     const bool whole = access.lo == 0 && access.hi == a.bytes && a.accesses.empty();
@@ -203,14 +206,15 @@ class Engine final : public CompletionSink {
   bool check_read(Step& step, const Allocation& allocation, uint32_t reg, ByteRange range,
                   uint32_t shape);
   void note_written(Allocation& allocation, ByteRange range, uint32_t shape);
-  /// Marks the part of its output that an all_to_all does not fill as undefined.
-  void note_unfilled(RankState& rank, const CommunicationItem& item);
   Touch touch_of(const Step& step, const PlannedBuffer& planned, const BufferRef& ref) const {
     const Register& name = step.rank_state.registers[planned.reg];
     const ByteRange range{ref.offset_bytes, ref.offset_bytes + ref.size_bytes};
     return {name.slot,     planned.reg, name.shape, range, ref.access,
             planned.after, ref.after,   step.index, range};
   }
+  /// Only the bytes that the communication reads and writes.
+  Touch touch_of(const Step& step, const PlannedBuffer& planned, const BufferRef& ref,
+                 const CommunicationItem& item) const;
   /// Processes one buffer of the task just begun on `stream`: checks, then version and layout.
   bool touch(Step& step, StreamIndex stream, const Touch& touch) {
     Allocation& a = step.rank_state.allocations[touch.slot];

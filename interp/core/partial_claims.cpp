@@ -68,7 +68,7 @@ std::optional<Communication> communication(const Code& code, CodeIndex index) {
   const Mesh* mesh = code.program->find_mesh(before->sharding.mesh);
   if (mesh == nullptr || (result != nullptr && result->sharding.mesh != before->sharding.mesh))
     return std::nullopt;
-  const AxisList over = claims::cutting(*mesh, code.communicators[c.comm].axes);
+  const AxisList over = claims::cutting(*mesh, claims::spanned(*mesh, code.communicators[c.comm]));
   if (over.empty() || !whole_axes(over) || !whole_axes(before->sharding.unreduced))
     return std::nullopt;
   if (result != nullptr && !whole_axes(result->sharding.unreduced)) return std::nullopt;

@@ -44,10 +44,13 @@ void SimBackend::start(const TimelineEvent& event) {
   }
   for (const Arrival& arrival : event.arrivals) {
     if (arrival.from_buffer) continue;
-    const Contribution& c = state_.tasks.at(arrival.task)->items[arrival.item].contribution;
-    if (c.out.allocation.valid() && c.out.access == Access::kWrite &&
+    const StoredItem& item = state_.tasks.at(arrival.task)->items[arrival.item];
+    const Contribution& c = item.contribution;
+    BufferRef out = c.out;
+    out.size_bytes = item.received_bytes;
+    if (out.allocation.valid() && out.access == Access::kWrite && out.size_bytes > 0 &&
         !interp::share_bytes(c.in, c.out)) {
-      state_.memory.poison(c.rank, c.out);
+      state_.memory.poison(c.rank, out);
     }
   }
 }

@@ -100,6 +100,11 @@ says "one statement at a time" "the second statement is not left out silently"
 expect 2 "bad text" "$hostir" verify tests/scripts/negative/mesh_c2.hir
 expect 2 "a forgotten all_reduce" "$hostir" verify tests/scripts/regress/sums_over_cut_dimensions.hir
 says "sums_over_cut_dimensions.hir:29:" "verify points at a forgotten all_reduce"
+expect 2 "a hang in a file that is only checked" "$hostir" verify tests/programs/deadlock.hir
+says "deadlock.hir:36:5: error[deadlock]: rank 0 blocked in all_reduce seq 0" "verify follows the calls of every rank"
+expect 2 "a race in a file that is only checked" "$hostir" verify tests/scripts/regress/two_faults_of_a_run.hir
+says "two_faults_of_a_run.hir:16:3: error[race_raw]: rank 0: @f#7 launch reads %t" "verify reports races"
+expect 0 "programs that look wrong" "$hostir" verify tests/scripts/faults/unusual.hir tests/scripts/faults/unusual_more.hir
 against=tests/scripts/passes/against.hir
 # against STATUS FUNCTION FUSION TEXT: the verdict of verify --against, and its reason.
 against() {

@@ -39,9 +39,7 @@ bool execute_communication(Engine& engine, Step& step) {
     step.bytes = engine.communication_bytes(item);
     const IssuePlan& bound = engine.plan(step);
     for (size_t i = 0; i < bound.buffers.size(); ++i) {
-      Touch part = engine.touch_of(step, bound.buffers[i], bound.refs[i]);
-      part.reads = Engine::sent_bytes(item.item, *communication_facts(step.code.kind));
-      item.touches.push_back(part);
+      item.touches.push_back(engine.touch_of(step, bound.buffers[i], bound.refs[i], item.item));
     }
     if (!engine.check_overlap(step, item)) return false;
     rank.open_group.push_back(std::move(item));
@@ -64,7 +62,6 @@ bool execute_communication(Engine& engine, Step& step) {
   if (!engine.check_overlap(step, item) || !engine.note_accesses(step, plan, &item.item)) {
     return false;
   }
-  engine.note_unfilled(rank, item.item);
   const bool arrived =
       pair ? engine.arrive_pair(step, task, item) : engine.arrive(step, task, item);
   if (!arrived) return false;

@@ -69,7 +69,6 @@ bool execute_group(Engine& engine, Step& step) {
     for (const Touch& touch : member.touches) {
       if (!engine.touch(step, stream, touch)) return false;
     }
-    engine.note_unfilled(rank, member.item);
     const bool arrived = communication_facts(inner.kind)->point_to_point
                              ? engine.arrive_pair(step, task, member)
                              : engine.arrive(step, task, member);
