@@ -22,9 +22,9 @@ sim::SimOptions sim_options(const BackendRequest& request) {
   options.machine = request.machine;
   options.seed = request.seed;
   options.schedule = request.schedule;
-  if (request.late)
-    options.late =
-        sim::SimOptions::Late{request.late->rank, request.late->code, request.late->by_ns};
+  for (const interp::LateInstruction& late : request.late) {
+    options.late.push_back({late.rank, late.code, late.by_ns});
+  }
   options.kernels = request.reference_kernels ? cpu::KernelSet::kReference : cpu::KernelSet::kFast;
   return options;
 }

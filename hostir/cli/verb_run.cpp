@@ -374,6 +374,12 @@ class RunVerb : public Verb {
     return good ? 0 : exit_status(ErrorKind::kStuck);
   }
 
+  static std::string delay_words(const interp::LateChoice& choice) {
+    const std::string who =
+        choice.rank == interp::kNoRank ? "every rank" : fmt::format("rank {}", choice.rank);
+    return fmt::format("{} on {} until after {}", choice.late, who, choice.first);
+  }
+
   Expected<bool> check_schedules(Terminal& terminal, const interp::Prepared& prepared,
                                  const interp::BackendRequest& request,
                                  const interp::RunResult& first) {
@@ -385,35 +391,42 @@ class RunVerb : public Verb {
       return run_once(terminal, prepared, other, nullptr);
     };
     if (request.traits.clock == interp::ClockDomain::kVirtual) {
-      runs.late = [&](const std::string& address, interp::Rank rank) {
+      runs.late = [&](std::span<const interp::LateChoice> choices) {
         interp::BackendRequest other = request;
-        other.late = interp::LateInstruction{rank, prepared.view->find(address),
-                                             2 * first.finished_ns + 1'000'000};
+        for (const interp::LateChoice& choice : choices) {
+          other.late.push_back(
+              {choice.rank, prepared.view->find(choice.late), 2 * first.finished_ns + 1'000'000});
+        }
         return run_once(terminal, prepared, other, nullptr);
       };
     }
     HOSTIR_ASSIGN_OR_RETURN(const interp::ScheduleSearch found,
                             interp::search_schedules(first, schedules_, runs));
     bool good = found.other_schedule == 0;
-    for (const interp::ForcedOrder& order : found.forced) {
+    std::vector<interp::ForcedOrder> orders = found.forced;
+    orders.push_back(found.together);
+    for (const interp::ForcedOrder& order : orders) {
       for (const Fault& fault : order.faults) report_fault(terminal, prepared, fault);
       if (!order.differs()) continue;
       good = false;
       const std::string what =
           order.faults.empty() ? "changes %" + order.output
                                : "ends in " + interp::fault_words(order.faults.front().record.kind);
-      const std::string who =
-          order.rank == interp::kNoRank ? "every rank" : fmt::format("rank {}", order.rank);
+      std::vector<std::string> late;
+      for (const interp::LateChoice& choice : order.choices) late.push_back(delay_words(choice));
       terminal.print(terminal.styled(
-          fmt::format("delaying {} on {} until after {} {}\n", order.late, who, order.first, what),
-          Terminal::Style::kBad));
+          fmt::format("delaying {} {}\n", fmt::join(late, " and "), what), Terminal::Style::kBad));
     }
     for (const Fault& fault : found.faults) report_fault(terminal, prepared, fault);
     if (good && quiet_) return true;
     std::string text = fmt::format("{} schedules: the same bits", found.tried);
-    if (!found.forced.empty())
-      text = fmt::format("both orders of {} of {} unordered pairs forced{}",
-                         found.forced.size() / 2, found.open.size(), good ? ", " + text : "");
+    if (!found.forced.empty()) {
+      std::string forced = fmt::format("both orders of {} of {} unordered pairs forced",
+                                       found.forced.size() / 2, found.open.size());
+      if (found.combined > 0)
+        forced += fmt::format(", {} of {} combinations", found.combined, found.combinations);
+      text = good ? forced + ", " + text : forced;
+    }
     if (!found.faults.empty())
       text = fmt::format("schedule {} failed", found.other_schedule);
     else if (found.other_schedule != 0)

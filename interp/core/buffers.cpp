@@ -348,12 +348,23 @@ bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange
   // Without values, counts that a kernel computed are 0.
   const bool is_known = shard || step.rank == 0;
   const bool is_error = !returned || (is_known && backend.capabilities().reads_values);
+  const CommunicationFacts* writer =
+      a.written_by == kNoCode ? nullptr
+                              : communication_facts(code->instructions[a.written_by].kind);
+  std::string what;
+  if (a.parameter) {
+    what = "a parameter without a value";
+  } else if (!a.written.ranges().empty()) {
+    what = partly_written(a, range, shape);
+  } else if (writer != nullptr && writer->root == CommunicationFacts::RootHas::kOutput) {
+    what = fmt::format("which nothing has written: {} writes it at the root only",
+                       name_of(a.written_by));
+  } else {
+    what = "which nothing has written";
+  }
   return warn(step, "uninitialised_read",
               fmt::format("rank {}: {} {} {}, {}", step.rank, name_of(step),
-                          returned ? "returns" : "reads", code->register_name(reg),
-                          a.parameter                  ? "a parameter without a value"
-                          : a.written.ranges().empty() ? "which nothing has written"
-                                                       : partly_written(a, range, shape)),
+                          returned ? "returns" : "reads", code->register_name(reg), what),
               is_error ? Severity::kError : Severity::kWarning);
 }
 

@@ -57,9 +57,10 @@ const Error* SimBackend::issue_one(const interp::Task& task) {
   timed.id = task.id;
   timed.stream = task.stream;
   timed.issued_ns = task.issued_ns;
-  const auto& late = options_.late;
-  if (late && (late->rank == interp::kNoRank || late->rank == task.rank) && late->code == task.code)
-    timed.issued_ns += late->by_ns;
+  for (const SimOptions::Late& late : options_.late) {
+    const bool is_here = late.rank == interp::kNoRank || late.rank == task.rank;
+    if (is_here && late.code == task.code) timed.issued_ns += late.by_ns;
+  }
   timed.waits_for.assign(task.waits_for.begin(), task.waits_for.end());
   if (stored.work == StoredTask::Work::kAlloc && !fits(task)) return &refusal_;
   if (stored.work == StoredTask::Work::kCommunication) store_items(task, stored, timed);

@@ -349,6 +349,9 @@ says "delaying @reduced_before_it_is_computed#5 on rank 0 until after @reduced_b
 says "both orders of 1 of 1 unordered pairs forced; nothing orders" "how many orders were forced"
 expect 3 "an order that only shows on all ranks" "$hostir" "${races[@]}" @received_over_what_is_read --input "x=full(1)" --input "z=full(5)" --schedules 5
 says "delaying @received_over_what_is_read#8 on every rank" "a late instruction of one rank or of all"
+expect 3 "orders that only show together" "$hostir" run tests/scripts/regress/two_races_together.hir --input "x=full(1)" --schedules 9
+says "delaying @f#11 on every rank until after @f#15 and @f#17 on every rank until after @f#21 changes %y" "the fewest decisions are named"
+says "both orders of 2 of 2 unordered pairs forced, 1 of 4 combinations; nothing orders" "how many combinations were needed"
 cat >"$work/false_rule.hir" <<'END'
 mesh @m = <x=2>
 kernel @most(%a: tensor<?Bx?Hxf32>) -> (%y: tensor<?Bx?Hxf32>) rule "([b,h])->([b,h])" {

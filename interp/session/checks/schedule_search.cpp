@@ -31,52 +31,114 @@ std::vector<Fault> new_faults(const RunResult& first, const RunResult& other) {
   return out;
 }
 
-Expected<void> force(ScheduleSearch& out, const RunResult& first, const FaultRecord& race,
-                     const ScheduleRuns& runs) {
-  const std::vector<std::string>& at = race.instructions;
-  // Try one rank first, the smaller change; replicas may need the delay on all ranks.
-  std::vector<Rank> where = {race.ranks.empty() ? Rank{0} : race.ranks.front()};
-  if (race.ranks.size() > 1) where.push_back(kNoRank);
-  for (const bool second_is_late : {true, false}) {
-    ForcedOrder order;
-    order.late = second_is_late ? at[1] : at[0];
-    order.first = second_is_late ? at[0] : at[1];
-    for (const Rank rank : where) {
-      if (order.differs()) break;
-      HOSTIR_ASSIGN_OR_RETURN(const RunResult result, runs.late(order.late, rank));
-      order.rank = rank;
-      order.output = different_output(first, result);
-      order.faults = new_faults(first, result);
+class OrderSearch {
+ public:
+  OrderSearch(const RunResult& first, int64_t most, const ScheduleRuns& runs)
+      : first_(first), most_(most), runs_(runs) {}
+
+  Expected<ScheduleSearch> search() {
+    for (const Fault& fault : first_.faults) {
+      const std::vector<std::string>& at = fault.record.instructions;
+      if (!is_race(fault.record.kind) || at.size() < 2) continue;
+      out_.open.push_back(fmt::format("{} and {}", at[0], at[1]));
+      const bool has_room = static_cast<int64_t>(pairs_.size()) < most_;
+      if (runs_.late && at[0] != at[1] && has_room) HOSTIR_TRY(force(fault.record));
     }
-    out.forced.push_back(std::move(order));
+    const bool found = std::any_of(out_.forced.begin(), out_.forced.end(),
+                                   [](const ForcedOrder& order) { return order.differs(); });
+    if (found) return out_;
+    if (pairs_.size() > 1) HOSTIR_TRY(combine());
+    if (!out_.together.choices.empty()) return out_;
+    HOSTIR_TRY(number());
+    return out_;
   }
-  return {};
-}
+
+ private:
+  struct Pair {
+    std::string one, two;
+    Rank rank = 0;
+  };
+
+  Expected<ForcedOrder> forced(std::vector<LateChoice> choices) const {
+    ForcedOrder out;
+    HOSTIR_ASSIGN_OR_RETURN(const RunResult result, runs_.late(choices));
+    out.choices = std::move(choices);
+    out.output = different_output(first_, result);
+    out.faults = new_faults(first_, result);
+    return out;
+  }
+
+  Expected<void> force(const FaultRecord& race) {
+    const std::vector<std::string>& at = race.instructions;
+    const Pair pair{at[0], at[1], race.ranks.empty() ? Rank{0} : race.ranks.front()};
+    for (const bool two_is_late : {true, false}) {
+      // Try one rank first, the smaller change; replicas may need the delay on all ranks.
+      HOSTIR_ASSIGN_OR_RETURN(ForcedOrder order, forced({choice(pair, two_is_late, pair.rank)}));
+      if (!order.differs() && race.ranks.size() > 1) {
+        HOSTIR_ASSIGN_OR_RETURN(order, forced({choice(pair, two_is_late, kNoRank)}));
+      }
+      out_.forced.push_back(std::move(order));
+    }
+    pairs_.push_back(pair);
+    return {};
+  }
+
+  static LateChoice choice(const Pair& pair, bool two_is_late, Rank rank) {
+    return two_is_late ? LateChoice{pair.two, pair.one, rank}
+                       : LateChoice{pair.one, pair.two, rank};
+  }
+
+  // Bit i of a combination says which instruction of pair i is late.
+  Expected<void> combine() {
+    out_.combinations = int64_t{1} << std::min(pairs_.size(), size_t{62});
+    while (out_.combined < std::min(out_.combinations, most_)) {
+      std::vector<LateChoice> choices;
+      for (size_t i = 0; i < pairs_.size(); ++i) {
+        const bool two_is_late = ((out_.combined >> std::min(i, size_t{62})) & 1) == 0;
+        choices.push_back(choice(pairs_[i], two_is_late, kNoRank));
+      }
+      HOSTIR_ASSIGN_OR_RETURN(ForcedOrder order, forced(std::move(choices)));
+      ++out_.combined;
+      if (order.differs()) return shrink(std::move(order));
+    }
+    return {};
+  }
+
+  Expected<void> shrink(ForcedOrder order) {
+    for (size_t i = order.choices.size(); i-- > 0;) {
+      std::vector<LateChoice> fewer = order.choices;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      HOSTIR_ASSIGN_OR_RETURN(ForcedOrder smaller, forced(std::move(fewer)));
+      if (smaller.differs()) order = std::move(smaller);
+    }
+    out_.together = std::move(order);
+    return {};
+  }
+
+  Expected<void> number() {
+    for (; out_.tried < most_; ++out_.tried) {
+      HOSTIR_ASSIGN_OR_RETURN(const RunResult result, runs_.numbered(out_.tried));
+      out_.other_output = different_output(first_, result);
+      out_.faults = new_faults(first_, result);
+      if (out_.other_output.empty() && out_.faults.empty()) continue;
+      out_.other_schedule = out_.tried;
+      break;
+    }
+    return {};
+  }
+
+  const RunResult& first_;
+  int64_t most_;
+  const ScheduleRuns& runs_;
+  std::vector<Pair> pairs_;  // whose orders were forced
+  ScheduleSearch out_;
+};
 
 }  // namespace
 
 Expected<ScheduleSearch> search_schedules(const RunResult& first, int64_t most,
                                           const ScheduleRuns& runs) {
-  ScheduleSearch out;
-  for (const Fault& fault : first.faults) {
-    const std::vector<std::string>& at = fault.record.instructions;
-    if (!is_race(fault.record.kind) || at.size() < 2) continue;
-    out.open.push_back(fmt::format("{} and {}", at[0], at[1]));
-    const bool has_room = static_cast<int64_t>(out.forced.size()) < 2 * most;
-    if (runs.late && at[0] != at[1] && has_room) HOSTIR_TRY(force(out, first, fault.record, runs));
-  }
-  const bool found = std::any_of(out.forced.begin(), out.forced.end(),
-                                 [](const ForcedOrder& order) { return order.differs(); });
-  if (found) return out;
-  for (; out.tried < most; ++out.tried) {
-    HOSTIR_ASSIGN_OR_RETURN(const RunResult result, runs.numbered(out.tried));
-    out.other_output = different_output(first, result);
-    out.faults = new_faults(first, result);
-    if (out.other_output.empty() && out.faults.empty()) continue;
-    out.other_schedule = out.tried;
-    break;
-  }
-  return out;
+  return OrderSearch(first, most, runs).search();
 }
 
 }  // namespace hostir::interp

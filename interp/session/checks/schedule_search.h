@@ -4,13 +4,17 @@
 // schedule, a run orders a program's dependent events in the same way, unless it reports them as a
 // race: sends meet receives by their number, collectives by their sequence, and no call depends on
 // what comes first. So a run without a race represents all legal orders (a partial-order reduction
-// keeps one of each set of equivalent orders). If a run has races, both orders of each pair are
-// forced, one at a time: a single late instruction is the smallest difference between two orders.
-// Other schedules are tried after that, because results may depend on several pairs at once.
+// keeps one of each set of equivalent orders). If a run has races, the orders that matter are
+// forced by making instructions late, fewest decisions first:
+// 1. Both orders of each pair, one pair at a time.
+// 2. Every combination of orders of the pairs, as far as the number of runs allows. The first one
+//    that changes something loses the decisions that it does not need.
+// 3. Numbered schedules, because durations differ in them for each execution of an instruction.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,11 +22,16 @@
 
 namespace hostir::interp {
 
-/// One of two accesses that nothing orders, made to come last.
+/// A decision between the two orders of a pair: one of its instructions waits for the other.
+struct LateChoice {
+  std::string late;   // `@f#9`
+  std::string first;  // the other one
+  Rank rank = 0;      // whose instruction is late; kNoRank: every rank's
+};
+
+/// Decisions, and what changes because of all of them.
 struct ForcedOrder {
-  std::string late;           // `@f#9`
-  std::string first;          // the other one
-  Rank rank = 0;              // whose instruction is late; kNoRank: every rank's
+  std::vector<LateChoice> choices;
   std::string output;         // the first result that differs; empty: none
   std::vector<Fault> faults;  // errors of kinds that the first run does not have
 
@@ -33,7 +42,12 @@ struct ScheduleSearch {
   /// `@f#9 and @f#7`: the pairs of dependent instructions that nothing orders. Empty: one order
   /// stands for all.
   std::vector<std::string> open;
-  std::vector<ForcedOrder> forced;
+  std::vector<ForcedOrder> forced;  // two for each pair
+  /// Combinations of orders that were forced, of `combinations` that there are. 0: none was needed.
+  int64_t combined = 0;
+  int64_t combinations = 0;
+  /// The smallest part of a combination that changes something. Without choices: there is none.
+  ForcedOrder together;
   int64_t tried = 1;
   /// The first schedule with different results; 0: none.
   int64_t other_schedule = 0;
@@ -45,13 +59,13 @@ struct ScheduleSearch {
 /// Functions that run the program again.
 struct ScheduleRuns {
   std::function<Expected<RunResult>(int64_t)> numbered;  // the schedule with this number
-  /// With an instruction late on a rank, or on every rank (kNoRank). Empty: the backend's clock is
-  /// not virtual.
-  std::function<Expected<RunResult>(const std::string& address, Rank rank)> late;
+  /// With these instructions late. Empty: the backend's clock is not virtual.
+  std::function<Expected<RunResult>(std::span<const LateChoice>)> late;
 };
 
-/// `first` is the result of schedule 0. Forces the orders of at most `most` pairs. Tries numbers
-/// below `most`, also if nothing is open: that checks the claim above. Errors: those of the runs.
+/// `first` is the result of schedule 0. Forces the orders of at most `most` pairs and at most
+/// `most` combinations of them. Tries numbers below `most`, also if nothing is open: that checks
+/// the claim above. Errors: those of the runs.
 Expected<ScheduleSearch> search_schedules(const RunResult& first, int64_t most,
                                           const ScheduleRuns& runs);
 

@@ -68,7 +68,7 @@ struct BackendRequest {
   Machine machine;
   uint64_t schedule = 0;  // 0: the default; k > 0: durations scaled by a factor seeded with k
   uint64_t seed = 0;
-  std::optional<LateInstruction> late;  // virtual clocks only
+  std::vector<LateInstruction> late;  // virtual clocks only
   bool reference_kernels = false;
   int64_t max_memory_bytes = 0;         // all ranks together; 0: the capacity of the machine
   int64_t timeout_ns = 60'000'000'000;  // maximum wait without a completion

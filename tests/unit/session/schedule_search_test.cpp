@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace hostir::interp::test {
 namespace {
 
@@ -67,18 +69,56 @@ TEST(ScheduleSearch, ForcesBothOrdersOfAPair) {
   first.faults.push_back(fault_of("race_raw"));
   first.faults.back().record.ranks = {3};
   ScheduleRuns runs = numbered([](int64_t) { return result_of(1); });
-  runs.late = [](const std::string& address, Rank rank) {
-    EXPECT_EQ(rank, 3);
-    return Expected<RunResult>(result_of(address == "@f#7" ? 2 : 1));
+  runs.late = [](std::span<const LateChoice> choices) {
+    EXPECT_EQ(choices.front().rank, 3);
+    return Expected<RunResult>(result_of(choices.front().late == "@f#7" ? 2 : 1));
   };
   const auto found = search_schedules(first, 9, runs);
   ASSERT_TRUE(found);
   ASSERT_EQ(found->forced.size(), 2u);
-  EXPECT_EQ(found->forced[0].late, "@f#7");
-  EXPECT_EQ(found->forced[0].first, "@f#9");
+  EXPECT_EQ(found->forced[0].choices.front().late, "@f#7");
+  EXPECT_EQ(found->forced[0].choices.front().first, "@f#9");
   EXPECT_EQ(found->forced[0].output, "y");
   EXPECT_FALSE(found->forced[1].differs());
   EXPECT_EQ(found->tried, 1) << "one decision explains it: no other schedule is needed";
+}
+
+// Three pairs; the result changes only if the first pair has one order and the third the other.
+TEST(ScheduleSearch, ACombinationLosesTheDecisionsThatItDoesNotNeed) {
+  RunResult first = result_of(1);
+  for (const char* at : {"@f#1", "@f#3", "@f#5"}) {
+    first.faults.push_back(fault_of("race_raw"));
+    first.faults.back().record.instructions = {at, std::string("@f#2").append(at + 3)};
+  }
+  ScheduleRuns runs = numbered([](int64_t) { return result_of(1); });
+  runs.late = [](std::span<const LateChoice> choices) {
+    const auto has = [&](const char* late) {
+      return std::any_of(choices.begin(), choices.end(),
+                         [&](const LateChoice& c) { return c.late == late; });
+    };
+    return Expected<RunResult>(result_of(has("@f#21") && has("@f#5") ? 2 : 1));
+  };
+  const auto found = search_schedules(first, 9, runs);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->combinations, 8);
+  EXPECT_EQ(found->together.output, "y");
+  ASSERT_EQ(found->together.choices.size(), 2u);
+  EXPECT_EQ(found->together.choices[0].late, "@f#21");
+  EXPECT_EQ(found->together.choices[1].late, "@f#5");
+  EXPECT_EQ(found->tried, 1);
+}
+
+TEST(ScheduleSearch, AllCombinationsAreTriedBeforeNumberedSchedules) {
+  RunResult first = result_of(1);
+  first.faults = {fault_of("race_raw"), fault_of("race_war")};
+  ScheduleRuns runs = numbered([](int64_t) { return result_of(1); });
+  runs.late = [](std::span<const LateChoice>) { return Expected<RunResult>(result_of(1)); };
+  const auto found = search_schedules(first, 9, runs);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->combined, 4);
+  EXPECT_EQ(found->combinations, 4);
+  EXPECT_TRUE(found->together.choices.empty());
+  EXPECT_EQ(found->tried, 9);
 }
 
 }  // namespace
