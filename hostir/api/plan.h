@@ -11,8 +11,8 @@
 // 3. Each candidate is lowered and run without values (plan_prediction.h): the times are the
 //    simulator's. Candidates that propagate to the same shardings are predicted once.
 // 4. If the fusion repeats equal layers (repeated_layers.h), they are cut alike. The search lowers
-//    two and four of them, and a layer adds half of the difference. The best plan is then
-//    predicted with all layers.
+//    two and four of them, and a layer adds half of the difference. Of the best plan, four and
+//    eight are lowered, and if it is still the best, all layers.
 // A candidate that fits in a rank's memory is better than one that does not; otherwise the faster
 // one is better, and of equally fast ones the one that needs less memory. The search is greedy, so
 // the result need not be optimal.
@@ -41,6 +41,7 @@ struct Plan : Prediction {
   bool as_written = false;  // the shardings of the file, not `cuts`
   bool fits = true;         // in a rank's memory
   bool exact = true;        // predicted with all layers
+  bool refined = false;     // if not exact: from four and eight layers, not from two and four
 };
 
 /// The benefit of one cut of the best plan: the plan without it.

@@ -107,7 +107,7 @@ class PlanVerb : public Verb {
     if (plans.layers > 1) {
       terminal.print(
           fmt::format("{} equal layers are cut alike; a cut names the first one's "
-                      "parameter. `~`: predicted from two and four layers\n",
+                      "parameter. `~`: predicted from fewer layers\n",
                       plans.layers));
     }
     print_table(terminal, plans);
