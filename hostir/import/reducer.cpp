@@ -164,11 +164,42 @@ bool is_identity_of(ReducerKind kind, const Known& init) {
 
 namespace {
 
+// Removes the conversions around the operations of a reducer that XLA computes in a wider type
+// (bf16 in f32): each result is rounded to the type of the arguments, as without them.
+void without_widening(const ModuleFunction& function, ModuleBlock& block) {
+  std::map<ValueNumber, ValueNumber> same;
+  std::vector<ModuleOp> kept;
+  const auto origin = [&](ValueNumber v) {
+    const auto found = same.find(v);
+    return found == same.end() ? v : found->second;
+  };
+  for (ModuleOp& op : block.ops) {
+    if (op.name == "stablehlo.convert" && op.operands.size() == 1 && op.results.size() == 1) {
+      const auto from = function.type(op.operands[0]).dtype();
+      const auto to = function.type(op.results[0]).dtype();
+      const bool argument = std::find(block.arguments.begin(), block.arguments.end(),
+                                      op.operands[0]) != block.arguments.end();
+      const auto wide = [](const auto& type) { return type == DType::kF32 || type == DType::kF64; };
+      const auto half = [](const auto& type) {
+        return type == DType::kBF16 || type == DType::kF16;
+      };
+      if (argument ? half(from) && wide(to) : wide(from) && half(to)) {
+        same[op.results[0]] = origin(op.operands[0]);
+        continue;
+      }
+    }
+    for (ValueNumber& v : op.operands) v = origin(v);
+    kept.push_back(std::move(op));
+  }
+  block.ops = std::move(kept);
+}
+
 // The name of the single operation of a reducer; empty if it has several.
-std::string name_of_reducer(const ModuleOp& op, size_t region) {
+std::string name_of_reducer(const ModuleFunction& function, const ModuleOp& op, size_t region) {
   if (const Attr* applies = op.find("applies")) return std::string(applies->text);
   if (region >= op.regions.size()) return {};
   ModuleBlock block = op.regions[region];
+  without_widening(function, block);
   if (block.ops.size() == 3 && block.ops[1].name == "sdy.sharding_constraint" &&
       block.ops[1].operands == block.ops[0].results &&
       block.ops[2].operands == block.ops[1].results) {
@@ -194,7 +225,7 @@ bool is_logical(const ModuleFunction& function, const ModuleOp& op) {
 
 std::optional<OpKind> bitwise_of(const ModuleFunction& function, const ModuleOp& op,
                                  size_t region) {
-  const std::string name = name_of_reducer(op, region);
+  const std::string name = name_of_reducer(function, op, region);
   if (is_logical(function, op))
     return name == "stablehlo.xor" ? std::optional(OpKind::compare) : std::nullopt;
   if (name == "stablehlo.and") return OpKind::bit_and;
@@ -207,7 +238,7 @@ std::optional<OpKind> bitwise_of(const ModuleFunction& function, const ModuleOp&
 
 std::optional<ReducerKind> reducer_of(const ModuleFunction& function, const ModuleOp& op,
                                       size_t region) {
-  const auto kind = kind_of(name_of_reducer(op, region));
+  const auto kind = kind_of(name_of_reducer(function, op, region));
   const bool logical = kind == ReducerKind::kAnd || kind == ReducerKind::kOr;
   return logical && !is_logical(function, op) ? std::nullopt : kind;
 }

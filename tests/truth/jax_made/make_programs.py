@@ -237,10 +237,19 @@ def zeta_polygamma():
     return [x, q, n], [np.array(zetas, np.float32), np.array(values, np.float32)]
 
 
+def widened_reducers():
+    """A scatter and a reduction of bfloat16 whose regions add in float32 and round, as XLA writes them."""
+    x, rows = np.arange(12, dtype=np.float32).reshape(4, 3), np.array([[2], [0], [2]], np.int32)
+    updates = np.arange(9, dtype=np.float32).reshape(3, 3) - 4
+    y = x.copy()
+    np.add.at(y, rows[:, 0], updates)
+    return [x, rows, updates], [y, y.sum(1)]
+
+
 CASES = [decode_until_end, converge, manual_converge, lexsort, sort_abs, pool_grad_padding, narrow_integers, written_sizes,
          scatter_pairs, threefry_kernel, reducers, region_constants, tuples, named_computation, batched_slices,
          linear_algebra, ragged_dot, older_names, manual_algebra,
-         lapack_calls, sort_total_order, zeta_polygamma]
+         lapack_calls, sort_total_order, zeta_polygamma, widened_reducers]
 
 if __name__ == "__main__":
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
