@@ -184,18 +184,15 @@ class Combiner {
 
   // --- joining
 
-  static std::string key_of(const Function& host, const Instruction& i) {
-    const ValueId buffer = std::find_if(i.operands.begin(), i.operands.end(), [](const Operand& o) {
-                             return o.value.valid() && o.access != Access::kUse;
-                           })->value;
+  // Dtypes may differ: the members of a group are calls of their own, with one start.
+  static std::string key_of(const Instruction& i) {
     const auto* reduction = i.attributes.get<Reduction>("reduction");
-    return fmt::format("{} {} {} {}", static_cast<int>(i.kind), slot_value(i, "comm").index,
-                       static_cast<int>(dtype_of(host.value(buffer).type)),
+    return fmt::format("{} {} {}", static_cast<int>(i.kind), slot_value(i, "comm").index,
                        reduction != nullptr ? static_cast<int>(*reduction) : -1);
   }
 
   void join_or_open(TaskIndex t) {
-    std::vector<TaskIndex>& open = open_[key_of(in_, instr(t))];
+    std::vector<TaskIndex>& open = open_[key_of(instr(t))];
     for (auto call = open.rbegin(); call != open.rend(); ++call) {
       if (tasks_[*call].bytes + tasks_[t].bytes > kMaxCombinedBytes) continue;
       const auto made = join(*call, t);

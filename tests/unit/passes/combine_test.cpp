@@ -124,6 +124,21 @@ fusion @f(%x: tensor<8xf32> <@m, [{a}]>, %y: tensor<8xf32> <@m, [{b}]>, %z: tens
             "all_reduce all_reduce all_reduce");
 }
 
+// A loss in f32, a count in i32 and gradients in bf16: each is a call of its own in one group.
+TEST(Combine, DtypesMayDiffer) {
+  EXPECT_EQ(calls_of(R"(mesh @m = <dp=4>
+fusion @f(%x: tensor<8x4xbf16> <@m, [{dp}, {}]>, %ok: tensor<8xi32> <@m, [{dp}]>)
+    -> (tensor<f32> <@m, []>, tensor<i32> <@m, []>, tensor<4xbf16> <@m, [{}]>) {
+  %w = cast %x {to = f32}
+  %loss = reduce_sum %w {dims = [0, 1]}
+  %count = reduce_sum %ok {dims = [0]}
+  %g = reduce_sum %x {dims = [0]}
+  return %loss, %count, %g
+})")
+                .text,
+            "[all_reduce all_reduce all_reduce]");
+}
+
 TEST(Combine, GathersOfParameters) {
   EXPECT_EQ(calls_of(R"(mesh @m = <dp=4>
 fusion @f(%x: tensor<8x8xf32> <@m, [{dp}, {}]>, %w: tensor<8x8xf32> <@m, [{dp}, {}]>, %b: tensor<8xf32> <@m, [{dp}]>)
