@@ -10,7 +10,7 @@
 //   3. For each such axis, each of the classes with most elements is tried as its home, together
 //      with all others that do not meet it or each other (the heads and the hidden features). The
 //      fusion, or the first ops of a long one, is propagated and resharded, and its moves and work
-//      are added up.
+//      are added up, also with one start for moves that can share a call.
 //   4. The cheapest wins. No home is tried first, and wins if all others are about as expensive.
 // Ops without a home are free: an optimiser works on the parts of parameters as they are held.
 #pragma once

@@ -113,6 +113,11 @@ double StepCost::step_bytes(const TensorType& type, const Sharding& from,
   return wire_bytes(op_of(step.kind), bytes_of(type, larger), place_of(step.axes).ranks);
 }
 
+double StepCost::start_ns(const RedistributeStep& step) const {
+  if (step.kind == StepKind::kLocal) return 0;
+  return machine_.issue_ns + collective_ns(machine_, op_of(step.kind), 0, place_of(step.axes));
+}
+
 double StepCost::step_ns(const TensorType& type, const Sharding& from,
                          const RedistributeStep& step) const {
   const double before = bytes_of(type, from);

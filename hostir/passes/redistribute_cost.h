@@ -25,6 +25,8 @@ class StepCost {
   StepCost(const Mesh& mesh, const Machine& machine, double largest_bytes);
 
   double step_ns(const TensorType& type, const Sharding& from, const RedistributeStep& step) const;
+  /// The part of step_ns() that a call saves by joining another one; 0 for a local step.
+  double start_ns(const RedistributeStep& step) const;
   /// Bytes over one rank's link, as in nccl-tests' bus bandwidth; 0 for a local step.
   double step_bytes(const TensorType& type, const Sharding& from,
                     const RedistributeStep& step) const;
