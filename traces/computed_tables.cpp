@@ -16,7 +16,7 @@ namespace {
 
 Expected<ComputedTable::Rows> list_of_tables(const LogReader&, const std::stop_token&);
 
-constexpr ComputedTable kTables[] = {
+constexpr ComputedTable kComputedTables[] = {
     {"computed_tables", "These tables.", "name, doc", list_of_tables},
     {"instruction_times",
      "How long each instruction took on each host and stream. An asynchronous one is on both: "
@@ -37,63 +37,63 @@ constexpr ComputedTable kTables[] = {
 
 Expected<ComputedTable::Rows> list_of_tables(const LogReader&, const std::stop_token&) {
   ComputedTable::Rows rows;
-  for (const ComputedTable& table : kTables) {
+  for (const ComputedTable& table : kComputedTables) {
     rows.push_back({LogCell(std::string(table.name)), LogCell(std::string(table.doc))});
   }
   return rows;
 }
 
-struct Source {
+struct TableSource {
   const ComputedTable* table;
   const LogReader* log;
   std::stop_token stop;
 };
 
 // SQLite's objects begin with its own part.
-struct Table {
+struct SqliteTable {
   sqlite3_vtab base{};
-  const Source* source = nullptr;
+  const TableSource* source = nullptr;
 };
-struct Cursor {
+struct SqliteCursor {
   sqlite3_vtab_cursor base{};
   ComputedTable::Rows rows;
   size_t at = 0;
 };
 
-int connect(sqlite3* connection, void* source, int, const char* const*, sqlite3_vtab** out,
-            char**) {
-  const auto* from = static_cast<const Source*>(source);
+int connect_table(sqlite3* connection, void* source, int, const char* const*, sqlite3_vtab** out,
+                  char**) {
+  const auto* from = static_cast<const TableSource*>(source);
   const std::string sql = fmt::format("CREATE TABLE x({})", from->table->columns);
   const int code = sqlite3_declare_vtab(connection, sql.c_str());
   if (code != SQLITE_OK) return code;
-  auto table = std::make_unique<Table>();
+  auto table = std::make_unique<SqliteTable>();
   table->source = from;
   *out = &table.release()->base;
   return SQLITE_OK;
 }
-int disconnect(sqlite3_vtab* table) {
-  const std::unique_ptr<Table> owned(reinterpret_cast<Table*>(table));
+int disconnect_table(sqlite3_vtab* table) {
+  const std::unique_ptr<SqliteTable> owned(reinterpret_cast<SqliteTable*>(table));
   return SQLITE_OK;
 }
 // Every use reads the whole table; a join reads it once for each row of the outer loop, so it is
 // made expensive enough to become the outer one.
-int best_index(sqlite3_vtab*, sqlite3_index_info* info) {
+int plan_table(sqlite3_vtab*, sqlite3_index_info* info) {
   constexpr double kCost = 1e9;
   info->estimatedCost = kCost;
   info->estimatedRows = 1000;
   return SQLITE_OK;
 }
-int open_cursor(sqlite3_vtab*, sqlite3_vtab_cursor** out) {
-  *out = &std::make_unique<Cursor>().release()->base;
+int open_table(sqlite3_vtab*, sqlite3_vtab_cursor** out) {
+  *out = &std::make_unique<SqliteCursor>().release()->base;
   return SQLITE_OK;
 }
-int close_cursor(sqlite3_vtab_cursor* cursor) {
-  const std::unique_ptr<Cursor> owned(reinterpret_cast<Cursor*>(cursor));
+int close_table(sqlite3_vtab_cursor* cursor) {
+  const std::unique_ptr<SqliteCursor> owned(reinterpret_cast<SqliteCursor*>(cursor));
   return SQLITE_OK;
 }
-int filter(sqlite3_vtab_cursor* base, int, const char*, int, sqlite3_value**) {
-  auto* cursor = reinterpret_cast<Cursor*>(base);
-  const Source& source = *reinterpret_cast<Table*>(base->pVtab)->source;
+int first_row(sqlite3_vtab_cursor* base, int, const char*, int, sqlite3_value**) {
+  auto* cursor = reinterpret_cast<SqliteCursor*>(base);
+  const TableSource& source = *reinterpret_cast<SqliteTable*>(base->pVtab)->source;
   source.log->report_progress(0, 0);
   auto rows = source.table->rows(*source.log, source.stop);
   source.log->report_progress(0, 0);
@@ -107,20 +107,20 @@ int filter(sqlite3_vtab_cursor* base, int, const char*, int, sqlite3_value**) {
   cursor->at = 0;
   return SQLITE_OK;
 }
-int next(sqlite3_vtab_cursor* base) {
-  ++reinterpret_cast<Cursor*>(base)->at;
+int next_row(sqlite3_vtab_cursor* base) {
+  ++reinterpret_cast<SqliteCursor*>(base)->at;
   return SQLITE_OK;
 }
-int at_end(sqlite3_vtab_cursor* base) {
-  const auto* cursor = reinterpret_cast<Cursor*>(base);
+int rows_ended(sqlite3_vtab_cursor* base) {
+  const auto* cursor = reinterpret_cast<SqliteCursor*>(base);
   return cursor->at >= cursor->rows.size() ? 1 : 0;
 }
-int row_id(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
-  *out = static_cast<sqlite3_int64>(reinterpret_cast<Cursor*>(base)->at);
+int row_number(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
+  *out = static_cast<sqlite3_int64>(reinterpret_cast<SqliteCursor*>(base)->at);
   return SQLITE_OK;
 }
 
-struct Result {
+struct CellResult {
   sqlite3_context* context;
   void operator()(std::monostate) const { sqlite3_result_null(context); }
   void operator()(int64_t value) const { sqlite3_result_int64(context, value); }
@@ -131,26 +131,26 @@ struct Result {
     sqlite3_result_text64(context, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
   }
 };
-int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int index) {
-  const auto* cursor = reinterpret_cast<Cursor*>(base);
-  std::visit(Result{context}, cursor->rows[cursor->at][static_cast<size_t>(index)]);
+int row_cell(sqlite3_vtab_cursor* base, sqlite3_context* context, int index) {
+  const auto* cursor = reinterpret_cast<SqliteCursor*>(base);
+  std::visit(CellResult{context}, cursor->rows[cursor->at][static_cast<size_t>(index)]);
   return SQLITE_OK;
 }
 
 // Without `xCreate` the table exists in every connection by the module's name.
-const sqlite3_module& module() {
+const sqlite3_module& table_module() {
   static const sqlite3_module kModule = [] {
     sqlite3_module m{};
-    m.xConnect = connect;
-    m.xDisconnect = disconnect;
-    m.xBestIndex = best_index;
-    m.xOpen = open_cursor;
-    m.xClose = close_cursor;
-    m.xFilter = filter;
-    m.xNext = next;
-    m.xEof = at_end;
-    m.xColumn = column;
-    m.xRowid = row_id;
+    m.xConnect = connect_table;
+    m.xDisconnect = disconnect_table;
+    m.xBestIndex = plan_table;
+    m.xOpen = open_table;
+    m.xClose = close_table;
+    m.xFilter = first_row;
+    m.xNext = next_row;
+    m.xEof = rows_ended;
+    m.xColumn = row_cell;
+    m.xRowid = row_number;
     return m;
   }();
   return kModule;
@@ -158,20 +158,22 @@ const sqlite3_module& module() {
 
 }  // namespace
 
-std::span<const ComputedTable> computed_tables() { return kTables; }
+std::span<const ComputedTable> computed_tables() { return kComputedTables; }
 
 Expected<void> register_computed_tables(Database& database, const LogReader& log,
                                         std::stop_token stop) {
-  for (const ComputedTable& table : kTables) {
-    auto source = std::make_unique<Source>(Source{&table, &log, stop});
+  for (const ComputedTable& table : kComputedTables) {
+    auto source = std::make_unique<TableSource>(TableSource{&table, &log, stop});
     const int code = sqlite3_create_module_v2(
-        database.handle(), std::string(table.name).c_str(), &module(), source.release(),
-        [](void* owned) { const std::unique_ptr<Source> dies(static_cast<Source*>(owned)); });
+        database.handle(), std::string(table.name).c_str(), &table_module(), source.release(),
+        [](void* owned) {
+          const std::unique_ptr<TableSource> dies(static_cast<TableSource*>(owned));
+        });
     if (code != SQLITE_OK) return sqlite_failure(code, database.handle(), "log");
   }
   // SQLite declares a table at its first use, which a connection restricted to SELECT forbids.
   sqlite3_set_authorizer(database.handle(), nullptr, nullptr);
-  for (const ComputedTable& table : kTables)
+  for (const ComputedTable& table : kComputedTables)
     HOSTIR_TRY(database.prepare(fmt::format("SELECT 1 FROM {}", table.name)));
   database.restrict_to_select();
   return {};

@@ -12,16 +12,16 @@ using interp::LogCell;
 
 namespace {
 
-constexpr int64_t kFirst = std::numeric_limits<int64_t>::min();
-constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
+constexpr int64_t kBeginOfTime = std::numeric_limits<int64_t>::min();
+constexpr int64_t kEndOfTime = std::numeric_limits<int64_t>::max();
 
-using Interval = std::pair<int64_t, int64_t>;
+using BusyInterval = std::pair<int64_t, int64_t>;
 
 // Merges what overlaps or touches; the result is in order.
-std::vector<Interval> united(std::vector<Interval> intervals) {
+std::vector<BusyInterval> united_intervals(std::vector<BusyInterval> intervals) {
   std::sort(intervals.begin(), intervals.end());
-  std::vector<Interval> out;
-  for (const Interval& i : intervals) {
+  std::vector<BusyInterval> out;
+  for (const BusyInterval& i : intervals) {
     if (out.empty() || i.first > out.back().second) {
       out.push_back(i);
     } else {
@@ -31,13 +31,13 @@ std::vector<Interval> united(std::vector<Interval> intervals) {
   return out;
 }
 
-int64_t length(const std::vector<Interval>& united) {
+int64_t length_of(const std::vector<BusyInterval>& united_intervals) {
   int64_t sum = 0;
-  for (const Interval& i : united) sum += i.second - i.first;
+  for (const BusyInterval& i : united_intervals) sum += i.second - i.first;
   return sum;
 }
 
-int64_t overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+int64_t overlap_of(const std::vector<BusyInterval>& a, const std::vector<BusyInterval>& b) {
   int64_t sum = 0;
   for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     sum +=
@@ -48,15 +48,15 @@ int64_t overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) 
 }
 
 // Collects the intervals of one rank's kernels and communication.
-Expected<std::pair<std::vector<Interval>, std::vector<Interval>>> busy_times(
+Expected<std::pair<std::vector<BusyInterval>, std::vector<BusyInterval>>> busy_times(
     const LogReader& log, interp::Rank rank, const std::stop_token& stop) {
-  std::vector<Interval> compute;
-  std::vector<Interval> communication;
+  std::vector<BusyInterval> compute;
+  std::vector<BusyInterval> communication;
   const auto& instructions = log.instructions();
   for (size_t t = 0; t < log.tracks().size(); ++t) {
     const interp::LogTrack& track = log.tracks()[t];
     if (track.rank != rank || track.stream < 0) continue;
-    HOSTIR_TRY(log.each_drawn(static_cast<interp::TrackId>(t), kFirst, kLast, stop,
+    HOSTIR_TRY(log.each_drawn(static_cast<interp::TrackId>(t), kBeginOfTime, kEndOfTime, stop,
                               [&](std::span<const TimelineEvent> events) {
                                 for (const TimelineEvent& e : events) {
                                   if (e.end_ns <= e.begin_ns ||
@@ -71,7 +71,8 @@ Expected<std::pair<std::vector<Interval>, std::vector<Interval>>> busy_times(
                                 }
                               }));
   }
-  return std::pair(united(std::move(compute)), united(std::move(communication)));
+  return std::pair(united_intervals(std::move(compute)),
+                   united_intervals(std::move(communication)));
 }
 
 }  // namespace
@@ -80,7 +81,8 @@ Expected<ComputedTable::Rows> instruction_times(const LogReader& log, const std:
   ComputedTable::Rows rows;
   for (size_t t = 0; t < log.tracks().size(); ++t) {
     std::vector<interp::Durations> durations;
-    HOSTIR_TRY(log.durations(static_cast<interp::TrackId>(t), kFirst, kLast, durations, stop));
+    HOSTIR_TRY(
+        log.durations(static_cast<interp::TrackId>(t), kBeginOfTime, kEndOfTime, durations, stop));
     const interp::LogTrack& track = log.tracks()[t];
     for (size_t i = 0; i < durations.size(); ++i) {
       const interp::Durations& d = durations[i];
@@ -101,11 +103,11 @@ Expected<ComputedTable::Rows> exposed_communication(const LogReader& log,
     HOSTIR_ASSIGN_OR_RETURN(const auto busy, busy_times(log, rank, stop));
     const auto& [compute, communication] = busy;
     if (compute.empty() && communication.empty()) continue;
-    const int64_t together = overlap(compute, communication);
-    const int64_t computes = length(compute);
-    const int64_t communicates = length(communication);
-    int64_t first = kLast;
-    int64_t last = kFirst;
+    const int64_t together = overlap_of(compute, communication);
+    const int64_t computes = length_of(compute);
+    const int64_t communicates = length_of(communication);
+    int64_t first = kEndOfTime;
+    int64_t last = kBeginOfTime;
     for (const auto* intervals : {&compute, &communication}) {
       if (intervals->empty()) continue;
       first = std::min(first, intervals->front().first);

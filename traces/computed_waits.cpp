@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMostWaits = 1000;
 
-struct Wait {
+struct SlowWait {
   enum class Kind : uint8_t { kHost, kStream, kMembers } kind = Kind::kHost;
   int64_t waited_ns = 0;
   int64_t event = -1;
@@ -31,15 +31,15 @@ struct Wait {
   int64_t until_ns = 0;  // kStream
   int64_t cause = -1;    // event; -1: unknown
 
-  friend bool operator<(const Wait& a, const Wait& b) {  // longest first
+  friend bool operator<(const SlowWait& a, const SlowWait& b) {  // longest first
     return std::tie(b.waited_ns, a.event) < std::tie(a.waited_ns, b.event);
   }
 };
 
 /// The longest waits; what is longer replaces the shortest.
-class Longest {
+class LongestWaits {
  public:
-  void add(const Wait& wait) {
+  void add(const SlowWait& wait) {
     if (waits_.size() == kMostWaits) {
       if (!(wait < waits_.front())) return;
       std::pop_heap(waits_.begin(), waits_.end());
@@ -48,17 +48,17 @@ class Longest {
     waits_.push_back(wait);
     std::push_heap(waits_.begin(), waits_.end());
   }
-  std::vector<Wait> take() {
+  std::vector<SlowWait> take() {
     std::sort(waits_.begin(), waits_.end());
     return std::move(waits_);
   }
 
  private:
-  std::vector<Wait> waits_;  // a heap with the shortest in front
+  std::vector<SlowWait> waits_;  // a heap with the shortest in front
 };
 
 /// The events of a rank's newest tasks: a wait rarely waits for an older one.
-class Tasks {
+class NewestTasks {
  public:
   void add(interp::TaskId task, int64_t event) {
     events_.emplace_back(task, event);
@@ -75,12 +75,12 @@ class Tasks {
   std::deque<std::pair<interp::TaskId, int64_t>> events_;  // tasks ascend
 };
 
-class Waits {
+class SlowWaits {
  public:
   void look_at(const LogEvent& e) {
-    Tasks& tasks = tasks_[e.rank];
+    NewestTasks& tasks = tasks_[e.rank];
     if (e.waited_ns > 0)
-      longest.add({Wait::Kind::kHost, e.waited_ns, e.id, e.rank, e.instruction, 0,
+      longest.add({SlowWait::Kind::kHost, e.waited_ns, e.id, e.rank, e.instruction, 0,
                    tasks.event_of(e.waited_for)});
     if (e.task != interp::kNoTask) tasks.add(e.task, e.id);
     if (e.stream < 0) return;
@@ -88,19 +88,21 @@ class Waits {
     if (e.queued_ns != interp::kUnknownNs && e.host_end_ns != interp::kUnknownNs) {
       const int64_t stalled = e.queued_ns - std::max(e.host_end_ns, free_ns);
       if (stalled > 0)
-        longest.add({Wait::Kind::kStream, stalled, e.id, e.rank, e.instruction, e.queued_ns, -1});
+        longest.add(
+            {SlowWait::Kind::kStream, stalled, e.id, e.rank, e.instruction, e.queued_ns, -1});
     }
     free_ns = e.finish_ns == interp::kUnknownNs ? 0 : e.finish_ns;
   }
 
-  Longest longest;
+  LongestWaits longest;
 
  private:
-  std::map<interp::Rank, Tasks> tasks_;
+  std::map<interp::Rank, NewestTasks> tasks_;
   std::map<std::pair<interp::Rank, int32_t>, int64_t> free_;
 };
 
-Expected<void> add_members(const LogReader& log, const std::stop_token& stop, Longest& longest) {
+Expected<void> add_members(const LogReader& log, const std::stop_token& stop,
+                           LongestWaits& longest) {
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, log.connect(stop));
   HOSTIR_ASSIGN_OR_RETURN(
       Statement rows, connection->prepare("SELECT event, rank, instruction, start_ns - arrival_ns "
@@ -109,7 +111,7 @@ Expected<void> add_members(const LogReader& log, const std::stop_token& stop, Lo
     HOSTIR_ASSIGN_OR_RETURN(const bool more, rows.step());
     if (!more) return {};
     if (!log.shows(rows.integer(0))) continue;
-    longest.add({Wait::Kind::kMembers, rows.integer(3), rows.integer(0),
+    longest.add({SlowWait::Kind::kMembers, rows.integer(3), rows.integer(0),
                  static_cast<interp::Rank>(rows.integer(1)),
                  static_cast<interp::CodeIndex>(rows.integer(2)), 0, -1});
   }
@@ -129,13 +131,13 @@ int64_t ended_at(const LogReader& log, interp::Rank rank, int64_t time_ns) {
   return found;
 }
 
-const char* reason_of(Wait::Kind kind) {
+const char* wait_reason(SlowWait::Kind kind) {
   switch (kind) {
-    case Wait::Kind::kHost:
+    case SlowWait::Kind::kHost:
       return "host waits for an event";
-    case Wait::Kind::kStream:
+    case SlowWait::Kind::kStream:
       return "stream waits for an event";
-    case Wait::Kind::kMembers:
+    case SlowWait::Kind::kMembers:
       return "members of the collective are missing";
   }
   return "";
@@ -144,7 +146,7 @@ const char* reason_of(Wait::Kind kind) {
 }  // namespace
 
 Expected<ComputedTable::Rows> slowest_waits(const LogReader& log, const std::stop_token& stop) {
-  Waits waits;
+  SlowWaits waits;
   {
     HOSTIR_ASSIGN_OR_RETURN(const auto connection, log.connect(stop));
     HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner,
@@ -164,11 +166,11 @@ Expected<ComputedTable::Rows> slowest_waits(const LogReader& log, const std::sto
   }
   HOSTIR_TRY(add_members(log, stop, waits.longest));
   ComputedTable::Rows rows;
-  for (Wait& wait : waits.longest.take()) {
-    if (wait.kind == Wait::Kind::kStream) wait.cause = ended_at(log, wait.rank, wait.until_ns);
+  for (SlowWait& wait : waits.longest.take()) {
+    if (wait.kind == SlowWait::Kind::kStream) wait.cause = ended_at(log, wait.rank, wait.until_ns);
     rows.push_back({LogCell(wait.event), LogCell(int64_t{wait.rank}),
                     LogCell(static_cast<int64_t>(wait.instruction)), LogCell(wait.waited_ns),
-                    LogCell(std::string(reason_of(wait.kind))),
+                    LogCell(std::string(wait_reason(wait.kind))),
                     wait.cause < 0 ? LogCell() : LogCell(wait.cause)});
   }
   return rows;

@@ -15,9 +15,9 @@ namespace {
 using interp::Durations;
 
 /// From durations to pixels. Durations below a nanosecond are drawn at one.
-class LogAxis {
+class DurationAxis {
  public:
-  LogAxis(double least, double most, float left, float width) : left_(left), width_(width) {
+  DurationAxis(double least, double most, float left, float width) : left_(left), width_(width) {
     from_ = std::log(std::max(least, 1.0));
     to_ = std::log(std::max(most, 1.0));
     // One duration alone stands in the middle.
@@ -38,7 +38,7 @@ class LogAxis {
   double to_ = 1;
 };
 
-struct Bar {
+struct HistogramBar {
   float left = 0;
   float right = 0;
   int64_t from_ns = 0;
@@ -47,8 +47,9 @@ struct Bar {
 };
 
 // Bins narrower than a few pixels are drawn as one bar.
-std::vector<Bar> bars_of(const Durations& durations, const LogAxis& axis, float narrowest) {
-  std::vector<Bar> bars;
+std::vector<HistogramBar> histogram_bars(const Durations& durations, const DurationAxis& axis,
+                                         float narrowest) {
+  std::vector<HistogramBar> bars;
   for (const Durations::Bin& bin : durations.bins()) {
     const auto [from, to] = Durations::range_of(bin.index);
     const float left = axis.x(static_cast<double>(from));
@@ -64,7 +65,7 @@ std::vector<Bar> bars_of(const Durations& durations, const LogAxis& axis, float 
   return bars;
 }
 
-void mark(Frame& frame, ImDrawList* list, float x, ImVec2 at, float height, ImU32 colour) {
+void mark_duration(Frame& frame, ImDrawList* list, float x, ImVec2 at, float height, ImU32 colour) {
   list->AddLine(ImVec2(x, at.y), ImVec2(x, at.y + height), colour, frame.ui.px(1.5f));
 }
 
@@ -87,12 +88,12 @@ void draw_histogram(Frame& frame, const Durations& durations, ImVec2 size, ImU32
       static_cast<double>(Durations::range_of(Durations::bin_of(durations.least_ns())).first);
   const auto most =
       static_cast<double>(Durations::range_of(Durations::bin_of(durations.most_ns())).second);
-  const LogAxis axis(least, most, at.x + frame.ui.px(2), size.x - frame.ui.px(4));
-  const std::vector<Bar> bars = bars_of(durations, axis, frame.ui.px(3));
+  const DurationAxis axis(least, most, at.x + frame.ui.px(2), size.x - frame.ui.px(4));
+  const std::vector<HistogramBar> bars = histogram_bars(durations, axis, frame.ui.px(3));
   int64_t highest = 1;
-  for (const Bar& bar : bars) highest = std::max(highest, bar.count);
+  for (const HistogramBar& bar : bars) highest = std::max(highest, bar.count);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  for (const Bar& bar : bars) {
+  for (const HistogramBar& bar : bars) {
     const float share = static_cast<float>(bar.count) / static_cast<float>(highest);
     // Rare durations stay visible.
     const float top = at.y + height - std::max(frame.ui.px(2), share * (height - frame.ui.px(4)));
@@ -106,8 +107,8 @@ void draw_histogram(Frame& frame, const Durations& durations, ImVec2 size, ImU32
                   static_cast<long long>(durations.count()),
                   100.0 * static_cast<double>(bar.count) / static_cast<double>(durations.count()));
   }
-  mark(frame, list, axis.x(durations.median_ns()), at, height, p.link);
-  mark(frame, list, axis.x(durations.mean_ns()), at, height, p.playhead);
+  mark_duration(frame, list, axis.x(durations.median_ns()), at, height, p.link);
+  mark_duration(frame, list, axis.x(durations.mean_ns()), at, height, p.playhead);
   const std::string first = time_text(durations.least_ns());
   const std::string last = time_text(durations.most_ns());
   const float last_width = font->CalcTextSizeA(font->FontSize, 1e6f, 0, last.c_str()).x;

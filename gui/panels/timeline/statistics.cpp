@@ -22,7 +22,7 @@ namespace {
 using interp::CodeIndex;
 using interp::Durations;
 
-enum class Column : int {
+enum class StatisticsColumn : int {
   kName,
   kTimes,
   kTotal,
@@ -34,7 +34,7 @@ enum class Column : int {
   kDeviation,
   kPlace
 };
-constexpr std::pair<const char*, const char*> kColumns[] = {
+constexpr std::pair<const char*, const char*> kStatisticsColumns[] = {
     {"instruction", ""},
     {"times", "how often it ran"},
     {"total", "sum of its durations"},
@@ -47,25 +47,25 @@ constexpr std::pair<const char*, const char*> kColumns[] = {
     {"at", "function and number of the instruction"},
 };
 
-double number_of(const Durations& d, Column column) {
+double statistic_of(const Durations& d, StatisticsColumn column) {
   switch (column) {
-    case Column::kTimes:
+    case StatisticsColumn::kTimes:
       return static_cast<double>(d.count());
-    case Column::kTotal:
-    case Column::kShare:
+    case StatisticsColumn::kTotal:
+    case StatisticsColumn::kShare:
       return static_cast<double>(d.total_ns());
-    case Column::kMean:
+    case StatisticsColumn::kMean:
       return d.mean_ns();
-    case Column::kMedian:
+    case StatisticsColumn::kMedian:
       return d.median_ns();
-    case Column::kLeast:
+    case StatisticsColumn::kLeast:
       return static_cast<double>(d.least_ns());
-    case Column::kMost:
+    case StatisticsColumn::kMost:
       return static_cast<double>(d.most_ns());
-    case Column::kDeviation:
+    case StatisticsColumn::kDeviation:
       return d.deviation_ns();
-    case Column::kName:
-    case Column::kPlace:
+    case StatisticsColumn::kName:
+    case StatisticsColumn::kPlace:
       break;
   }
   return 0;
@@ -174,11 +174,11 @@ class StatisticsPanel : public Panel {
       if (matches) rows_.push_back(static_cast<CodeIndex>(i));
     }
     std::stable_sort(rows_.begin(), rows_.end(), [&](CodeIndex a, CodeIndex b) {
-      if (sort_ == Column::kPlace) return descending_ ? b < a : a < b;
-      if (sort_ == Column::kName)
+      if (sort_ == StatisticsColumn::kPlace) return descending_ ? b < a : a < b;
+      if (sort_ == StatisticsColumn::kName)
         return descending_ ? names.names[b] < names.names[a] : names.names[a] < names.names[b];
-      const double left = number_of(all[a], sort_);
-      const double right = number_of(all[b], sort_);
+      const double left = statistic_of(all[a], sort_);
+      const double right = statistic_of(all[b], sort_);
       return descending_ ? left > right : left < right;
     });
   }
@@ -188,20 +188,22 @@ class StatisticsPanel : public Panel {
     constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
                                        ImGuiTableFlags_ScrollX | ImGuiTableFlags_Sortable |
                                        ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_Resizable;
-    constexpr int kCount = static_cast<int>(std::size(kColumns));
+    constexpr int kCount = static_cast<int>(std::size(kStatisticsColumns));
     const float width = ImGui::GetContentRegionAvail().x;
     if (!ImGui::BeginTable("statistics", kCount, kFlags, ImVec2(0, height))) return;
     ImGui::TableSetupScrollFreeze(1, 1);
     for (int c = 0; c < kCount; ++c) {
       ImGuiTableColumnFlags flags = ImGuiTableColumnFlags_PreferSortDescending;
-      if (static_cast<Column>(c) == Column::kTotal) flags |= ImGuiTableColumnFlags_DefaultSort;
+      if (static_cast<StatisticsColumn>(c) == StatisticsColumn::kTotal)
+        flags |= ImGuiTableColumnFlags_DefaultSort;
       // In a narrow panel long names leave room for the numbers.
-      const bool narrow = static_cast<Column>(c) == Column::kName && width < frame.ui.px(620);
-      ImGui::TableSetupColumn(kColumns[c].first, flags, narrow ? frame.ui.px(150) : 0);
+      const bool narrow =
+          static_cast<StatisticsColumn>(c) == StatisticsColumn::kName && width < frame.ui.px(620);
+      ImGui::TableSetupColumn(kStatisticsColumns[c].first, flags, narrow ? frame.ui.px(150) : 0);
     }
     draw_headers(frame);
     if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs(); specs && specs->SpecsCount > 0) {
-      sort_ = static_cast<Column>(specs->Specs->ColumnIndex);
+      sort_ = static_cast<StatisticsColumn>(specs->Specs->ColumnIndex);
       descending_ = specs->Specs->SortDirection == ImGuiSortDirection_Descending;
     }
     ImGuiListClipper clipper;
@@ -215,12 +217,12 @@ class StatisticsPanel : public Panel {
 
   static void draw_headers(Frame& frame) {
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
-    for (int c = 0; c < static_cast<int>(std::size(kColumns)); ++c) {
+    for (int c = 0; c < static_cast<int>(std::size(kStatisticsColumns)); ++c) {
       ImGui::TableSetColumnIndex(c);
-      ImGui::TableHeader(kColumns[c].first);
-      frame.ui.tag(fmt::format("statistics/by/{}", kColumns[c].first));
-      if (ImGui::IsItemHovered() && kColumns[c].second[0] != '\0')
-        Ui::tooltip("%s", kColumns[c].second);
+      ImGui::TableHeader(kStatisticsColumns[c].first);
+      frame.ui.tag(fmt::format("statistics/by/{}", kStatisticsColumns[c].first));
+      if (ImGui::IsItemHovered() && kStatisticsColumns[c].second[0] != '\0')
+        Ui::tooltip("%s", kStatisticsColumns[c].second);
     }
   }
 
@@ -261,7 +263,8 @@ class StatisticsPanel : public Panel {
       if (space > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + space);
       frame.ui.text(cells[c]);
       if (row < 3)
-        frame.ui.tag(fmt::format("statistics/{}/{}", row, kColumns[c + 1].first), cells[c]);
+        frame.ui.tag(fmt::format("statistics/{}/{}", row, kStatisticsColumns[c + 1].first),
+                     cells[c]);
     }
     ImGui::TableNextColumn();
     frame.ui.text_dim(names.addresses[code]);
@@ -312,10 +315,11 @@ class StatisticsPanel : public Panel {
   bool focus_only_ = false;
   bool in_range_ = true;
   uint64_t generation_ = 0;
-  Column sort_ = Column::kTotal;
+  StatisticsColumn sort_ = StatisticsColumn::kTotal;
   bool descending_ = true;
   std::vector<CodeIndex> rows_;
-  std::tuple<std::shared_ptr<const std::vector<Durations>>, std::string, Column, bool> chosen_by_;
+  std::tuple<std::shared_ptr<const std::vector<Durations>>, std::string, StatisticsColumn, bool>
+      chosen_by_;
 };
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace hostir::gui {
 
 namespace {
 
-void arrow(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour, float thickness, float head) {
+void draw_arrow(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour, float thickness,
+                float head) {
   if (to.x - from.x < 6 * head) {  // a curve would have to turn back
     const float length = std::max(1.0f, std::hypot(to.x - from.x, to.y - from.y));
     const ImVec2 along((to.x - from.x) / length * head, (to.y - from.y) / length * head);
@@ -57,9 +58,9 @@ void TimelinePaint::flows(const std::vector<TimelineRow>& rows, const TimelineLa
     const ImU32 colour = bright         ? p.text_strong
                          : flow.message ? p.text
                                         : p.state(StateKind::kWaiting);
-    arrow(list_, ImVec2(x0, from->second), ImVec2(x1, to->second),
-          with_alpha(colour, bright ? 0.95f : 0.5f), frame_.ui.px(bright ? 2.0f : 1.2f),
-          frame_.ui.px(6));
+    draw_arrow(list_, ImVec2(x0, from->second), ImVec2(x1, to->second),
+               with_alpha(colour, bright ? 0.95f : 0.5f), frame_.ui.px(bright ? 2.0f : 1.2f),
+               frame_.ui.px(6));
     ++drawn;
   }
   list_->PopClipRect();

@@ -11,25 +11,25 @@ namespace hostir::gui {
 namespace {
 
 constexpr size_t kMaxFlows = 400;
-constexpr size_t kMaxEvents = 800;  // single events of communication that are looked at
-constexpr int64_t kSeenColumns = 3;
-constexpr int64_t kMaxScan = 50000;  // maximum distance between the first and the last of them
+constexpr size_t kMaxFlowEvents = 800;  // single events of communication that are looked at
+constexpr int64_t kFlowColumns = 3;
+constexpr int64_t kMaxFlowScan = 50000;  // maximum distance between the first and the last of them
 
-bool communicates(EventKind kind) {
+bool is_flow_kind(EventKind kind) {
   return kind == EventKind::kReduce || kind == EventKind::kGather ||
          kind == EventKind::kPointToPoint;
 }
 
-using MeetingKey = std::tuple<interp::CommIndex, uint32_t, uint64_t, interp::Rank, interp::Rank>;
+using FlowMeeting = std::tuple<interp::CommIndex, uint32_t, uint64_t, interp::Rank, interp::Rank>;
 
-MeetingKey key_of(const CollectiveId& id) {
+FlowMeeting flow_key_of(const CollectiveId& id) {
   const auto [source, destination] = id.pair.value_or(std::pair(interp::kNoRank, interp::kNoRank));
   return {id.comm, id.group, id.sequence, source, destination};
 }
 
-class Flows {
+class FlowFinder {
  public:
-  Flows(const interp::LogView& log, int64_t column_ns) : log_(log), column_ns_(column_ns) {
+  FlowFinder(const interp::LogView& log, int64_t column_ns) : log_(log), column_ns_(column_ns) {
     for (size_t t = 0; t < log.tracks().size(); ++t)
       tracks_[{log.tracks()[t].rank, log.tracks()[t].stream}] = static_cast<interp::TrackId>(t);
   }
@@ -75,7 +75,7 @@ class Flows {
     if (!last) return;
     for (const interp::LogCollective& m : members) {
       if (m.arrival_ns == interp::kUnknownNs || m.start_ns == interp::kUnknownNs) continue;
-      if (last->arrival_ns - m.arrival_ns > kSeenColumns * column_ns_)
+      if (last->arrival_ns - m.arrival_ns > kFlowColumns * column_ns_)
         add_flow(*last, last->arrival_ns, m, m.start_ns, false);
     }
   }
@@ -94,7 +94,7 @@ Expected<void> add_flows(const interp::LogView& log, TimelineLanes& lanes, int64
   std::vector<int64_t> events;
   for (const std::vector<TimelineRun>& runs : lanes.runs) {
     for (const TimelineRun& run : runs) {
-      if (run.count != 1 || !communicates(run.kind) || events.size() >= kMaxEvents) continue;
+      if (run.count != 1 || !is_flow_kind(run.kind) || events.size() >= kMaxFlowEvents) continue;
       events.push_back(run.event);
       instructions.insert(run.instruction);
     }
@@ -103,15 +103,15 @@ Expected<void> add_flows(const interp::LogView& log, TimelineLanes& lanes, int64
   const auto [first, last] = std::minmax_element(events.begin(), events.end());
   interp::EventFilter filter;
   filter.first_id = *first;
-  filter.last_id = std::min(*last, *first + kMaxScan);
-  filter.limit = kMaxScan;
+  filter.last_id = std::min(*last, *first + kMaxFlowScan);
+  filter.limit = kMaxFlowScan;
   filter.instructions.assign(instructions.begin(), instructions.end());
   filter.shown_only = true;
   HOSTIR_ASSIGN_OR_RETURN(const auto members, log.collectives(filter, stop));
-  std::map<MeetingKey, std::vector<interp::LogCollective>> meetings;
+  std::map<FlowMeeting, std::vector<interp::LogCollective>> meetings;
   for (const interp::LogCollective& member : members)
-    meetings[key_of(id_of(log, member))].push_back(member);
-  Flows flows(log, column_ns);
+    meetings[flow_key_of(id_of(log, member))].push_back(member);
+  FlowFinder flows(log, column_ns);
   for (const auto& [key, of] : meetings) flows.add(of);
   lanes.flows = flows.take();
   return {};

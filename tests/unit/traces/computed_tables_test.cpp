@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kTableRanks = 3;
 
-std::unique_ptr<LogReader> written(const std::string& path, int64_t iterations) {
+std::unique_ptr<LogReader> log_of(const std::string& path, int64_t iterations) {
   auto writer = TraceWriter::create(path, testing::synthetic_description(kTableRanks));
   EXPECT_TRUE(writer);
   testing::SyntheticRun run(**writer, kTableRanks);
@@ -24,16 +24,16 @@ std::unique_ptr<LogReader> written(const std::string& path, int64_t iterations) 
   return std::move(*log);
 }
 
-std::vector<std::vector<interp::LogCell>> rows(const LogReader& log, const std::string& sql) {
+std::vector<std::vector<interp::LogCell>> rows_of(const LogReader& log, const std::string& sql) {
   const auto table = log.query(sql);
   EXPECT_TRUE(table) << sql << ": " << table.error().message();
   return table ? table->rows : std::vector<std::vector<interp::LogCell>>{};
 }
 
 void expect_same(const LogReader& log, const std::string& computed, const std::string& view) {
-  const auto ours = rows(log, computed);
+  const auto ours = rows_of(log, computed);
   EXPECT_FALSE(ours.empty()) << computed;
-  EXPECT_EQ(ours, rows(log, view)) << computed;
+  EXPECT_EQ(ours, rows_of(log, view)) << computed;
 }
 
 void expect_views(const LogReader& log) {
@@ -58,27 +58,27 @@ void expect_views(const LogReader& log) {
 
 TEST(ComputedTables, SayWhatTheViewsSay) {
   const testing::ScratchDirectory scratch;
-  const auto plain = written(scratch.file("plain.db"), 100);  // read from the events
-  EXPECT_EQ(rows(*plain, "SELECT 1 FROM timeline_chunk").size(), 0U);
+  const auto plain = log_of(scratch.file("plain.db"), 100);  // read from the events
+  EXPECT_EQ(rows_of(*plain, "SELECT 1 FROM timeline_chunk").size(), 0U);
   expect_views(*plain);
-  const auto stored = written(scratch.file("stored.db"), 3000);  // from the stored timeline
-  EXPECT_GT(rows(*stored, "SELECT 1 FROM timeline_chunk").size(), 0U);
+  const auto stored = log_of(scratch.file("stored.db"), 3000);  // from the stored timeline
+  EXPECT_GT(rows_of(*stored, "SELECT 1 FROM timeline_chunk").size(), 0U);
   expect_views(*stored);
 }
 
 TEST(ComputedTables, AreListedAndJoinWithTables) {
   const testing::ScratchDirectory scratch;
-  const auto log = written(scratch.file("run.db"), 100);
-  EXPECT_EQ(rows(*log, "SELECT name FROM computed_tables").size(), computed_tables().size());
+  const auto log = log_of(scratch.file("run.db"), 100);
+  EXPECT_EQ(rows_of(*log, "SELECT name FROM computed_tables").size(), computed_tables().size());
   for (const ComputedTable& table : computed_tables()) {
-    const auto columns = rows(*log, "PRAGMA table_info(" + std::string(table.name) + ")");
+    const auto columns = rows_of(*log, "PRAGMA table_info(" + std::string(table.name) + ")");
     ASSERT_GT(columns.size(), 1U) << table.name;
-    for (const auto& row : rows(*log, "SELECT * FROM " + std::string(table.name)))
+    for (const auto& row : rows_of(*log, "SELECT * FROM " + std::string(table.name)))
       ASSERT_EQ(row.size(), columns.size()) << table.name;
   }
-  const auto joined = rows(*log,
-                           "SELECT i.op, t.times FROM instruction i JOIN instruction_times t "
-                           "ON t.instruction = i.id WHERE t.track = 'comm' AND t.rank = 0");
+  const auto joined = rows_of(*log,
+                              "SELECT i.op, t.times FROM instruction i JOIN instruction_times t "
+                              "ON t.instruction = i.id WHERE t.track = 'comm' AND t.rank = 0");
   ASSERT_EQ(joined.size(), 1U);
   EXPECT_EQ(joined[0][0], interp::LogCell(std::string("all_reduce")));
   EXPECT_EQ(joined[0][1], interp::LogCell(int64_t{100}));
@@ -86,7 +86,7 @@ TEST(ComputedTables, AreListedAndJoinWithTables) {
 
 TEST(ComputedTables, StopWhenTheQueryIsCancelled) {
   const testing::ScratchDirectory scratch;
-  const auto log = written(scratch.file("run.db"), 3000);
+  const auto log = log_of(scratch.file("run.db"), 3000);
   std::stop_source source;
   source.request_stop();
   for (const char* name : {"instruction_times", "exposed_communication", "slowest_waits"}) {
