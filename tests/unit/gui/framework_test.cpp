@@ -64,7 +64,8 @@ TEST(Tabs, AreDraggedToOtherLeavesAndToEdges) {
   ASSERT_TRUE(w->drag("tab/phases", "leaf/timeline/right"));
   w->settle();
   layout = w->app().tree().to_string();
-  EXPECT_NE(layout.find("h(0.500 [timeline* schedule statistics] [phases*])"), std::string::npos) << layout;
+  EXPECT_NE(layout.find("h(0.500 [timeline* schedule statistics] [phases*])"), std::string::npos)
+      << layout;
 }
 
 TEST(Tabs, ClosedMaximisedAndShownAgain) {
