@@ -76,11 +76,11 @@ configure_and_build() {
 }
 
 # What each sanitizer covers: AddressSanitizer the unit tests of parsers, the compiler, kernels and buffers, and all scripts;
-# ThreadSanitizer the unit tests of folders with threads, and scripts that run on several ranks. Scripts with
-# AVX2 are those that compute most. tests/long/sanitizers.sh runs everything under everything.
+# ThreadSanitizer the unit tests of folders with threads, and scripts that run on several ranks, but not a whole GPT, which
+# takes as long as all others. With AVX2 run the scripts that compute. tests/long/sanitizers.sh runs everything under everything.
 memory=(core cpu cuda device import io ir modules ops passes pipeline script session sim text traces)
 threaded=(cpu cuda device session sim traces)
-ranks=(tests/programs tests/scripts/collectives tests/scripts/faults tests/scripts/stuck)
+ranks=(tests/scripts/{collectives,faults,stuck} $(ls tests/programs/*.hir | grep -v gpt_stages))
 kernels=(tests/programs tests/scripts/ops)
 
 # Compiles the sanitizer builds while the plain build is checked, because many checks wait for the disk.
