@@ -84,11 +84,11 @@ TEST(Work, TheWaitsOfARankAreAllOfItsOwn) {
 }
 
 // Three ranks hold [6, 4]: two the upper rows, one the lower.
-struct Held {
+struct HeldWork {
   std::vector<interp::AllocationSnapshot> allocations{3};
   TensorView tensor;
 
-  explicit Held(bool partial) {
+  explicit HeldWork(bool partial) {
     const std::vector<Box> boxes = {{{0, 0}, {4, 4}}, {{0, 0}, {4, 4}}, {{4, 0}, {6, 4}}};
     TensorType type;
     type.sharding = Sharding::replicated("m", 2);
@@ -104,8 +104,8 @@ struct Held {
 
 // The reference, element by element: one rank that has written the element is enough; for a partial
 // tensor all addends must be written.
-bool is_written(const Held& held, const WrittenRanks& ranks, const std::vector<int64_t>& element,
-                bool partial) {
+bool is_written(const HeldWork& held, const WrittenRanks& ranks,
+                const std::vector<int64_t>& element, bool partial) {
   const auto in = [&](const std::vector<interp::Rank>& those) {
     return std::any_of(those.begin(), those.end(), [&](interp::Rank r) {
       return holds(held.allocations[static_cast<size_t>(r)].placement.box, element);
@@ -118,7 +118,7 @@ TEST(Work, WhatIsWrittenIsMarkedForAWholeWindowAtOnce) {
   const std::vector<WrittenRanks> cases = {
       {{0}, {1}, {2}}, {{2}, {}, {0, 1}}, {{0, 1, 2}, {}, {}}, {{}, {1}, {0, 2}}};
   for (const bool partial : {false, true}) {
-    const Held held(partial);
+    const HeldWork held(partial);
     for (const WrittenRanks& ranks : cases) {
       for (const Box& box : {Box{{0, 0}, {6, 4}}, Box{{3, 1}, {5, 3}}, Box{{5, 0}, {6, 1}}}) {
         const std::vector<bool> cells = written_cells(held.tensor, ranks, box);
