@@ -56,7 +56,7 @@ class Pool {
       const std::lock_guard<std::mutex> lock(mutex_);
       job_ = nullptr;  // workers that have not started it stay asleep
     }
-    // The pieces that are left take about as long as the one that has just ended.
+    // The other threads end at about the same time: spin before sleeping.
     spin_while([this] { return active_ != 0; });
     std::unique_lock<std::mutex> lock(mutex_);
     idle_.wait(lock, [this] { return active_ == 0; });
@@ -97,7 +97,7 @@ class Pool {
   }
 
   std::mutex owner_;  // held by the thread whose job is in the pool
-  std::mutex mutex_;  // guards the members below
+  std::mutex mutex_;  // guards changes of the members below
   std::condition_variable wake_;
   std::condition_variable idle_;
   Job* job_ = nullptr;

@@ -268,18 +268,16 @@ std::optional<Descriptor> plan_of(const Graph& graph, cudnnHandle_t handle) {
 
 class Call final : public AttentionCall {
  public:
-  Call(const AttentionStep& step, std::shared_ptr<Handle> handle, Descriptor plan)
+  Call(const AttentionStep& step, std::shared_ptr<Handle> handle, Descriptor plan,
+       int64_t workspace_bytes)
       : handle_(std::move(handle)),
         plan_(std::move(plan)),
         offsets_{step.q.offset, step.k.offset, step.v.offset, step.o.offset},
         element_bytes_(size_bytes(step.dtype)),
         scale_(static_cast<float>(step.scale)),
         diagonal_(static_cast<int32_t>(step.diagonal)),
-        is_causal_(step.is_causal) {
-    int64_t count = 0;
-    static_cast<void>(cudnn()->get(plan_.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
-                                   CUDNN_TYPE_INT64, 1, &count, &workspace_bytes_));
-  }
+        is_causal_(step.is_causal),
+        workspace_bytes_(workspace_bytes) {}
 
   int64_t workspace_bytes() const override { return workspace_bytes_; }
 
@@ -322,7 +320,7 @@ class Call final : public AttentionCall {
   float scale_;
   int32_t diagonal_;
   bool is_causal_;
-  int64_t workspace_bytes_ = 0;
+  int64_t workspace_bytes_;
 };
 
 bool has_aligned_rows(const Heads& heads) {
@@ -351,9 +349,19 @@ std::shared_ptr<const AttentionCall> AttentionCall::choose(
     if (!has_aligned_rows(*heads)) return nullptr;
   }
   auto opened = std::static_pointer_cast<Handle>(std::move(handle));
+  const std::lock_guard lock(opened->turn());
+  // The stream of the last call may be gone.
+  if (cudnn()->set_stream(opened->get(), nullptr) != CUDNN_STATUS_SUCCESS) return nullptr;
   std::optional<Descriptor> plan = plan_of(graph_of(step), opened->get());
   if (!plan) return nullptr;
-  return std::make_shared<Call>(step, std::move(opened), std::move(*plan));
+  int64_t bytes = 0;
+  int64_t count = 0;
+  if (cudnn()->get(plan->get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1,
+                   &count, &bytes) != CUDNN_STATUS_SUCCESS ||
+      count != 1) {
+    return nullptr;
+  }
+  return std::make_shared<Call>(step, opened, std::move(*plan), bytes);
 }
 
 }  // namespace hostir::cuda

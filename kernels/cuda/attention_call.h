@@ -18,7 +18,7 @@ namespace hostir::cuda {
 class AttentionHandle {
  public:
   virtual ~AttentionHandle() = default;
-  /// Errors: `cuda_missing` if cuDNN is not there, or was not when this was built.
+  /// Errors: `cuda_missing` if cuDNN is not there, or was not when this was built; `cuda_runtime`.
   static Expected<std::shared_ptr<AttentionHandle>> create();
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 
 #include "hostir/support/expected.h"
 #include "kernels/cuda/cuda_error.h"
@@ -63,20 +64,12 @@ cudaError_t launch_product(const ProductLaunch& launch, cublasLtHandle_t handle,
   const bool aligned = is_aligned(p.a) && is_aligned(p.b) && is_aligned(p.c) &&
                        is_aligned(p.bias) && is_aligned(p.d);
   if (!aligned && !launch.unaligned) return launch_generated(launch.plain, pointers, stream);
-  struct {
-    const ProductCall& call;
-    cublasLtHandle_t handle;
-    const ProductCall::Pointers& pointers;
-    void* workspace;
-  } const all{aligned ? launch.aligned : *launch.unaligned, handle, p, workspace};
-  return launch.recorded->run(
-      {p.a, p.b, p.c, p.bias, p.d, workspace},
-      [&all](Stream on) {
-        return all.call.run(all.handle, all.pointers, all.workspace, on) == CUBLAS_STATUS_SUCCESS
-                   ? cudaSuccess
-                   : cudaErrorLaunchFailure;
-      },
-      stream);
+  const ProductCall& product = aligned ? launch.aligned : *launch.unaligned;
+  const auto call = [&](Stream on) {
+    return product.run(handle, p, workspace, on) == CUBLAS_STATUS_SUCCESS ? cudaSuccess
+                                                                          : cudaErrorLaunchFailure;
+  };
+  return launch.recorded->run({p.a, p.b, p.c, p.bias, p.d, workspace}, std::cref(call), stream);
 }
 
 cudaError_t launch_attention(const AttentionLaunch& launch, const AttentionStep& step,
@@ -84,17 +77,11 @@ cudaError_t launch_attention(const AttentionLaunch& launch, const AttentionStep&
   const auto at = [&](const Heads& heads) {
     return static_cast<std::byte*>(pointers[heads.buffer]);
   };
-  struct {
-    const AttentionCall& call;
-    AttentionCall::Pointers pointers;
-    void* workspace;
-  } const all{*launch.call, {at(step.q), at(step.k), at(step.v), at(step.o)}, workspace};
-  return launch.recorded->run(
-      {all.pointers.q, all.pointers.k, all.pointers.v, all.pointers.o, workspace, nullptr},
-      [&all](Stream on) {
-        return static_cast<cudaError_t>(all.call.run(all.pointers, all.workspace, on));
-      },
-      stream);
+  const AttentionCall::Pointers p{at(step.q), at(step.k), at(step.v), at(step.o)};
+  const auto call = [&](Stream on) {
+    return static_cast<cudaError_t>(launch.call->run(p, workspace, on));
+  };
+  return launch.recorded->run({p.q, p.k, p.v, p.o, workspace, nullptr}, std::cref(call), stream);
 }
 
 class Kernel final : public CompiledKernel {

@@ -6,8 +6,7 @@ namespace hostir::cuda {
 namespace {
 
 Expected<Cudnn> open_cudnn() {
-  HOSTIR_ASSIGN_OR_RETURN(SharedLibrary library,
-                          SharedLibrary::open({"libcudnn.so.9", "libcudnn.so"}));
+  HOSTIR_ASSIGN_OR_RETURN(SharedLibrary library, SharedLibrary::open({"libcudnn.so.9"}));
   Cudnn functions;
   library.bind(functions.create, "cudnnCreate");
   library.bind(functions.destroy, "cudnnDestroy");

@@ -48,7 +48,7 @@ check() {
 
 # cuDNN comes with the toolkit, or with PyTorch.
 cudnn=$(python3 -c 'import nvidia.cudnn; print(list(nvidia.cudnn.__path__)[0])' 2> /dev/null)
-[ -n "$cudnn" ] && export LD_LIBRARY_PATH=$cudnn/lib:${LD_LIBRARY_PATH:-} CMAKE_PREFIX_PATH=$cudnn:${CMAKE_PREFIX_PATH:-}
+[ -n "$cudnn" ] && export LD_LIBRARY_PATH=$cudnn/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} CMAKE_PREFIX_PATH=$cudnn${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}
 
 if wanted build; then
   begin=$SECONDS

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "hostir/ops/builder.h"
 #include "hostir/ops/dot_general.h"
 
 namespace hostir::cuda {
 namespace {
+
+/// Scores as low as this have no weight. cuDNN hides a score behind the lowest number of f32.
+constexpr double kHidden = -1e30;
 
 bool contains(const std::vector<const Instruction*>& list, const Instruction* instruction) {
   return std::find(list.begin(), list.end(), instruction) != list.end();
@@ -104,8 +108,11 @@ std::optional<double> AttentionFinder::number(ValueId value) const {
 
 bool AttentionFinder::is_index(ValueId value, size_t dim) const {
   const Instruction* iota = maker(value, OpKind::iota);
-  return iota != nullptr &&
-         iota->attributes.get_or<int64_t>("dim", -1) == static_cast<int64_t>(dim);
+  if (iota == nullptr) return false;
+  // Narrower types round or wrap large indices.
+  const DType dtype = placement(iota->results[0]).dtype;
+  return (dtype == DType::kI32 || dtype == DType::kI64) &&
+         iota->attributes.get_or<int64_t>("dim", 0) == static_cast<int64_t>(dim);
 }
 
 // The fold over the last dimension that an operand is, repeated along it; null if it is not one.
@@ -115,9 +122,11 @@ const Instruction* AttentionFinder::fold(const Instruction& user, size_t operand
   if (wider == nullptr) return nullptr;
   const Instruction* folded = maker(wider->operands[0].value, kind);
   if (folded == nullptr) return nullptr;
-  const auto rank = static_cast<int64_t>(placement(folded->operands[0].value).global.size());
+  const size_t rank = placement(folded->operands[0].value).global.size();
   const auto* dims = folded->attributes.get<IntList>("dims");
-  return dims != nullptr && *dims == IntList{rank - 1} ? folded : nullptr;
+  const auto* repeated = wider->attributes.get<IntList>("dims");
+  if (dims == nullptr || *dims != IntList{static_cast<int64_t>(rank) - 1}) return nullptr;
+  return repeated != nullptr && *repeated == ops::all_dims(rank - 1) ? folded : nullptr;
 }
 
 // Without its causal mask, if it has one; null if it has another one.
@@ -127,7 +136,7 @@ const Instruction* AttentionFinder::masked(const Instruction* scores, Attention&
   const size_t rank = p.global.size();
   const Instruction* visible = maker(scores->operands[0].value, OpKind::compare);
   const auto hidden = number(scores->operands[2].value);
-  if (visible == nullptr || !hidden || *hidden > -1e4) return nullptr;
+  if (visible == nullptr || !hidden || !(*hidden <= kHidden)) return nullptr;
   const auto* direction = visible->attributes.get<Keyword>("direction");
   if (direction == nullptr || direction->word != "ge") return nullptr;
   if (!is_index(visible->operands[0].value, rank - 2) ||
@@ -193,6 +202,9 @@ std::optional<Attention> AttentionFinder::ending_with(const Instruction& last) c
   for (const uint32_t value : {out.q, out.k, out.v}) {
     if (kernel_.values[value].dtype != dtype) return std::nullopt;
   }
+  // A value in between that is also v would not be computed.
+  const auto v_maker = makers_.find(out.v);
+  if (v_maker != makers_.end() && contains(out.inside, v_maker->second)) return std::nullopt;
   if (!assign_dims(scores, last, out) || !is_only_read_inside(out)) return std::nullopt;
   return out;
 }
@@ -250,7 +262,13 @@ bool AttentionFinder::assign_dims(const Instruction& scores, const Instruction& 
   const Range keys = range(s, static_cast<int64_t>(rank) - 1);
   const Range size = range(out.q_dims.part, first->left_contracted);
   const Range k_size = range(out.k_dims.part, first->right_contracted);
-  if (size.lo != k_size.lo || size.hi != k_size.hi) return false;  // a part of the sum
+  // All of the sum, and all keys: else the result is a part of one that ranks reduce.
+  const auto is_whole = [](const Range& r, int64_t global) { return r.lo == 0 && r.hi == global; };
+  const auto size_dim = static_cast<size_t>(first->left_contracted);
+  if (!is_whole(size, kernel_.values[out.q].global[size_dim]) || k_size != size ||
+      !is_whole(keys, placement(scores.results[0]).global.back())) {
+    return false;
+  }
   for (size_t d = 0; d + 1 < rank; ++d) {
     if (s.lo[d] != o.lo[d] || s.hi[d] != o.hi[d]) return false;
   }

@@ -95,7 +95,8 @@ struct AttentionStep {
 
 using Step = std::variant<GeneratedStep, ProductStep, AttentionStep>;
 
-/// The name, summary, bytes and flops of a step, and the code that runs without a library.
+/// The name, summary, bytes and flops of a step, and the code that runs without a library, which
+/// attention lacks.
 const GeneratedStep& generated_part(const Step& step);
 
 struct Plan {

@@ -16,9 +16,10 @@ std::vector<KernelSource> sources_of(const Plan& plan) {
     }
     if (const auto* attention = std::get_if<AttentionStep>(&step)) {
       const GeneratedStep& call = attention->call;
-      sources.push_back({call.name, fmt::format("// {}: {}\n// One call of cuDNN, or these ops one "
-                                                "by one where it is missing.\n",
-                                                call.name, call.summary)});
+      sources.push_back(
+          {call.name,
+           fmt::format("// {}: {}\n// One call of cuDNN; op by op where it is missing.\n",
+                       call.name, call.summary)});
       continue;
     }
     const auto& product = std::get<ProductStep>(step);

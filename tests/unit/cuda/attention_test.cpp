@@ -1,11 +1,13 @@
 // Attention as one call of cuDNN. Without a GPU: that the planner finds it, and where it must not.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "cuda_case.h"
 #include "hostir/ops/expand_composites.h"
 #include "hostir/text/printer.h"
+#include "kernels/cuda/attention_call.h"
 
 namespace hostir::cuda {
 namespace {
@@ -43,6 +45,17 @@ int calls(const KernelCase& test) {
   return found;
 }
 
+/// Where cuDNN is there, the kernel runs on it and not op by op.
+void expect_cudnn(const KernelCase& test, const std::string& what) {
+  if (!AttentionHandle::create()) return;
+  const auto kernel = compiler()->compile(test.bound);
+  ASSERT_TRUE(kernel) << kernel.error().message();
+  const auto launches = (*kernel)->describe();
+  EXPECT_TRUE(std::any_of(launches.begin(), launches.end(),
+                          [](const LaunchDescription& l) { return l.name == "cudnn"; }))
+      << what << " runs as " << (*kernel)->summary();
+}
+
 TEST(CudaAttention, IsOneCall) {
   std::mt19937_64 random(1);
   struct Sizes {
@@ -61,6 +74,7 @@ TEST(CudaAttention, IsOneCall) {
         const std::string what = fmt::format("{} {} of {}", dtype, s.q, s.k) + attributes;
         EXPECT_EQ(calls(test), 1) << what;
         if (compiler() == nullptr) continue;
+        expect_cudnn(test, what);
         expect_agrees(test, random, what, 2, -1, 1);
         expect_agrees(test, random, what + " unaligned", 2, -1, 1, {.unaligned = true});
         expect_agrees(test, random, what + " repeated", 2, -1, 1, {.launches = 6});
@@ -144,6 +158,54 @@ TEST(CudaAttention, IsLeftAloneWhereItDiffers) {
       generate_sources(exact.bound, {.epilogues = CompilerOptions::Epilogues::kExact});
   ASSERT_TRUE(sources);
   EXPECT_GT(sources->size(), 1u);
+}
+
+/// Attention of 32 queries and keys of size 32, with one part replaced.
+std::string written(const std::string& from, const std::string& to) {
+  std::string text =
+      R"(kernel @k(%q: tensor<32x32xbf16>, %k: tensor<32x32xbf16>, %v: tensor<32x32xbf16>) -> (%y: tensor<32x32xbf16>) {
+  %kt = transpose %k {permutation = [1, 0]}
+  %p = matmul %q, %kt
+  %s = cast %p {to = f32}
+  %c = constant {value = 0.125} : tensor<32x32xf32>
+  %m = mul %s, %c
+  %i = iota {dim = 0} : tensor<32x32xi32>
+  %j = iota {dim = 1} : tensor<32x32xi32>
+  %ge = compare %i, %j {direction = ge}
+  %low = constant {value = -1e30} : tensor<32x32xf32>
+  %x = select %ge, %m, %low
+  %max = reduce_max %x {dims = [1]}
+  %maxes = broadcast_in_dim %max {dims = [0], shape = [32, 32]}
+  %d = sub %x, %maxes
+  %e = exp %d
+  %sum = reduce_sum %e {dims = [1]}
+  %sums = broadcast_in_dim %sum {dims = [0], shape = [32, 32]}
+  %n = div %e, %sums
+  %w = cast %n {to = bf16}
+  %y = matmul %w, %v
+  return %y
+})";
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+TEST(CudaAttention, IsFoundOnlyWhereEveryPartFits) {
+  std::mt19937_64 random(4);
+  EXPECT_EQ(calls(KernelCase(written("dim = 0", "dim = 0"))), 1);
+  const std::pair<const char*, const char*> others[] = {
+      {"%y = matmul %w, %v", "%y = matmul %w, %w"},  // v is a value in between
+      {"%y = matmul %w, %v", "%y = matmul %w, %p"},
+      {"%sum {dims = [0], shape", "%sum {dims = [1], shape"},  // rows divided by other rows' sums
+      {"%max {dims = [0], shape", "%max {dims = [1], shape"},
+      {"value = -1e30", "value = -100.0"},  // hides nothing
+      {"direction = ge", "direction = gt"},
+      {"%x = select %ge, %m, %low", "%x = select %ge, %low, %m"}};
+  for (const auto& [from, to] : others) {
+    const KernelCase test(written(from, to));
+    EXPECT_EQ(calls(test), 0) << to;
+    if (compiler() != nullptr) expect_agrees(test, random, to, 4, -1, 1);
+  }
 }
 
 }  // namespace
