@@ -199,7 +199,9 @@ class StatisticsPanel : public Panel {
       // In a narrow panel long names leave room for the numbers.
       const bool narrow =
           static_cast<StatisticsColumn>(c) == StatisticsColumn::kName && width < frame.ui.px(620);
-      ImGui::TableSetupColumn(kStatisticsColumns[c].first, flags, narrow ? frame.ui.px(150) : 0);
+      ImGui::TableSetupColumn(
+          kStatisticsColumns[c].first, flags,
+          narrow ? std::clamp(width * 0.38f, frame.ui.px(80), frame.ui.px(150)) : 0);
     }
     draw_headers(frame);
     if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs(); specs && specs->SpecsCount > 0) {
