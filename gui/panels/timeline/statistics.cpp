@@ -107,8 +107,10 @@ class StatisticsPanel : public Panel {
  private:
   void draw_choices(Frame& frame) {
     const float width = ImGui::GetContentRegionAvail().x;
-    ImGui::SetNextItemWidth(std::clamp(width * 0.3f, frame.ui.px(80), frame.ui.px(220)));
-    ImGui::InputTextWithHint("##filter", "filter: all_reduce", &filter_);
+    const float field = std::clamp(width * 0.3f, frame.ui.px(80), frame.ui.px(220));
+    ImGui::SetNextItemWidth(field);
+    ImGui::InputTextWithHint("##filter", field < frame.ui.px(130) ? "filter" : "filter: all_reduce",
+                             &filter_);
     frame.ui.tag("statistics/filter", filter_);
     Ui::flow(frame.ui.px(90));
     if (ImGui::SmallButton(hosts_ ? "Of hosts" : "Of streams")) hosts_ = !hosts_;
@@ -189,19 +191,25 @@ class StatisticsPanel : public Panel {
                                        ImGuiTableFlags_ScrollX | ImGuiTableFlags_Sortable |
                                        ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_Resizable;
     constexpr int kCount = static_cast<int>(std::size(kStatisticsColumns));
-    const float width = ImGui::GetContentRegionAvail().x;
+    const float panel = ImGui::GetContentRegionAvail().x;
     if (!ImGui::BeginTable("statistics", kCount, kFlags, ImVec2(0, height))) return;
     ImGui::TableSetupScrollFreeze(1, 1);
     for (int c = 0; c < kCount; ++c) {
       ImGuiTableColumnFlags flags = ImGuiTableColumnFlags_PreferSortDescending;
       if (static_cast<StatisticsColumn>(c) == StatisticsColumn::kTotal)
         flags |= ImGuiTableColumnFlags_DefaultSort;
-      // In a narrow panel long names leave room for the numbers.
-      const bool narrow =
-          static_cast<StatisticsColumn>(c) == StatisticsColumn::kName && width < frame.ui.px(620);
-      ImGui::TableSetupColumn(
-          kStatisticsColumns[c].first, flags,
-          narrow ? std::clamp(width * 0.38f, frame.ui.px(80), frame.ui.px(150)) : 0);
+      const auto column = static_cast<StatisticsColumn>(c);
+      const char* name = kStatisticsColumns[c].first;
+      float width = 0;  // as the contents need
+      if (column == StatisticsColumn::kName && panel < frame.ui.px(620)) {
+        // In a narrow panel long names leave room for the numbers.
+        width = std::min(frame.ui.px(150), panel * 0.4f);
+      } else if (column != StatisticsColumn::kName && column != StatisticsColumn::kPlace) {
+        // Cells are aligned to the right of their column, so they cannot widen it.
+        width = std::max(ImGui::CalcTextSize("888.88 ms").x,
+                         ImGui::CalcTextSize(name).x + frame.ui.px(14));
+      }
+      ImGui::TableSetupColumn(name, flags, width);
     }
     draw_headers(frame);
     if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs(); specs && specs->SpecsCount > 0) {
@@ -246,7 +254,10 @@ class StatisticsPanel : public Panel {
     const bool selected = frame.model.selection.code == code;
     if (ImGui::Selectable(name.c_str(), selected, ImGuiSelectableFlags_SpanAllColumns))
       frame.model.selection.code = code;
-    frame.ui.tag(fmt::format("statistics/{}", row), name);
+    frame.ui.copyable(name);
+    // The row is wider than the panel; its beginning is what is always in view.
+    frame.ui.tag_rect(fmt::format("statistics/{}", row), at,
+                      ImVec2(at.x + frame.ui.px(60), at.y + ImGui::GetTextLineHeight()), name);
     if (ImGui::IsItemHovered()) {
       frame.model.hovered.code = code;
       Ui::tooltip("%s\nclick: select it, with its histogram", names.texts[code].c_str());
@@ -263,7 +274,10 @@ class StatisticsPanel : public Panel {
       const float width = ImGui::CalcTextSize(cells[c].c_str()).x;
       const float space = ImGui::GetContentRegionAvail().x - width;
       if (space > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + space);
-      frame.ui.text(cells[c]);
+      // A time without its unit would be read as another one.
+      const float end = ImGui::GetCursorScreenPos().x + width;
+      const bool whole = end <= ImGui::GetWindowDrawList()->GetClipRectMax().x;
+      frame.ui.text(whole ? cells[c] : "\u2026");
       if (row < 3)
         frame.ui.tag(fmt::format("statistics/{}/{}", row, kStatisticsColumns[c + 1].first),
                      cells[c]);
