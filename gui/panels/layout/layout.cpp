@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
-#include <utility>
 
 #include "gui/panels/layout/layout_cells.h"
 #include "gui/panels/layout/layout_facts.h"
@@ -43,7 +41,7 @@ class LayoutPanel : public Panel {
     const bool split = collective && show_reshard_ && space > frame.ui.px(240);
     const float heats = each_rank_ && view.held ? std::min(space * 0.3f, frame.ui.px(150)) : 0;
     const float rest = space - heats;
-    ImGui::BeginChild("shards", ImVec2(0, split ? shards_height(tensor, view, rest) : rest));
+    ImGui::BeginChild("shards", ImVec2(0, split ? rest * 0.56f : rest));
     draw_shards(frame, tensor, view);
     ImGui::EndChild();
     if (heats > 0) {
@@ -61,15 +59,6 @@ class LayoutPanel : public Panel {
   }
 
  private:
-  // Above a collective, the picture leaves what it does not need. Its need is measured once, in the
-  // largest area, so that the parts do not move while the run is stepped.
-  float shards_height(const TensorView& tensor, const LayoutView& view, float rest) {
-    const auto now = std::tuple(tensor.name, view.type, ImGui::GetContentRegionAvail().x, rest);
-    if (std::exchange(measured_for_, now) != now) used_height_ = 0;
-    const float most = rest * 0.56f;
-    return used_height_ > 0 ? std::min(most, used_height_) : most;
-  }
-
   void header(Frame& frame, const LayoutView& view) {
     const LayoutSource& source = view.source;
     ImGui::SameLine();
@@ -213,8 +202,6 @@ class LayoutPanel : public Panel {
         draw_layout(frame, "layout", source, shards, plane_,
                     Area{at, ImVec2(at.x + size.x - right, at.y + size.y - bottom)}, style);
     if (!beside && picture.rows * picture.columns == 0) return;
-    if (!below && !beside && used_height_ <= 0)
-      used_height_ = picture.bottom + frame.ui.px(8) - at.y;
     values_fit_ = view.held && draw_values(frame, tensor, view, picture);
     if (heat_) draw_shard_labels(frame, source, shards, plane_, picture);
     if (view.held) pick_element(frame, tensor, picture);
@@ -370,8 +357,6 @@ class LayoutPanel : public Panel {
   bool heat_ = false;
   bool each_rank_ = false;
   bool show_reshard_ = true;
-  std::tuple<std::string, std::string, float, float> measured_for_;
-  float used_height_ = 0;  // of the picture; 0: not measured yet
   bool values_fit_ = false;
   bool hovering_ = false;
 };
