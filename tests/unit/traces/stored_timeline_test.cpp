@@ -1,6 +1,7 @@
 // The timeline stored in a log against the timeline computed from its events.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <random>
 
 #include "tests/unit/traces/synthetic_run.h"
@@ -97,18 +98,19 @@ TEST(StoredTimeline, SaysWhatTheEventsSay) {
   const std::string stored = scratch.file("stored.db");
   const std::string plain = scratch.file("plain.db");
   write_log(stored, 40000);
-  write_log(plain, 40000);
+  std::filesystem::copy_file(stored, plain);
   execute(plain, "DROP TABLE timeline_chunk; DROP TABLE timeline_track; PRAGMA user_version = 1");
   const auto a = opened(stored);
+  const auto b = opened(plain);
   EXPECT_EQ((*a->query("SELECT COUNT(*) > 1 FROM timeline_chunk")).rows[0][0],
             interp::LogCell(int64_t{1}));
-  expect_same(*a, *opened(plain));
+  expect_same(*a, *b);
   // After a kill, what follows the last chunk is read from the events.
   execute(stored, "DELETE FROM timeline_chunk WHERE id = (SELECT MAX(id) FROM timeline_chunk)");
-  expect_same(*opened(stored), *opened(plain));
+  expect_same(*opened(stored), *b);
   // Damaged chunks are detected and ignored.
   execute(stored, "UPDATE timeline_chunk SET summary = zeroblob(100)");
-  expect_same(*opened(stored), *opened(plain));
+  expect_same(*opened(stored), *b);
 }
 
 TEST(StoredTimeline, SmallLogsHaveNone) {
