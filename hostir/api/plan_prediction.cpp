@@ -25,7 +25,7 @@ std::string meshes_text(const Program& program) {
 bool cuts_in_blocks(const Type& type) {
   const auto* shard = std::get_if<ShardType>(&type);
   return shard != nullptr &&
-         (has_blocks(shard->sharding) || (shard->blocks && has_blocks(*shard->blocks)));
+         (has_blocks(*shard->sharding) || (shard->blocks && has_blocks(*shard->blocks)));
 }
 
 // True if every rank executes the same instructions, without sends and receives, and none holds

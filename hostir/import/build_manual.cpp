@@ -62,8 +62,8 @@ ShardType shard_type(const TensorType& global, Sharding sharding, const std::str
   out.dtype = global.dtype;
   out.shape = global.shape;
   out.sharding = std::move(sharding);
-  out.sharding.mesh = mesh;
-  for (DimSharding& dim : out.sharding.dims) dim.open = false;
+  out.sharding->mesh = mesh;
+  for (DimSharding& dim : out.sharding->dims) dim.open = false;
   return out;
 }
 
@@ -71,13 +71,13 @@ ShardType shard_type(const TensorType& global, Sharding sharding, const std::str
 bool fits(const Mesh& mesh, const ShardType& shard, const TensorType& local) {
   const auto extents = constant_extents(shard.shape);
   const auto wanted = constant_extents(local.shape);
-  if (!extents || !wanted || extents->size() != shard.sharding.dims.size()) return false;
-  for (const DimSharding& dim : shard.sharding.dims) {
+  if (!extents || !wanted || extents->size() != shard.sharding->dims.size()) return false;
+  for (const DimSharding& dim : shard.sharding->dims) {
     for (const AxisRef& axis : dim.axes) {
       if (!has_axis(mesh, axis)) return false;
     }
   }
-  for (const Box& box : shard_boxes(mesh, shard.sharding, *extents)) {
+  for (const Box& box : shard_boxes(mesh, *shard.sharding, *extents)) {
     if (box.extents() != *wanted) return false;
   }
   return true;

@@ -186,9 +186,9 @@ Expected<void> HostWriter::write_device(const LocalStep& step) {
   ShardType type;
   type.dtype = local_.values[out].type.dtype;
   type.shape = {IndexExpr(world_.size())};
-  type.sharding.mesh = world_.name;
-  type.sharding.dims.resize(1);
-  for (const MeshAxis& axis : world_.axes) type.sharding.dims[0].axes.push_back({axis.name, 1, 0});
+  type.sharding->mesh = world_.name;
+  type.sharding->dims.resize(1);
+  for (const MeshAxis& axis : world_.axes) type.sharding->dims[0].axes.push_back({axis.name, 1, 0});
   s.owned = true;
   s.buffer = allocated("ranks", type, StreamKind::kCompute);
   Attributes attributes;

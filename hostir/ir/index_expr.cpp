@@ -175,18 +175,35 @@ IndexExpr rebuild(const Polynomial& poly) {
 
 }  // namespace
 
-IndexExpr IndexExpr::size(std::string name) {
+struct IndexExpr::Node {
+  std::string symbol;
+  std::vector<IndexExpr> args;
+};
+
+const std::string& IndexExpr::symbol() const {
+  static const std::string kNone;
+  return node_ ? node_->symbol : kNone;
+}
+
+const std::vector<IndexExpr>& IndexExpr::args() const {
+  static const std::vector<IndexExpr> kNone;
+  return node_ ? node_->args : kNone;
+}
+
+bool IndexExpr::same_nodes(const IndexExpr& a, const IndexExpr& b) {
+  return a.symbol() == b.symbol() && a.args() == b.args();
+}
+
+IndexExpr IndexExpr::leaf(Kind kind, std::string symbol) {
   IndexExpr e;
-  e.kind_ = Kind::kSize;
-  e.symbol_ = std::move(name);
+  e.kind_ = kind;
+  e.node_ = std::make_shared<const Node>(Node{std::move(symbol), {}});
   return e;
 }
 
-IndexExpr IndexExpr::name(std::string name) {
-  IndexExpr e = size(std::move(name));
-  e.kind_ = Kind::kName;
-  return e;
-}
+IndexExpr IndexExpr::size(std::string name) { return leaf(Kind::kSize, std::move(name)); }
+
+IndexExpr IndexExpr::name(std::string name) { return leaf(Kind::kName, std::move(name)); }
 
 IndexExpr IndexExpr::rank() {
   IndexExpr e;
@@ -194,23 +211,18 @@ IndexExpr IndexExpr::rank() {
   return e;
 }
 
-IndexExpr IndexExpr::coord(std::string axis) {
-  IndexExpr e = size(std::move(axis));
-  e.kind_ = Kind::kCoord;
-  return e;
-}
+IndexExpr IndexExpr::coord(std::string axis) { return leaf(Kind::kCoord, std::move(axis)); }
 
-IndexExpr IndexExpr::axis_size(std::string axis) {
-  IndexExpr e = size(std::move(axis));
-  e.kind_ = Kind::kAxisSize;
-  return e;
-}
+IndexExpr IndexExpr::axis_size(std::string axis) { return leaf(Kind::kAxisSize, std::move(axis)); }
 
 IndexExpr IndexExpr::binary(Kind kind, IndexExpr a, IndexExpr b) {
   IndexExpr e;
   e.kind_ = kind;
-  e.args_.push_back(std::move(a));
-  e.args_.push_back(std::move(b));
+  Node node;
+  node.args.reserve(2);
+  node.args.push_back(std::move(a));
+  node.args.push_back(std::move(b));
+  e.node_ = std::make_shared<const Node>(std::move(node));
   return e;
 }
 
@@ -221,8 +233,8 @@ Expected<int64_t> IndexExpr::evaluate(const Lookup& lookup) const {
     if (value) return *value;
     return fail(ErrorKind::kInvalid, "index_unbound", to_string() + " has no value here");
   }
-  HOSTIR_ASSIGN_OR_RETURN(const int64_t a, args_[0].evaluate(lookup));
-  HOSTIR_ASSIGN_OR_RETURN(const int64_t b, args_[1].evaluate(lookup));
+  HOSTIR_ASSIGN_OR_RETURN(const int64_t a, args()[0].evaluate(lookup));
+  HOSTIR_ASSIGN_OR_RETURN(const int64_t b, args()[1].evaluate(lookup));
   if (int64_t result = 0; apply_index_op(kind_, a, b, result)) return result;
   if ((kind_ == Kind::kDiv || kind_ == Kind::kMod) && b == 0) {
     return fail(ErrorKind::kInvalid, "index_div0", "division by zero in " + to_string());
@@ -262,6 +274,7 @@ IndexExpr folded(const IndexExpr& e, const IndexExpr::Lookup& lookup) {
 }  // namespace
 
 IndexExpr IndexExpr::simplified(const Lookup& lookup) const {
+  if (is_const()) return *this;
   IndexExpr e = folded(*this, lookup);
   if (!is_polynomial(e.kind_)) return e;
   Polynomial poly;
@@ -274,7 +287,7 @@ void IndexExpr::for_each_leaf(const std::function<void(const IndexExpr&)>& f) co
     f(*this);
     return;
   }
-  for (const IndexExpr& a : args_) a.for_each_leaf(f);
+  for (const IndexExpr& a : args()) a.for_each_leaf(f);
 }
 
 std::string IndexExpr::to_string() const {
@@ -282,19 +295,19 @@ std::string IndexExpr::to_string() const {
     case Kind::kConst:
       return std::to_string(value_);
     case Kind::kSize:
-      return "?" + symbol_;
+      return "?" + symbol();
     case Kind::kName:
-      return "%" + symbol_;
+      return "%" + symbol();
     case Kind::kRank:
       return "rank";
     case Kind::kCoord:
-      return "coord(" + symbol_ + ")";
+      return "coord(" + symbol() + ")";
     case Kind::kAxisSize:
-      return "size(" + symbol_ + ")";
+      return "size(" + symbol() + ")";
     case Kind::kMin:
     case Kind::kMax:
-      return std::string(operator_text(kind_)) + "(" + args_[0].to_string() + ", " +
-             args_[1].to_string() + ")";
+      return std::string(operator_text(kind_)) + "(" + args()[0].to_string() + ", " +
+             args()[1].to_string() + ")";
     case Kind::kAdd:
     case Kind::kSub:
     case Kind::kMul:
@@ -319,7 +332,7 @@ std::string IndexExpr::to_string() const {
   };
   const std::string_view op = operator_text(kind_);
   const std::string separator = kind_ == Kind::kMul ? "*" : " " + std::string(op) + " ";
-  return side(args_[0], false) + separator + side(args_[1], true);
+  return side(args()[0], false) + separator + side(args()[1], true);
 }
 
 std::optional<Extents> constant_extents(const Shape& shape) {

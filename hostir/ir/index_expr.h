@@ -1,6 +1,7 @@
 // Integer expressions: tensor sizes, loop bounds, slice bounds, conditions of `where`.
 //
-// An expression is a small tree with value semantics. Its leaves are constants, global sizes
+// An expression is a small immutable tree; copies share it, and a constant allocates nothing. Its
+// leaves are constants, global sizes
 // (`?B`), and run-time values of a rank: `rank`, `coord(a)`, `size(a)`, loop variables and integers
 // read from a buffer. Two equal sums of products compare equal after `simplified()`, however they
 // were written. Overflow of int64 is an error.
@@ -8,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,9 +56,9 @@ class IndexExpr {
 
   Kind kind() const { return kind_; }
   bool is_const() const { return kind_ == Kind::kConst; }
-  int64_t value() const { return value_; }               // of a constant
-  const std::string& symbol() const { return symbol_; }  // of a size, name, coord or axis size
-  const std::vector<IndexExpr>& args() const { return args_; }  // two for binary kinds
+  int64_t value() const { return value_; }     // of a constant
+  const std::string& symbol() const;           // of a size, name, coord or axis size; else empty
+  const std::vector<IndexExpr>& args() const;  // two for binary kinds, else none
 
   /// Returns the value of a leaf; nullopt if it is unknown.
   using Lookup = std::function<std::optional<int64_t>(const IndexExpr& leaf)>;
@@ -73,13 +75,20 @@ class IndexExpr {
   /// Canonical text without outer parentheses: `?B*?S`, `coord(tp) + 1`, `%i`.
   std::string to_string() const;
 
-  friend bool operator==(const IndexExpr&, const IndexExpr&) = default;
+  friend bool operator==(const IndexExpr& a, const IndexExpr& b) {
+    if (a.kind_ != b.kind_ || a.value_ != b.value_) return false;
+    return a.node_ == b.node_ || same_nodes(a, b);
+  }
 
  private:
+  struct Node;
+
+  static IndexExpr leaf(Kind kind, std::string symbol);
+  static bool same_nodes(const IndexExpr& a, const IndexExpr& b);
+
   Kind kind_ = Kind::kConst;
   int64_t value_ = 0;
-  std::string symbol_;
-  std::vector<IndexExpr> args_;
+  std::shared_ptr<const Node> node_;  // null: no symbol and no arguments
 };
 
 /// The dimensions of a tensor; may be symbolic.

@@ -48,10 +48,10 @@ struct Value {
 enum class Access : uint8_t { kUse, kRead, kWrite, kReadWrite };
 
 struct Operand {
-  ValueId value;                    // invalid: `none`
-  Access access = Access::kUse;     // ro, wo, rw
-  uint8_t slot = 0;                 // index into the record's operand list
-  std::optional<Sharding> becomes;  // `rw(%y -> [{dp}, {}])`: the layout after the instruction
+  ValueId value;                 // invalid: `none`
+  Access access = Access::kUse;  // ro, wo, rw
+  uint8_t slot = 0;              // index into the record's operand list
+  SharedSharding becomes;        // `rw(%y -> [{dp}, {}])`: the layout after the instruction
   SourceSpan span;
   friend bool operator==(const Operand&, const Operand&) = default;
 };

@@ -12,10 +12,10 @@ struct TypePrinter {
     return out;
   }
   std::string operator()(const ShardType& t) const {
-    std::string out = "shard<" + shape_to_string(t.shape, t.dtype) + ", @" + t.sharding.mesh +
-                      ", " + t.sharding.dims_to_string();
+    std::string out = "shard<" + shape_to_string(t.shape, t.dtype) + ", @" + t.sharding->mesh +
+                      ", " + t.sharding->dims_to_string();
     if (t.blocks) {
-      const bool same = t.blocks->mesh == t.sharding.mesh;
+      const bool same = t.blocks->mesh == t.sharding->mesh;
       out += ", blocks=" + (same ? t.blocks->dims_to_string() : t.blocks->to_string());
     }
     return out + ">";
@@ -51,7 +51,7 @@ DType dtype_of(const Type& type) {
 
 const Sharding* sharding_of(const Type& type) {
   if (const auto* t = std::get_if<TensorType>(&type)) return t->sharding ? &*t->sharding : nullptr;
-  if (const auto* s = std::get_if<ShardType>(&type)) return &s->sharding;
+  if (const auto* s = std::get_if<ShardType>(&type)) return &*s->sharding;
   return nullptr;
 }
 

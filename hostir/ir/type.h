@@ -7,26 +7,25 @@
 // that member's box of `blocks`.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <variant>
 
-#include "hostir/ir/sharding.h"
+#include "hostir/ir/shared_sharding.h"
 
 namespace hostir {
 
 struct TensorType {
   DType dtype = DType::kF32;
-  Shape shape;  // global
-  std::optional<Sharding> sharding;
+  Shape shape;              // global
+  SharedSharding sharding;  // may be empty
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 
 struct ShardType {
   DType dtype = DType::kF32;
-  Shape shape;        // global
-  Sharding sharding;  // its mesh is the function's or a sub-mesh of it
-  std::optional<Sharding> blocks;
+  Shape shape;              // global
+  SharedSharding sharding;  // never empty; its mesh is the function's or a sub-mesh of it
+  SharedSharding blocks;    // may be empty
   friend bool operator==(const ShardType&, const ShardType&) = default;
 };
 

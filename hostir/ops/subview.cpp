@@ -21,8 +21,8 @@ bool to_the_end(const IndexExpr& limit) { return limit.simplified() == IndexExpr
 // The local size of a dimension if it is the same on every rank.
 std::optional<IndexExpr> local_size(const Type& type, size_t d) {
   const auto* shard = std::get_if<ShardType>(&type);
-  if (shard != nullptr && d < shard->sharding.dims.size() &&
-      !shard->sharding.dims[d].axes.empty()) {
+  if (shard != nullptr && d < shard->sharding->dims.size() &&
+      !shard->sharding->dims[d].axes.empty()) {
     return std::nullopt;
   }
   return shape_of(type)[d];

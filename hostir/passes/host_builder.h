@@ -18,7 +18,7 @@ namespace hostir {
 struct SlotUse {
   std::string_view slot;
   ValueId value;
-  std::optional<Sharding> becomes = {};
+  SharedSharding becomes = {};
 };
 
 /// The index of a slot in the op's record, which must have that slot.

@@ -36,12 +36,12 @@ struct Buffer {
 std::vector<int64_t> bytes_by_rank(const Program& program, const Mesh& world, const Type& type) {
   const auto* shard = std::get_if<ShardType>(&type);
   const auto extents = shard != nullptr ? constant_extents(shard->shape) : std::nullopt;
-  const Mesh* mesh = extents ? program.find_mesh(shard->sharding.mesh) : nullptr;
+  const Mesh* mesh = extents ? program.find_mesh(shard->sharding->mesh) : nullptr;
   std::vector<int64_t> out;
   if (mesh == nullptr) return out;
   // A value without dimensions also has bytes on ranks outside its mesh.
   if (extents->empty()) mesh = &world;
-  const ShardParts parts(*mesh, shard->sharding, *extents);
+  const ShardParts parts(*mesh, *shard->sharding, *extents);
   for (size_t p = 0; p < static_cast<size_t>(mesh->size()); ++p) {
     const auto rank = static_cast<size_t>(mesh->rank_at(static_cast<int64_t>(p)));
     if (out.size() <= rank) out.resize(rank + 1, 0);

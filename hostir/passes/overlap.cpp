@@ -130,7 +130,7 @@ class Overlapper {
     if (is_reduce && !site.contiguous) return out;
     if (site.kind == OverlapSite::Kind::kScatter && !site.contiguous) {
       const auto& type = std::get<ShardType>(host.value(site.whole).type);
-      if (!type.sharding.dims.front().axes.empty()) return out;
+      if (!type.sharding->dims.front().axes.empty()) return out;
     }
     for (const int64_t n :
          is_reduce ? std::array<int64_t, 3>{2, 4, 8} : std::array<int64_t, 3>{1, 2, 4}) {

@@ -273,7 +273,7 @@ class Rewriter {
       const bool pads = larger != larger_.end() && plan_.padded.at(buffer.index).first == s;
       ShardType now = shard(buffer);
       // An all_reduce in place changes what a buffer holds, but not the type of its alloc.
-      now.sharding.unreduced = sharding_of(l.kernel->value(inside).type)->unreduced;
+      now.sharding->unreduced = sharding_of(l.kernel->value(inside).type)->unreduced;
       Type type = rows_type(site, now, *dim, c.rows);
       if (local) type = local_rows(site, now, *dim);
       return view(pads ? larger->second : buffer, std::move(type), *dim, c.start, c.rows);
@@ -297,7 +297,7 @@ class Rewriter {
 
   // A chunk of a ring as a plain tensor: which rows a rank has is in no layout.
   TensorType local_rows(const OverlapSite& site, ShardType type, size_t dim) const {
-    type.sharding.dims[dim].axes.clear();
+    type.sharding->dims[dim].axes.clear();
     TensorType out = *local_type(program_, Type(type));
     out.shape[dim] = site.largest();
     return out;
@@ -345,7 +345,7 @@ class Rewriter {
       c.buffer = alloc(name + "_rows", rows_type(site, partial, site.dim, c.rows), from);
       compute(s, l, c);
       Attributes attributes;
-      attributes.set("reduction", partial.sharding.unreduced_kind);
+      attributes.set("reduction", partial.sharding->unreduced_kind);
       if (scatters) {
         attributes.set("root", IndexExpr(static_cast<int64_t>(c.member)));
         collective(OpKind::reduce, site, c.buffer, block_view(site, kept, c),
@@ -366,8 +366,8 @@ class Rewriter {
 
   ShardType blocks_type(const OverlapSite& site) const {
     ShardType type = rows_type(site, shard(site.whole), site.dim, site.largest());
-    type.sharding.unreduced.clear();
-    type.sharding.unreduced_kind = Reduction::kSum;
+    type.sharding->unreduced.clear();
+    type.sharding->unreduced_kind = Reduction::kSum;
     IndexExpr& extent = type.shape[block_dim(site)];
     extent = expr_of(IndexExpr::Kind::kMul, extent, member_count(site));
     return type;
@@ -387,7 +387,7 @@ class Rewriter {
     return view(blocks, std::move(type), dim, start, dim == site.dim ? c.rows : size);
   }
 
-  std::optional<Sharding> reduced_layout(const OverlapSite& site) const {
+  SharedSharding reduced_layout(const OverlapSite& site) const {
     for (const Operand& o : at(site.at).operands) {
       if (o.becomes) return o.becomes;
     }
@@ -400,7 +400,7 @@ class Rewriter {
     const std::vector<OpRef>& from = at(site.at).from;
     const ChunkedLaunch& l = site.launches.front();
     const TensorType type = local_rows(site, shard(site.whole), site.dim);
-    const OpKind op = combining(shard(site.whole).sharding.unreduced_kind);
+    const OpKind op = combining(shard(site.whole).sharding->unreduced_kind);
     const int64_t n = member_count(site);
     if (site.is_even()) add_alloc(plan_.alloc.at(site.part.index));
     ValueId arrived;

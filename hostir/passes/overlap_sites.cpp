@@ -222,17 +222,17 @@ class SiteFinder {
     if (std::string problem = find_producer(site); !problem.empty()) return none(index, problem);
     const ShardType& type = *shard(site.whole);
     const auto extents = constant_extents(type.shape);
-    const Mesh* mesh = program_.find_mesh(type.sharding.mesh);
+    const Mesh* mesh = program_.find_mesh(type.sharding->mesh);
     if (!extents || mesh == nullptr) return none(index, "its sizes are unknown");
-    if (has_blocks(type.sharding)) return none(index, kUnequalParts);
-    const std::vector<Box> boxes = shard_boxes(*mesh, type.sharding, *extents);
+    if (has_blocks(*type.sharding)) return none(index, kUnequalParts);
+    const std::vector<Box> boxes = shard_boxes(*mesh, *type.sharding, *extents);
     while (site.dim < extents->size() && extent(boxes.front(), site.dim) <= 1) ++site.dim;
     if (site.dim == extents->size()) return none(index, "it has one row");
     site.rows = extent(boxes.front(), site.dim);
     for (const Box& box : boxes) {
       if (extent(box, site.dim) != site.rows) return none(index, "its rows differ by rank");
     }
-    set_outer(site, *mesh, type.sharding.dims[site.dim].axes);
+    set_outer(site, *mesh, type.sharding->dims[site.dim].axes);
     site.contiguous = is_contiguous(boxes, site.dim);
     site.no_ring = "an all_reduce has no ring";
     if (std::string problem = cut_producer(site); !problem.empty()) return none(index, problem);
@@ -287,30 +287,30 @@ class SiteFinder {
     const ShardType& part = *shard(site.part);
     const ShardType& whole = *shard(site.whole);
     if (part.blocks || whole.blocks) return "its blocks are packed on both sides";
-    if (has_blocks(part.sharding) || has_blocks(whole.sharding)) return kUnequalParts;
-    if (!part.sharding.unreduced.empty()) return "its result is a partial sum over other axes";
+    if (has_blocks(*part.sharding) || has_blocks(*whole.sharding)) return kUnequalParts;
+    if (!part.sharding->unreduced.empty()) return "its result is a partial sum over other axes";
     const Instruction& comm = host_.instr(host_.value(slot_value(collective, "comm")).defined_by);
     const auto* axes = comm.attributes.get<AxisList>("axes");
-    const Mesh* mesh = program_.find_mesh(whole.sharding.mesh);
+    const Mesh* mesh = program_.find_mesh(whole.sharding->mesh);
     const auto extents = constant_extents(whole.shape);
-    if (axes == nullptr || mesh == nullptr || part.sharding.mesh != whole.sharding.mesh) {
+    if (axes == nullptr || mesh == nullptr || part.sharding->mesh != whole.sharding->mesh) {
       return "it is between two meshes";
     }
     if (!extents) return "its sizes are unknown: give them with --size";
     size_t differing = 0;
     for (size_t d = 0; d < extents->size(); ++d) {
-      if (part.sharding.dims[d].axes == whole.sharding.dims[d].axes) continue;
+      if (part.sharding->dims[d].axes == whole.sharding->dims[d].axes) continue;
       site.dim = d;
       ++differing;
     }
-    AxisList joined = whole.sharding.dims[site.dim].axes;
+    AxisList joined = whole.sharding->dims[site.dim].axes;
     set_outer(site, *mesh, joined);
     joined.insert(joined.end(), axes->begin(), axes->end());
-    if (differing != 1 || joined != part.sharding.dims[site.dim].axes) {
+    if (differing != 1 || joined != part.sharding->dims[site.dim].axes) {
       return "it does not move one dimension, cut by the axes of the communicator last";
     }
-    const std::vector<Box> wholes = shard_boxes(*mesh, whole.sharding, *extents);
-    const std::vector<Box> parts = shard_boxes(*mesh, part.sharding, *extents);
+    const std::vector<Box> wholes = shard_boxes(*mesh, *whole.sharding, *extents);
+    const std::vector<Box> parts = shard_boxes(*mesh, *part.sharding, *extents);
     site.rows = extent(wholes.front(), site.dim);
     for (const auto& group : groups_over(*mesh, *axes)) {
       std::vector<int64_t> starts, sizes;
@@ -388,7 +388,7 @@ class SiteFinder {
     if (!site.no_ring.empty()) return;
     const bool is_gather = site.kind == OverlapSite::Kind::kGather;
     if (!is_gather) {
-      const Sharding& sharding = shard(site.whole)->sharding;
+      const Sharding& sharding = *shard(site.whole)->sharding;
       if (sharding.unreduced_kind == Reduction::kAvg) site.no_ring = "an average has no ring";
     }
     if (is_gather && !site.is_cut_once()) site.no_ring = "a smaller block is before a larger one";
@@ -418,9 +418,9 @@ class SiteFinder {
         const auto extents = constant_extents(type.shape);
         const size_t dim = *l.rows.dims[ret.operands[n].value.index];
         const bool fits =
-            extents &&
-            is_contiguous(
-                shard_boxes(*program_.find_mesh(type.sharding.mesh), type.sharding, *extents), dim);
+            extents && is_contiguous(shard_boxes(*program_.find_mesh(type.sharding->mesh),
+                                                 *type.sharding, *extents),
+                                     dim);
         if (!fits)
           site.no_ring = fmt::format("the uneven rows of %{} are strided", name(writes[n]));
       }

@@ -65,16 +65,16 @@ std::optional<int64_t> local_bytes(const Program& program, const Type& type) {
 
 std::optional<std::string> local_extents_text(const Program& program, const Type& type) {
   const auto* shard = std::get_if<ShardType>(&type);
-  const Mesh* mesh = shard ? program.find_mesh(shard->sharding.mesh) : nullptr;
+  const Mesh* mesh = shard ? program.find_mesh(shard->sharding->mesh) : nullptr;
   const auto extents = shard ? constant_extents(shard->shape) : std::nullopt;
-  if (!mesh || !extents || shard->sharding.dims.size() != extents->size() || extents->empty() ||
-      !axes_known(*mesh, shard->sharding)) {
+  if (!mesh || !extents || shard->sharding->dims.size() != extents->size() || extents->empty() ||
+      !axes_known(*mesh, *shard->sharding)) {
     return std::nullopt;
   }
   std::string out;
   for (size_t d = 0; d < extents->size(); ++d) {
     std::vector<int64_t> parts;
-    const DimSharding& dim = shard->sharding.dims[d];
+    const DimSharding& dim = shard->sharding->dims[d];
     const std::vector<AxisRef> axes = merged_axes(*mesh, dim.axes);
     if (dim.block == 0) cut_parts(*mesh, axes, 0, {0, (*extents)[d]}, parts);
     const int64_t count = dim.block == 0 ? 0 : part_count(*mesh, axes);

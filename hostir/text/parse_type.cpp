@@ -102,12 +102,12 @@ std::optional<Type> parse_shard(Cursor& cursor, const SourceManager& sources) {
   auto sharding = parse_dims(cursor, std::move(*mesh));
   if (!sharding) return std::nullopt;
   type.sharding = std::move(*sharding);
-  type.sharding.span = cursor.span_from(begin);
+  type.sharding->span = cursor.span_from(begin);
   if (cursor.at(",") && cursor.peek(1).is("blocks")) {
     cursor.next();
     cursor.next();
     if (!cursor.expect("=")) return std::nullopt;
-    auto blocks = parse_layout(cursor, type.sharding.mesh);
+    auto blocks = parse_layout(cursor, type.sharding->mesh);
     if (!blocks) return std::nullopt;
     type.blocks = std::move(*blocks);
   }

@@ -122,7 +122,7 @@ bool FunctionVerifier::check_type(const Type& type, SourceSpan span) {
   if (shard && shard->blocks) {
     ok = check_sharding(context_, *shard->blocks, shard->shape.size(), span, open) && ok;
   }
-  return ok && (!shard || check_buffer_mesh(shard->sharding.mesh, span));
+  return ok && (!shard || check_buffer_mesh(shard->sharding->mesh, span));
 }
 
 bool FunctionVerifier::check_buffer_mesh(const std::string& name, SourceSpan span) {

@@ -154,12 +154,12 @@ void FunctionVerifier::check_returned_layout(const Operand& operand, const Resul
   const auto* wanted = std::get_if<ShardType>(&declared.type);
   const auto* shard = std::get_if<ShardType>(&value.type);
   std::optional<Sharding> layout;
-  if (shard) layout = shard->sharding;
+  if (shard) layout = *shard->sharding;
   if (const auto at = layouts_.find(operand.value); at != layouts_.end()) {
     if (!at->second) return;  // depends on control flow
     layout = at->second;
   }
-  const bool same = wanted ? layout && *layout == wanted->sharding : !layout;
+  const bool same = wanted ? layout && *layout == *wanted->sharding : !layout;
   const bool buffers = sharding_of(value.type) || std::holds_alternative<TensorType>(value.type);
   if (same || !buffers || std::holds_alternative<NoType>(declared.type)) return;
   Diagnostic& d = context_.error("host_c3",

@@ -184,9 +184,9 @@ Expected<void> Flattener::same_layout(LayoutIndex given, LayoutIndex wanted, con
   const auto* b = std::get_if<ShardType>(&want.type);
   if (a == nullptr || b == nullptr) return {};
   const bool same_partial =
-      std::is_permutation(a->sharding.unreduced.begin(), a->sharding.unreduced.end(),
-                          b->sharding.unreduced.begin(), b->sharding.unreduced.end()) &&
-      (!a->sharding.is_partial() || a->sharding.unreduced_kind == b->sharding.unreduced_kind);
+      std::is_permutation(a->sharding->unreduced.begin(), a->sharding->unreduced.end(),
+                          b->sharding->unreduced.begin(), b->sharding->unreduced.end()) &&
+      (!a->sharding->is_partial() || a->sharding->unreduced_kind == b->sharding->unreduced_kind);
   bool same_boxes = true;
   const size_t ranks = blocks_ == Blocks::kOfFirstRank ? 1 : have.by_rank.size();
   for (size_t r = 0; r < std::min(ranks, want.by_rank.size()); ++r) {
@@ -199,8 +199,8 @@ Expected<void> Flattener::same_layout(LayoutIndex given, LayoutIndex wanted, con
   return fail_at(
       ErrorKind::kInvalid, "call_layout",
       fmt::format(
-          "{} is {}, {} is declared {}: {}", given_name, a->sharding.to_string(), wanted_name,
-          b->sharding.to_string(),
+          "{} is {}, {} is declared {}: {}", given_name, a->sharding->to_string(), wanted_name,
+          b->sharding->to_string(),
           same_boxes
               ? "one is partial and the other is not; reduce it, or declare the same layout on both"
               : "ranks would use the wrong part; reshard it, or declare the same layout on both"),

@@ -59,7 +59,7 @@ std::vector<int64_t> block_members(const Mesh& mesh, const Mesh& blocks_mesh, co
     return {members.begin(), members.end()};
   }
   if (type.blocks->mesh != mesh.name) return blocks_mesh.ranks();
-  for (const auto& group : groups_over(mesh, differing_axes(type.sharding, *type.blocks))) {
+  for (const auto& group : groups_over(mesh, differing_axes(*type.sharding, *type.blocks))) {
     if (std::find(group.begin(), group.end(), rank) != group.end()) return group;
   }
   return {};
@@ -84,7 +84,7 @@ class PlacementKey {
     const auto* shard = std::get_if<ShardType>(&type);
     packed_ = shard != nullptr && shard->blocks;
     if (packed_ && comm == nullptr && shard->blocks->mesh == mesh_->name) {
-      add_axes(*shard->blocks, differing_axes(shard->sharding, *shard->blocks));
+      add_axes(*shard->blocks, differing_axes(*shard->sharding, *shard->blocks));
     }
   }
 

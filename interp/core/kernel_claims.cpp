@@ -75,18 +75,18 @@ std::vector<Held> held_by_parameters(const Launch& launch, const std::vector<boo
   for (size_t p = 0; p < launch.in.size(); ++p) {
     const ShardType* type = shard(launch.code, launch.c.layouts[launch.in[p]]);
     const Mesh* mesh =
-        type == nullptr ? nullptr : launch.code.program->find_mesh(type->sharding.mesh);
+        type == nullptr ? nullptr : launch.code.program->find_mesh(type->sharding->mesh);
     if (mesh == nullptr) continue;
     Held& h = held[launch.kernel.params[p].value.index];
-    h.axes = cutting(*mesh, type->sharding.unreduced);
+    h.axes = cutting(*mesh, type->sharding->unreduced);
     h.kind = h.axes.empty() ? Held::Kind::kWhole : Held::Kind::kPartial;
-    h.reduction = type->sharding.unreduced_kind;
+    h.reduction = type->sharding->unreduced_kind;
     h.parameter = buffer_name(launch.code, launch.c, launch.in[p]);
     h.from = &launch.source.operands[launch.in[p]];
     h.as_given = true;
     const uint32_t reg = launch.c.operands[launch.in[p]];
     if (type->blocks || (reg < moved.size() && moved[reg])) continue;
-    for (const DimSharding& d : type->sharding.dims) h.cuts.emplace_back(cutting(*mesh, d.axes));
+    for (const DimSharding& d : type->sharding->dims) h.cuts.emplace_back(cutting(*mesh, d.axes));
   }
   return held;
 }
@@ -280,7 +280,7 @@ Expected<void> check_results(const Launch& launch, const Instruction& ret,
     const Held& h = held[ret.operands[r].value.index];
     const ShardType* type = shard(launch.code, after(launch.c, launch.out[r]));
     if (h.kind != Held::Kind::kPartial || type == nullptr) continue;
-    const Sharding& to = type->sharding;
+    const Sharding& to = *type->sharding;
     if (!whole_axes(h.axes) || !whole_axes(to.unreduced)) continue;
     const bool said = without(h.axes, to.unreduced).empty() && to.unreduced_kind == h.reduction;
     if (said) continue;

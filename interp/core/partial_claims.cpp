@@ -65,13 +65,13 @@ std::optional<Communication> communication(const Code& code, CodeIndex index) {
   const ShardType* before = in ? shard(code, c.layouts[*in]) : nullptr;
   const ShardType* result = out ? shard(code, after(c, *out)) : nullptr;
   if (before == nullptr) return std::nullopt;
-  const Mesh* mesh = code.program->find_mesh(before->sharding.mesh);
-  if (mesh == nullptr || (result != nullptr && result->sharding.mesh != before->sharding.mesh))
+  const Mesh* mesh = code.program->find_mesh(before->sharding->mesh);
+  if (mesh == nullptr || (result != nullptr && result->sharding->mesh != before->sharding->mesh))
     return std::nullopt;
   const AxisList over = claims::cutting(*mesh, claims::spanned(*mesh, code.communicators[c.comm]));
-  if (over.empty() || !whole_axes(over) || !whole_axes(before->sharding.unreduced))
+  if (over.empty() || !whole_axes(over) || !whole_axes(before->sharding->unreduced))
     return std::nullopt;
-  if (result != nullptr && !whole_axes(result->sharding.unreduced)) return std::nullopt;
+  if (result != nullptr && !whole_axes(result->sharding->unreduced)) return std::nullopt;
   return Communication{code,
                        index,
                        c,
@@ -81,8 +81,8 @@ std::optional<Communication> communication(const Code& code, CodeIndex index) {
                        over,
                        *in,
                        out,
-                       before->sharding,
-                       result == nullptr ? nullptr : &result->sharding,
+                       *before->sharding,
+                       result == nullptr ? nullptr : &*result->sharding,
                        source.attributes.get_or<Reduction>("reduction", Reduction::kSum)};
 }
 
@@ -266,14 +266,14 @@ class LoopBody {
     const ShardType* taken = shard(code_, first.layouts[use.operand]);
     const ShardType* left = shard(code_, use.last);
     if (operand.access == Access::kWrite || taken == nullptr || left == nullptr) return {};
-    const AxisList& a = taken->sharding.unreduced;
-    const AxisList& b = left->sharding.unreduced;
+    const AxisList& a = taken->sharding->unreduced;
+    const AxisList& b = left->sharding->unreduced;
     if (without(a, b).empty() && without(b, a).empty()) return {};
     return contradiction(
         fmt::format(
             "{} expects {} to be {}, but from the second iteration on it is {}: {} changes it",
             record(first.kind).mnemonic, code_.register_name(reg),
-            claim(a, taken->sharding.unreduced_kind), claim(b, left->sharding.unreduced_kind),
+            claim(a, taken->sharding->unreduced_kind), claim(b, left->sharding->unreduced_kind),
             use.changed == kNoCode ? "the body" : code_.address(use.changed)),
         operand);
   }
@@ -336,15 +336,15 @@ std::optional<std::string> received_addends(const Code& code, CodeIndex send, Co
   if (in >= s.operands.size() || out >= r.operands.size()) return std::nullopt;
   const ShardType* from = shard(code, s.layouts[in]);
   const ShardType* to = shard(code, after(r, out));
-  if (from == nullptr || to == nullptr || from->sharding.mesh != to->sharding.mesh)
+  if (from == nullptr || to == nullptr || from->sharding->mesh != to->sharding->mesh)
     return std::nullopt;
-  const AxisList lost = without(from->sharding.unreduced, to->sharding.unreduced);
+  const AxisList lost = without(from->sharding->unreduced, to->sharding->unreduced);
   if (lost.empty()) return std::nullopt;
   return fmt::format("{} recv gets {} of {} send, which is {}; the layout of {} says that it is {}",
                      code.address(recv), buffer_name(code, s, in), code.address(send),
-                     claim(from->sharding.unreduced, from->sharding.unreduced_kind),
+                     claim(from->sharding->unreduced, from->sharding->unreduced_kind),
                      buffer_name(code, r, out),
-                     claim(to->sharding.unreduced, to->sharding.unreduced_kind));
+                     claim(to->sharding->unreduced, to->sharding->unreduced_kind));
 }
 
 std::vector<MisplacedReduction> misplaced_reductions(const Code& code) {

@@ -135,7 +135,7 @@ Expected<void> check_zeros(const Moved& m, const std::vector<Rank>& members,
 
 Expected<void> check_permute(const Moved& m) {
   const bool alike = same_boxes(m);
-  const bool partial = shard(m.code, after(m.c, m.out))->sharding.is_partial();
+  const bool partial = shard(m.code, after(m.c, m.out))->sharding->is_partial();
   for (const std::vector<Rank>& members : m.code.communicators[m.c.comm].groups) {
     const auto pairs = pairs_of(m, static_cast<int64_t>(members.size()));
     if (!pairs) return {};
@@ -228,8 +228,8 @@ Expected<void> check_view(const Code& code, CodeIndex index, const std::vector<b
   const LayoutTable* from = placed_shard(code, c.layouts[0]);
   const LayoutTable* to = placed_shard(code, c.result_layout);
   if (from == nullptr || to == nullptr || aliases.relabelled_elsewhere(reg)) return {};
-  const Sharding& a = shard(code, c.layouts[0])->sharding;
-  const Sharding& b = shard(code, c.result_layout)->sharding;
+  const Sharding& a = *shard(code, c.layouts[0])->sharding;
+  const Sharding& b = *shard(code, c.result_layout)->sharding;
   const Operand& operand = code.source(index).operands[0];
   const std::string_view op = record(c.kind).mnemonic;
   if (a.mesh != b.mesh) return {};

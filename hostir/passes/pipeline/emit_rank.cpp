@@ -57,7 +57,7 @@ class RankEmitter {
     const BufferIndex made = op.makes[0];
     ShardType slice = rank_.buffers[made].type;
     slice.shape.insert(slice.shape.begin(), IndexExpr(1));
-    slice.sharding.dims.insert(slice.sharding.dims.begin(), DimSharding{});
+    slice.sharding->dims.insert(slice.sharding->dims.begin(), DimSharding{});
     Attributes box;
     ExprList starts(slice.shape.size(), IndexExpr(0));
     ExprList limits(slice.shape.size(), IndexExpr(-1));

@@ -200,7 +200,7 @@ class PipelineMaker {
         ShardType type = stage.layout(stage.parameters[p]);
         if (stage.roles[p] == Role::kData) {
           type.shape.insert(type.shape.begin(), IndexExpr(request_.micro_batches));
-          type.sharding.dims.insert(type.sharding.dims.begin(), DimSharding{});
+          type.sharding->dims.insert(type.sharding->dims.begin(), DimSharding{});
         }
         const ValueId made = host_.add_value(
             names_.fresh(fmt::format("s{}.{}", s, stage.gradient.value(stage.parameters[p]).name)),

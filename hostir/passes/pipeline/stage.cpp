@@ -121,12 +121,12 @@ class StageMaker {
     }
     if (!type.sharding) return {};
     const Sharding wanted = closed(*type.sharding);
-    if (wanted.dims == given.sharding.dims) return {};
+    if (wanted.dims == given.sharding->dims) return {};
     return fail_at(ErrorKind::kInvalid, "pipeline_c3",
                    fmt::format("%{} of {} is placed {}, the stage before makes it {}; write the "
                                "same sharding on both, or none here",
                                value.name, describe(fusion), wanted.dims_to_string(),
-                               given.sharding.dims_to_string()),
+                               given.sharding->dims_to_string()),
                    value.span);
   }
 
@@ -197,11 +197,11 @@ class StageMaker {
       const size_t p = differentiated[n];
       const ValueId value = returned[outputs + n].value;
       out_.d_parameters[p] = value;
-      out_.declared.emplace_back(value, out_.layout(out_.parameters[p]).sharding);
+      out_.declared.emplace_back(value, *out_.layout(out_.parameters[p]).sharding);
     }
     for (size_t r = 0; r < outputs; ++r) {
       if (!out_.d_outputs[r].valid()) continue;
-      out_.declared.emplace_back(out_.d_outputs[r], out_.layout(out_.outputs[r]).sharding);
+      out_.declared.emplace_back(out_.d_outputs[r], *out_.layout(out_.outputs[r]).sharding);
     }
   }
 
@@ -243,7 +243,7 @@ class StageMaker {
     if (part.results.empty()) return phase;  // nothing to do: no weights, or no activations
     const std::string name = free_symbol(program_, request_.name + "." + suffix);
     program_.add_function(
-        fusion_of(out_.gradient, part, name, [&](ValueId v) { return out_.layout(v).sharding; }));
+        fusion_of(out_.gradient, part, name, [&](ValueId v) { return *out_.layout(v).sharding; }));
     LowerOptions options;
     options.sizes = request_.sizes;
     HOSTIR_ASSIGN_OR_RETURN(Lowered lowered, lower_alone(name, options));

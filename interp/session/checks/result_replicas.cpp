@@ -35,7 +35,7 @@ std::optional<ResultDifference> differing_result(const Interpreter& interpreter,
   const Code& code = interpreter.code();
   const ResultDecl& declared = code.functions.front()->results[result];
   const auto* shard = std::get_if<ShardType>(&declared.type);
-  if (!shard || shard->sharding.is_partial()) return std::nullopt;
+  if (!shard || shard->sharding->is_partial()) return std::nullopt;
   struct Holder {
     Rank rank;
     BufferRef ref;
@@ -43,7 +43,7 @@ std::optional<ResultDifference> differing_result(const Interpreter& interpreter,
     Tensor part;
   };
   std::map<std::pair<Extents, Extents>, Holder> holders;  // by box
-  const Mesh* mesh = code.program->find_mesh(shard->sharding.mesh);
+  const Mesh* mesh = code.program->find_mesh(shard->sharding->mesh);
   for (Rank r = 0; r < code.rank_count; ++r) {
     // A rank outside a sub-mesh holds nothing, but the box of a scalar cannot be empty.
     if (mesh != nullptr && !mesh->position_of(r)) continue;
@@ -71,7 +71,7 @@ std::optional<ResultDifference> differing_result(const Interpreter& interpreter,
         "ranks {} and {} return the same part of %{} by its layout {}, but hold {:.9g} and {:.9g} "
         "at {}{}",
         same->rank, r, declared.name.empty() ? std::to_string(result) : declared.name,
-        shard->sharding.to_string(), without_sign_of_nan(same->part.get_double(apart->element)),
+        shard->sharding->to_string(), without_sign_of_nan(same->part.get_double(apart->element)),
         without_sign_of_nan(part->get_double(apart->element)),
         index_to_string(same->box.index_at(apart->element)),
         apart->rounding ? ", which is rounding (the same numbers added in another order?)" : "");

@@ -89,7 +89,7 @@ LayoutIndex ValueWatch::repeating(LayoutIndex layout) {
   if (!added) return replicas.by_rank.empty() ? kNoLayout : layout;
   const LayoutTable& table = interpreter_->code().layouts[layout];
   const auto* shard = std::get_if<ShardType>(&table.type);
-  if (shard == nullptr || shard->sharding.is_partial() || !table.is_static()) return kNoLayout;
+  if (shard == nullptr || shard->sharding->is_partial() || !table.is_static()) return kNoLayout;
   std::map<std::vector<int64_t>, std::pair<Rank, uint32_t>> holders;
   const auto key = [&](size_t r) {
     std::vector<int64_t> bounds = table.by_rank[r].box.lo;
@@ -97,7 +97,7 @@ LayoutIndex ValueWatch::repeating(LayoutIndex layout) {
     return bounds;
   };
   // A value without dimensions also has a box on ranks outside its mesh.
-  const Mesh* mesh = interpreter_->code().program->find_mesh(shard->sharding.mesh);
+  const Mesh* mesh = interpreter_->code().program->find_mesh(shard->sharding->mesh);
   const auto holds = [&](size_t r) {
     return !table.by_rank[r].box.empty() &&
            (mesh == nullptr || mesh->position_of(static_cast<int64_t>(r)));
@@ -291,7 +291,7 @@ std::optional<Fault> ValueWatch::parting() const {
   const Parting& p = *parting_;
   const Code& code = interpreter_->code();
   const CodeInstruction& c = code.instructions[p.use.site.code];
-  const auto& sharding = std::get<ShardType>(code.layouts[p.use.layout].type).sharding;
+  const Sharding& sharding = *std::get<ShardType>(code.layouts[p.use.layout].type).sharding;
   const std::string buffer = code.register_name(c.operands[p.use.operand]);
   const std::string values = p.values.empty() ? "hold different values" : "hold " + p.values;
   Fault fault;
