@@ -137,7 +137,7 @@ int row_cell(sqlite3_vtab_cursor* base, sqlite3_context* context, int index) {
   return SQLITE_OK;
 }
 
-// Without `xCreate` the table exists in every connection by the module's name.
+// Without `xCreate` the table needs no CREATE: it exists under the module's name.
 const sqlite3_module& table_module() {
   static const sqlite3_module kModule = [] {
     sqlite3_module m{};

@@ -57,7 +57,7 @@ class LongestWaits {
   std::vector<SlowWait> waits_;  // a heap with the shortest in front
 };
 
-/// The events of a rank's newest tasks: a wait rarely waits for an older one.
+/// The events of a rank's newest tasks. Waits for older ones are rare.
 class NewestTasks {
  public:
   void add(interp::TaskId task, int64_t event) {

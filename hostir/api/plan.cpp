@@ -113,9 +113,9 @@ class Planner {
     return !plan.exact && !plan.refined && short_.size() > kSearchedLayers.size();
   }
 
-  // The peak is the highest of several moments, and the one that grows most with every layer need
-  // not be the highest of four layers yet. Eight layers show most of that, at a fraction of the
-  // time that all of them take.
+  // Peak memory is the highest of several moments. The moment that grows fastest with the number of
+  // layers may not be the highest with four layers yet; with eight it mostly is. Predicting eight
+  // layers takes a fraction of the time of predicting all.
   Expected<Plan> refined(const Plan& plan) {
     HOSTIR_ASSIGN_OR_RETURN(const Plan few,
                             predict(short_[1], plan.axes, plan.cuts, plan.as_written));

@@ -22,7 +22,7 @@ class VerifyVerb : public Verb {
   std::string_view summary() const override { return "Check files without running them"; }
   std::string_view example() const override {
     return "  hostir verify my.hir       diagnostics with carets; exit status 2 if there is an "
-           "error. Calls of a host function that no value decides are checked on every rank: they "
+           "error. The calls of host functions are followed on every rank, without values: they "
            "must meet, agree and not race\n"
            "  hostir verify my.hir @mine --against @mlp --size B=8    proves that host function "
            "@mine computes fusion @mlp; exit status 0 proven, 1 differs, 5 not proven";

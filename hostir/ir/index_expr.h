@@ -1,10 +1,9 @@
 // Integer expressions: tensor sizes, loop bounds, slice bounds, conditions of `where`.
 //
 // An expression is a small immutable tree; copies share it, and a constant allocates nothing. Its
-// leaves are constants, global sizes
-// (`?B`), and run-time values of a rank: `rank`, `coord(a)`, `size(a)`, loop variables and integers
-// read from a buffer. Two equal sums of products compare equal after `simplified()`, however they
-// were written. Overflow of int64 is an error.
+// leaves are constants, global sizes (`?B`), and run-time values of a rank: `rank`, `coord(a)`,
+// `size(a)`, loop variables and integers read from a buffer. Two equal sums of products compare
+// equal after `simplified()`, however they were written. Overflow of int64 is an error.
 #pragma once
 
 #include <cstdint>

@@ -124,7 +124,7 @@ class SharedStarts {
     return found == count_.end() ? 0 : found->second;
   }
 
-  // By value: the most calls that follow each other until it is there.
+  // By value: the longest chain of calls that leads to it.
   std::vector<size_t> calls_before() const {
     std::vector<size_t> out(fusion_.values.size(), 0);
     for (const InstrId id : body_of(fusion_)) {
@@ -138,7 +138,7 @@ class SharedStarts {
     return out;
   }
 
-  // By value: the most calls that follow each other from it on.
+  // By value: the longest chain of calls that starts from it.
   std::vector<size_t> calls_after() const {
     std::vector<size_t> out(fusion_.values.size(), 0);
     const auto body = body_of(fusion_);

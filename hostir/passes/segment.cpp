@@ -19,7 +19,7 @@ enum class GroupKind : uint8_t { kLoop, kContraction, kReshard, kAlone };
 // The ops of a composite that become one kernel.
 struct OneKernel {
   std::string_view name;     // the composite's mnemonic
-  std::vector<InstrId> ops;  // in body order, without deferred ones
+  std::vector<InstrId> ops;  // in body order
   bool is_possible = false;
 };
 
@@ -39,7 +39,8 @@ class Segmenter {
         group_of_(f.values.size(), kNoGroup),
         waiting_(f.values.size()),
         position_(f.instructions.size()),
-        groups_with_(f.instructions.size()) {
+        groups_with_(f.instructions.size()),
+        kernel_of_(f.instructions.size()) {
     size_t n = 0;
     for (const InstrId id : body_of(f)) position_[id.index] = n++;
     find_one_kernels(program);
@@ -104,45 +105,41 @@ class Segmenter {
       }
       const auto composite = known->second.find(source.number);
       if (composite == known->second.end()) continue;
-      source_of_[id.index] = source;
       OneKernel& kernel = one_kernels_[source];
       kernel.name = composite->second;
-      if (!can_wait(i, record(i.kind).shape)) kernel.ops.push_back(id);
+      kernel.ops.push_back(id);
+      kernel_of_[id.index] = &kernel;
     }
     for (auto& [source, kernel] : one_kernels_) {
-      kernel.is_possible = reduces_between_contractions(kernel.ops);
-      for (const InstrId id : kernel.ops) {
-        if (id == kernel.ops.back()) break;
-        for (const ValueId r : f_.instr(id).results) {
-          for (const InstrId user : uses_[r.index]) {
-            const auto at = source_of_.find(user.index);
-            kernel.is_possible &= at != source_of_.end() && at->second == source;
-          }
-        }
-      }
+      kernel.is_possible = reduces_between_contractions(kernel.ops) && is_only_used_inside(kernel);
     }
   }
 
-  // True if the op belongs to a composite that is one kernel. The kernel is placed with its last
-  // op.
-  bool place_in_one_kernel(InstrId id) {
-    const auto source = source_of_.find(id.index);
-    if (source == source_of_.end()) return false;
-    const OneKernel& kernel = one_kernels_[source->second];
-    if (!kernel.is_possible || can_wait(f_.instr(id), record(f_.instr(id).kind).shape)) {
-      return false;
-    }
-    if (id != kernel.ops.back()) return true;
-    for (const InstrId op : kernel.ops) {
-      for (const Operand& o : f_.instr(op).operands) {
-        if (!o.value.valid() || !waiting_[o.value.index]) continue;
-        const auto made = source_of_.find(waiting_[o.value.index]->index);
-        if (made == source_of_.end() || made->second != source->second) materialise(o.value);
+  // True if nothing else uses what the ops compute, except for the last one.
+  bool is_only_used_inside(const OneKernel& kernel) const {
+    for (const InstrId id : kernel.ops) {
+      if (id == kernel.ops.back()) break;
+      for (const ValueId r : f_.instr(id).results) {
+        for (const InstrId user : uses_[r.index]) {
+          if (kernel_of_[user.index] != &kernel) return false;
+        }
       }
     }
-    const size_t g = open(GroupKind::kAlone, kernel.ops.front());
-    for (const InstrId op : kernel.ops) add(g, op);
-    groups_[g].name = kernel.name;
+    return true;
+  }
+
+  // True if the op belongs to a composite that is one kernel. The kernel is placed with the last
+  // op.
+  bool place_in_one_kernel(InstrId id) {
+    const OneKernel* kernel = kernel_of_[id.index];
+    if (kernel == nullptr || !kernel->is_possible) return false;
+    if (id != kernel->ops.back()) return true;
+    for (const InstrId op : kernel->ops) {
+      for (const Operand& o : f_.instr(op).operands) materialise(o.value);
+    }
+    const size_t g = open(GroupKind::kAlone, kernel->ops.front());
+    for (const InstrId op : kernel->ops) add(g, op);
+    groups_[g].name = kernel->name;
     return true;
   }
 
@@ -317,7 +314,7 @@ class Segmenter {
   std::vector<std::optional<InstrId>> waiting_;  // by value: the deferred op that computes it
   std::vector<size_t> position_;
   std::vector<std::vector<size_t>> groups_with_;  // by instruction: the groups that contain it
-  std::map<uint32_t, OpRef> source_of_;           // by instruction
+  std::vector<const OneKernel*> kernel_of_;       // by instruction: that of its composite, or null
   std::map<OpRef, OneKernel> one_kernels_;        // by composite
 };
 

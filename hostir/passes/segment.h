@@ -12,7 +12,7 @@
 //      that a device can keep the large values in between on chip, unless a reshard is between them
 //      or another op needs such a value (a gradient).
 //   5. A reshard is a group of its own, and so is an `apply`, whose kernel is in the file. A
-//   deferred value that it reads gets its own kernel.
+//      deferred value that it reads gets its own kernel.
 //   6. Each group becomes a kernel. Its parameters are in order of first use; its results are the
 //      values that other groups need or that `keep` names. Equal kernels are shared.
 // Group numbers are a valid execution order. Shapes stay global and all values keep their

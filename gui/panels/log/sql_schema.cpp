@@ -10,7 +10,7 @@ namespace hostir::gui {
 
 namespace {
 
-// What is computed on the way answers fastest, so it comes first.
+// Computed tables come first: they answer fastest.
 constexpr const char* kTables =
     "select name, 'view' from computed_tables where name != 'computed_tables' union all "
     "select * from (select name, type from sqlite_master where type in ('table', 'view') "

@@ -142,7 +142,7 @@ class StatisticsPanel : public Panel {
       std::tie(key.from_ns, key.to_ns) = *frame.model.timeline_range;
     const bool reading = frame.model.worker().log_progress().reading;
     const uint64_t tick = reading ? 1 + static_cast<uint64_t>(frame.model.now_s()) : 0;
-    // Only what is recorded counts, not the position in it.
+    // The key changes when events are recorded, not when the position moves.
     const uint64_t generation = (frame.model.last_opened() << 48) + (tick << 40) +
                                 frame.model.worker().followed_generation() +
                                 frame.model.snapshot()->last_decision;
@@ -274,7 +274,7 @@ class StatisticsPanel : public Panel {
       const float width = ImGui::CalcTextSize(cells[c].c_str()).x;
       const float space = ImGui::GetContentRegionAvail().x - width;
       if (space > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + space);
-      // A time without its unit would be read as another one.
+      // A time without its unit could be misread.
       const float end = ImGui::GetCursorScreenPos().x + width;
       const bool whole = end <= ImGui::GetWindowDrawList()->GetClipRectMax().x;
       frame.ui.text(whole ? cells[c] : "\u2026");
