@@ -35,19 +35,27 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-__global__ void fill(__nv_bfloat16* p, long n, unsigned seed) {
+__device__ unsigned hash(unsigned x) {
+  x = (x ^ x >> 16) * 0x7feb352du;
+  x = (x ^ x >> 15) * 0x846ca68bu;
+  return x ^ x >> 16;
+}
+
+// Normal numbers. The power that a product takes, and so its clock, depends on its operands.
+__global__ void fill(__nv_bfloat16* p, long n, unsigned seed, float deviation) {
   for (long i = blockIdx.x * long(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-    const unsigned x = (unsigned(i) * 2654435761u ^ seed) * 2246822519u;
-    p[i] = __float2bfloat16((float(x >> 8) / float(1 << 23) - 1) * 0.05f);
+    const unsigned a = hash(unsigned(i) ^ hash(seed)), b = hash(a + 0x9e3779b9u);
+    const float u = (float(a >> 8) + 1) / float(1 << 24), v = float(b >> 8) / float(1 << 24);
+    p[i] = __float2bfloat16(sqrtf(-2 * logf(u)) * cospif(2 * v) * deviation);
   }
 }
 
 __global__ void add_one(const float* in, float* out) { out[threadIdx.x] = in[threadIdx.x] + 1; }
 
-__nv_bfloat16* random_numbers(long n, unsigned seed) {
+__nv_bfloat16* random_numbers(long n, unsigned seed, float deviation = 1) {
   __nv_bfloat16* p = nullptr;
   check(cudaMalloc(&p, size_t(n) * 2) == cudaSuccess, "cudaMalloc");
-  fill<<<1024, 256>>>(p, n, seed);
+  fill<<<1024, 256>>>(p, n, seed, deviation);
   return p;
 }
 
@@ -123,9 +131,9 @@ void mlp(int device, int devices, long h, long t, long passes, ncclComm_t comm,
   cublasLtHandle_t handle = nullptr;
   cublasLtCreate(&handle);
   const long inner = 4 * h / devices;
-  auto *x = random_numbers(t * h, 1), *w1 = random_numbers(inner * h, 2),
+  auto *x = random_numbers(t * h, 1), *w1 = random_numbers(inner * h, 2, 0.02f),
        *b1 = random_numbers(inner, 3), *g = random_numbers(t * inner, 4),
-       *w2 = random_numbers(h * inner, 5), *b2 = random_numbers(h, 6),
+       *w2 = random_numbers(h * inner, 5, 0.02f), *b2 = random_numbers(h, 6),
        *p = random_numbers(t * h, 7), *y = random_numbers(t * h, 8);
   const size_t bytes = size_t{32} << 20;
   void* scratch = nullptr;

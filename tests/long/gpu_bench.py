@@ -26,8 +26,11 @@ except ImportError:
 
 SIZES = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048), (8192, 2048), (8192, 16384)]
 # (hidden, tokens, iterations) on several devices; PyTorch is measured for all but the last.
-SEVERAL_SIZES = [(4096, 1, 500), (4096, 128, 500), (4096, 2048, 100), (8192, 2048, 50), (16384, 16384, 5)]
+SEVERAL_SIZES = [(4096, 1, 2000), (4096, 128, 2000), (4096, 2048, 400), (8192, 2048, 100), (16384, 16384, 10)]
 LOOP_SIZES = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048)]
+# The operands decide how much power a product takes, and so its clock: everybody gets the same ones.
+INPUTS = sum((["--input", f"{name}=normal({seed}, 0, {deviation})"] for seed, (name, deviation) in
+              enumerate([("x", 1), ("w1", 0.02), ("b1", 1), ("w2", 0.02), ("b2", 1)], 1)), [])
 # (bytes, iterations) of an all_reduce
 REDUCED = [(1 << 10, 2000), (1 << 20, 2000), (1 << 24, 500), (1 << 30, 200)]
 
@@ -102,7 +105,8 @@ def ours(hostir, text, iterations, options=(), timed_products=False):
         environment = dict(os.environ, **({"HOSTIR_CUDA_TIMED_PRODUCTS": "1"} if timed_products else {}))
         try:
             runs = "3" if iterations >= 500 else "2"
-            out = subprocess.run([hostir, "bench", str(path), "--backend", "cuda", "--runs", runs, *options],
+            inputs = INPUTS if "host @mlp" in text else ()
+            out = subprocess.run([hostir, "bench", str(path), "--backend", "cuda", "--runs", runs, *inputs, *options],
                                  capture_output=True, text=True, timeout=60, env=environment)
         except subprocess.TimeoutExpired:
             return "more than 60 s"
@@ -184,7 +188,7 @@ def torch_on_several():
             torch.distributed.all_reduce(y)
             return y
 
-        measure(f"H={hidden} T={tokens}", forward, 200 if tokens <= 128 else 20)
+        measure(f"H={hidden} T={tokens}", forward, 2000 if tokens <= 128 else 100)
     for size_bytes, iterations in REDUCED:
         reduced = torch.zeros(size_bytes // 4, device="cuda")
         measure(f"all_reduce {size_bytes} B", lambda: torch.distributed.all_reduce(reduced), min(iterations, 100))
@@ -223,7 +227,7 @@ def on_one(hostir):
         if is_late(f"H={hidden} T={tokens}"):
             continue
         hand, graph, compiled = torchs(hidden, tokens) if torch else [float("inf")] * 3
-        iterations = 2000 if tokens <= 128 else 100 if hidden < 8192 else 20
+        iterations = max(12, min(4000, int(300_000 / graph))) if torch else 100  # as long as PyTorch's
         text = program(hidden, tokens, iterations)
         mine = ours(hostir, text, iterations)
         captured = ours(hostir, text, iterations, ("--graphs",))
@@ -272,8 +276,9 @@ def logged(hostir, text, iterations, options=()):
     with tempfile.TemporaryDirectory() as folder:
         path, log = pathlib.Path(folder) / "mlp.hir", pathlib.Path(folder) / "log.db"
         path.write_text(text)
-        out = subprocess.run([hostir, "run", str(path), "--backend", "cuda", "--example-inputs", "-q", "--trace", str(log),
-                              *options], capture_output=True, text=True, timeout=60)
+        inputs = INPUTS if "host @mlp" in text else ("--example-inputs",)
+        out = subprocess.run([hostir, "run", str(path), "--backend", "cuda", *inputs, "-q", "--trace", str(log), *options],
+                             capture_output=True, text=True, timeout=60)
         if not log.exists():
             return out.stderr.strip()[-60:]
         ends = sqlite3.connect(log).execute(
