@@ -20,8 +20,15 @@ inline tl::unexpected<Error> cuda_error(const char* what, cudaError_t status) {
 /// every launch.
 inline void use_device(int index) {
   thread_local int last = -1;
+  static const bool is_only_device = [] {
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess && count == 1;
+  }();
   int current = -1;
-  if (last == index && cudaGetDevice(&current) == cudaSuccess && current == index) return;
+  if (last == index &&
+      (is_only_device || (cudaGetDevice(&current) == cudaSuccess && current == index))) {
+    return;
+  }
   if (cudaSetDevice(index) == cudaSuccess) last = index;
 }
 

@@ -70,9 +70,11 @@ struct LaunchTaskPlan final : interp::TaskPlan {
   interp::LaunchRoles roles;
   std::vector<bool> dense;  // by buffer: its bytes are its box in row-major order
   bool all_dense = true;
-  // Scratch of every launch, so that launches do not allocate.
+  // The addresses of the last launch, which most launches repeat.
   std::vector<const void*> in;
   std::vector<void*> out;
+  std::vector<std::pair<AllocationId, int64_t>> at;  // by buffer, with the offset
+  uint64_t memory_version = 0;                       // of the rank; 0: nothing launched yet
 };
 
 class DeviceBackend final : public interp::Backend {
@@ -150,6 +152,33 @@ class DeviceBackend final : public interp::Backend {
     bool joins = false;            // runs in one graph with the task before it
     bool on_host_clock = false;    // nothing ran on the device: complete at issue
   };
+  /// Tasks in the order of submission. Unlike a deque it keeps its memory, so that a launch does
+  /// not allocate.
+  class Flights {
+   public:
+    bool empty() const { return first_ == tasks_.size(); }
+    size_t size() const { return tasks_.size() - first_; }
+    InFlight& front() { return tasks_[first_]; }
+    const InFlight& front() const { return tasks_[first_]; }
+    InFlight& back() { return tasks_.back(); }
+    auto begin() { return tasks_.begin() + static_cast<std::ptrdiff_t>(first_); }
+    auto end() { return tasks_.end(); }
+    auto begin() const { return tasks_.begin() + static_cast<std::ptrdiff_t>(first_); }
+    auto end() const { return tasks_.end(); }
+    auto rbegin() { return tasks_.rbegin(); }
+    auto rend() { return std::make_reverse_iterator(begin()); }
+    void push_back(InFlight task) { tasks_.push_back(std::move(task)); }
+    void pop_front() {
+      tasks_[first_++] = {};
+      if (2 * first_ < tasks_.size()) return;
+      tasks_.erase(tasks_.begin(), begin());
+      first_ = 0;
+    }
+
+   private:
+    std::vector<InFlight> tasks_;  // those before `first_` are over
+    size_t first_ = 0;
+  };
   /// What poll() reports, and the buffers whose values it reports.
   using Delivery = std::pair<interp::Completion, std::vector<BufferRef>>;
   /// The tasks between two events of a stream.
@@ -170,7 +199,7 @@ class DeviceBackend final : public interp::Backend {
     Device* device = nullptr;
     StreamHandle stream = nullptr;
     std::deque<Held> held;
-    std::deque<InFlight> in_flight;
+    Flights in_flight;
     std::byte* scratch = nullptr;  // shared by consecutive launches
     int64_t scratch_bytes = 0;
     std::map<int64_t, std::vector<std::byte*>> spare;  // freed blocks by size (graphs.cpp)
@@ -182,6 +211,10 @@ class DeviceBackend final : public interp::Backend {
   struct Memory {
     std::byte* data = nullptr;
     int64_t bytes = 0;
+  };
+  struct RankMemory {
+    std::unordered_map<uint32_t, Memory> blocks;  // by allocation
+    uint64_t version = 1;                         // changes when an address does
   };
   struct MeetingKey {
     CommIndex comm = 0;
@@ -247,6 +280,7 @@ class DeviceBackend final : public interp::Backend {
 
   // memory.cpp
   Memory* memory(Rank rank, AllocationId id);
+  void forget(Rank rank, AllocationId id);
   std::byte* address(Rank rank, const BufferRef& ref);
   Side side(Rank rank, const BufferRef& ref);
   bool allocate(Rank rank, AllocationId id, int64_t bytes, Device& device, StreamHandle stream);
@@ -258,6 +292,7 @@ class DeviceBackend final : public interp::Backend {
                                     const interp::LaunchPlacements& operands);
   Expected<std::shared_ptr<const DeviceKernel>> kernel_on(KernelPlan& plan, Device& device);
   void launch(Queue& queue, const Held& task);
+  void find_addresses(const Held& task, LaunchTaskPlan& plan);
   void* take_scratch(Queue& queue, int64_t bytes);
   void copy_view(Queue& queue, const BufferRef& ref, std::byte* view, std::byte* dense,
                  bool to_dense);
@@ -357,7 +392,7 @@ class DeviceBackend final : public interp::Backend {
   std::vector<Device*> device_of_;  // by rank; nullptr: in another process
   std::vector<int> place_of_;       // by rank
   std::vector<Queue> queues_;       // by rank * streams + stream
-  std::vector<std::unordered_map<uint32_t, Memory>> memory_;  // by rank
+  std::vector<RankMemory> memory_;  // by rank
   kernels::LaunchPlans<KernelPlan> kernels_;
   std::map<std::pair<CodeIndex, Rank>, KernelPlan*> last_kernel_;
 

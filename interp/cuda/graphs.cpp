@@ -220,13 +220,15 @@ bool DeviceBackend::plan_memory(Unit& unit) {
 }
 
 bool DeviceBackend::allocate_spare(Queue& queue, Rank rank, AllocationId id, int64_t bytes) {
-  Memory& m = memory_[static_cast<size_t>(rank)][id.index];
+  RankMemory& memory = memory_[static_cast<size_t>(rank)];
+  Memory& m = memory.blocks[id.index];
   if (m.data != nullptr) return m.bytes >= bytes;
   const auto spare = queue.spare.find(bytes);
   if (spare == queue.spare.end() || spare->second.empty()) {
     return allocate(rank, id, bytes, *queue.device, queue.stream);
   }
   m = {spare->second.back(), bytes};
+  ++memory.version;
   spare->second.pop_back();
   return true;
 }
@@ -440,7 +442,7 @@ void DeviceBackend::launch_graph(Unit& unit, const DeviceGraph& graph, size_t ti
       if (samples()) add_unmarked(q, q.in_flight.back());
       held_.erase(task.id);
       if (task.work == Work::kFree) {
-        memory_[static_cast<size_t>(task.rank)].erase(task.buffers.front().allocation.index);
+        forget(task.rank, task.buffers.front().allocation);
       }
       --kept_tasks_;
     }

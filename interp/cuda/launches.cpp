@@ -84,16 +84,31 @@ void* DeviceBackend::take_scratch(Queue& queue, int64_t bytes) {
   return queue.scratch;
 }
 
+// Fills in the addresses of dense operands, if they are not those of the last launch.
+void DeviceBackend::find_addresses(const Held& task, LaunchTaskPlan& plan) {
+  const uint64_t version = memory_[static_cast<size_t>(task.rank)].version;
+  const auto is_same = [](const BufferRef& ref, const std::pair<AllocationId, int64_t>& last) {
+    return ref.allocation == last.first && ref.offset_bytes == last.second;
+  };
+  if (plan.memory_version == version &&
+      std::equal(task.buffers.begin(), task.buffers.end(), plan.at.begin(), is_same)) {
+    return;
+  }
+  plan.memory_version = version;
+  plan.at.clear();
+  plan.in.clear();
+  plan.out.clear();
+  for (const BufferRef& ref : task.buffers) plan.at.emplace_back(ref.allocation, ref.offset_bytes);
+  for (const size_t i : plan.roles.parameters)
+    plan.in.push_back(address(task.rank, task.buffers[i]));
+  for (const size_t i : plan.roles.results) plan.out.push_back(address(task.rank, task.buffers[i]));
+}
+
 // Views that are not dense are copied through scratch memory.
 void DeviceBackend::launch(Queue& queue, const Held& task) {
   LaunchTaskPlan& plan = *task.plan;
-  plan.in.clear();
-  plan.out.clear();
+  find_addresses(task, plan);
   std::vector<std::byte*> scratch(plan.all_dense ? 0 : task.buffers.size(), nullptr);
-  const auto pointer = [&](size_t i) -> std::byte* {
-    if (!plan.all_dense && scratch[i] != nullptr) return scratch[i];
-    return address(task.rank, task.buffers[i]);
-  };
   for (size_t i = 0; i < scratch.size(); ++i) {
     const BufferRef& ref = task.buffers[i];
     if (plan.dense[i] || ref.placement->local_bytes() == 0) continue;
@@ -107,8 +122,15 @@ void DeviceBackend::launch(Queue& queue, const Held& task) {
       copy_view(queue, ref, address(task.rank, ref), scratch[i], true);
     }
   }
-  for (const size_t i : plan.roles.parameters) plan.in.push_back(pointer(i));
-  for (const size_t i : plan.roles.results) plan.out.push_back(pointer(i));
+  if (!plan.all_dense) {
+    plan.memory_version = 0;  // scratch memory lasts for one launch
+    for (size_t p = 0; p < plan.in.size(); ++p) {
+      if (std::byte* copy = scratch[plan.roles.parameters[p]]) plan.in[p] = copy;
+    }
+    for (size_t r = 0; r < plan.out.size(); ++r) {
+      if (std::byte* copy = scratch[plan.roles.results[r]]) plan.out[r] = copy;
+    }
+  }
   const int64_t workspace_bytes = plan.kernel->scratch_bytes();
   void* workspace = workspace_bytes > 0 ? take_scratch(queue, workspace_bytes) : nullptr;
   if (workspace_bytes > 0 && workspace == nullptr) {

@@ -10,9 +10,15 @@
 namespace hostir::cuda {
 
 DeviceBackend::Memory* DeviceBackend::memory(Rank rank, AllocationId id) {
-  auto& memory = memory_[static_cast<size_t>(rank)];
-  const auto found = memory.find(id.index);
-  return found == memory.end() ? nullptr : &found->second;
+  auto& blocks = memory_[static_cast<size_t>(rank)].blocks;
+  const auto found = blocks.find(id.index);
+  return found == blocks.end() ? nullptr : &found->second;
+}
+
+void DeviceBackend::forget(Rank rank, AllocationId id) {
+  RankMemory& memory = memory_[static_cast<size_t>(rank)];
+  memory.blocks.erase(id.index);
+  ++memory.version;
 }
 
 std::byte* DeviceBackend::address(Rank rank, const BufferRef& ref) {
@@ -71,8 +77,10 @@ void* DeviceBackend::take_memory(Device& device, int64_t bytes, StreamHandle str
 // Reallocation under the same id keeps the memory where it is.
 bool DeviceBackend::allocate(Rank rank, AllocationId id, int64_t bytes, Device& device,
                              StreamHandle stream) {
-  Memory& m = memory_[static_cast<size_t>(rank)][id.index];
+  RankMemory& memory = memory_[static_cast<size_t>(rank)];
+  Memory& m = memory.blocks[id.index];
   if (m.data != nullptr && m.bytes >= bytes) return true;
+  ++memory.version;
   if (m.data != nullptr) device.release(m.data, stream);
   m = {};
   m.data = static_cast<std::byte*>(take_memory(device, std::max<int64_t>(bytes, 1), stream));
@@ -115,10 +123,10 @@ Expected<Tensor> DeviceBackend::read(Rank rank, const BufferRef& buffer, const B
   }
   Tensor out = Tensor::zeros(placement.dtype, box.extents());
   if (out.data.empty()) return out;
-  const auto& memory = memory_[static_cast<size_t>(rank)];
-  const auto found = memory.find(buffer.allocation.index);
+  const auto& blocks = memory_[static_cast<size_t>(rank)].blocks;
+  const auto found = blocks.find(buffer.allocation.index);
   const int64_t needed = buffer.offset_bytes + buffer.size_bytes;
-  if (found == memory.end() || found->second.bytes < needed) {
+  if (found == blocks.end() || found->second.bytes < needed) {
     // as undefined memory in the simulator
     std::fill(out.data.begin(), out.data.end(), std::byte{0xFF});
     return out;

@@ -257,11 +257,11 @@ void DeviceBackend::enqueue(Queue& queue, Held& task) {
       return;
     }
     case Work::kFree: {
-      auto& memory = memory_[static_cast<size_t>(task.rank)];
-      const auto found = memory.find(task.buffers.front().allocation.index);
-      if (found == memory.end()) return;
-      if (!task.memory_is_planned) queue.device->release(found->second.data, queue.stream);
-      memory.erase(found);
+      const AllocationId id = task.buffers.front().allocation;
+      const Memory* m = memory(task.rank, id);
+      if (m == nullptr) return;
+      if (!task.memory_is_planned) queue.device->release(m->data, queue.stream);
+      forget(task.rank, id);
       return;
     }
     case Work::kCommunication:
