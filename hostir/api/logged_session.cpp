@@ -1,7 +1,12 @@
 #include "hostir/api/logged_session.h"
 
+#include <fmt/core.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "hostir/api/backends.h"
 #include "interp/session/answers/answer.h"
@@ -13,6 +18,15 @@
 namespace hostir::api {
 
 namespace {
+
+// Creates the file, so that the name is unique. If that fails, opening the log reports it.
+std::string temporary_log_path() {
+  constexpr int kSuffixLength = 3;
+  std::error_code error;
+  std::string path = (std::filesystem::temp_directory_path(error) / "hostir-XXXXXX.db").string();
+  if (const int file = mkstemps(path.data(), kSuffixLength); file >= 0) close(file);
+  return path;
+}
 
 tl::unexpected<Error> not_run_yet() {
   return fail(ErrorKind::kRuntime, "not_run_yet",
@@ -28,19 +42,37 @@ TemporaryFile::~TemporaryFile() {
   for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix, ignored);
 }
 
-LoggedSession::LoggedSession(std::unique_ptr<TemporaryFile> file,
-                             std::unique_ptr<traces::TraceWriter> writer,
-                             std::unique_ptr<traces::LogReader> reader)
-    : file_(std::move(file)), writer_(std::move(writer)), reader_(std::move(reader)) {}
+Expected<OpenLog> OpenLog::create(const std::string& path, const traces::RunDescription& run,
+                                  const traces::TraceOptions& options) {
+  OpenLog out;
+  const bool temporary = path.empty();
+  out.file = std::make_unique<TemporaryFile>(temporary ? temporary_log_path() : path, temporary);
+  HOSTIR_ASSIGN_OR_RETURN(out.writer, traces::TraceWriter::create(out.file->path(), run, options));
+  HOSTIR_ASSIGN_OR_RETURN(out.reader, traces::open_log(out.file->path()));
+  return out;
+}
 
 Expected<void> LoggedSession::start(std::shared_ptr<const interp::Prepared> prepared,
-                                    interp::LiveOptions options) {
+                                    interp::LiveOptions options, const std::string& log_path,
+                                    LogSource source, const traces::TraceOptions& trace) {
+  prepared_ = std::move(prepared);
+  source_ = std::move(source);
+  trace_ = trace;
+  traces::RunDescription run = traces::describe(*prepared_, options.backend);
+  run.command_line = source_.command_line;
+  run.source_name = source_.name;
+  run.source_text = source_.text;
+  run.started_ranks = options.ranks;
+  HOSTIR_ASSIGN_OR_RETURN(log_, OpenLog::create(log_path, run, trace_));
   watch_ =
-      std::make_unique<interp::ValueWatch>(writer_.get(), interp::ValueWatch::Forward::kValues);
+      std::make_unique<interp::ValueWatch>(log_.writer.get(), interp::ValueWatch::Forward::kValues);
   options.trace = watch_.get();
-  options.log = reader_.get();
-  auto live = interp::LiveSession::create(prepared, make_backend_factory(), std::move(options));
-  if (!live) return tl::unexpected(interp::in_given_text(live.error(), *prepared->view));
+  options.log = log_.reader.get();
+  interp::RecordedLine recorded = std::exchange(options.recorded, {});
+  options_ = options;
+  options.recorded = std::move(recorded);
+  auto live = interp::LiveSession::create(prepared_, make_backend_, std::move(options));
+  if (!live) return tl::unexpected(interp::in_given_text(live.error(), *prepared_->view));
   live_ = std::move(*live);
   watch_->attach(live_->interpreter());
   return publish();
@@ -67,8 +99,10 @@ Expected<void> LoggedSession::show_end() {
 
 Expected<interp::Outcome> LoggedSession::execute(const interp::Command& command,
                                                  std::stop_token stop) {
+  if (LoggedSession* repeated = repeated_now_) return repeated->execute(command, std::move(stop));
   if (end_) return execute_at_end(command, stop);
-  auto outcome = live_->execute(command, stop);
+  if (needs_simulator(command)) return go_back_on_simulator(command, stop);
+  auto outcome = live_->execute(command, std::move(stop));
   if (live_->departed()) shows_recorded_ = false;
   if (outcome && outcome->ran) {
     tell_births(*outcome);
@@ -78,31 +112,92 @@ Expected<interp::Outcome> LoggedSession::execute(const interp::Command& command,
 }
 
 Expected<interp::ValueReading> LoggedSession::read(const interp::ValueQuery& query) {
+  if (LoggedSession* repeated = repeated_now_) return repeated->read(query);
   if (end_) return not_run_yet();
   return live_->read(query);
 }
 
 Expected<interp::Inside> LoggedSession::inside(const interp::InsideQuery& query) {
+  if (LoggedSession* repeated = repeated_now_) return repeated->inside(query);
   if (end_) return not_run_yet();
   return live_->inside(query);
 }
 
 Expected<std::vector<interp::PastValue>> LoggedSession::past_values(const interp::PastQuery& query,
                                                                     std::stop_token stop) const {
-  return traces::replay_element(shows_recorded_ ? recorded_path_ : file_->path(),
-                                make_backend_factory(), query, std::move(stop));
+  if (LoggedSession* repeated = repeated_now_) return repeated->past_values(query, std::move(stop));
+  return traces::replay_element(shows_recorded_ ? recorded_path_ : log_.file->path(), make_backend_,
+                                query, std::move(stop));
 }
 
 Expected<void> LoggedSession::past_contents(const std::vector<interp::PastWrite>& writes,
                                             const interp::TakeContents& take,
                                             std::stop_token stop) const {
-  return traces::replay_contents(shows_recorded_ ? recorded_path_ : file_->path(),
-                                 make_backend_factory(), writes, take, std::move(stop));
+  if (LoggedSession* repeated = repeated_now_)
+    return repeated->past_contents(writes, take, std::move(stop));
+  return traces::replay_contents(shows_recorded_ ? recorded_path_ : log_.file->path(),
+                                 make_backend_, writes, take, std::move(stop));
 }
 
 Expected<interp::WhatIf> LoggedSession::what_if(const interp::Snapshot& shot,
                                                 const interp::WhatIfOptions& options) const {
+  if (LoggedSession* repeated = repeated_now_) return repeated->what_if(shot, options);
   return live_->what_if(shot, options);
+}
+
+// True if the command goes back on a device.
+bool LoggedSession::needs_simulator(const interp::Command& command) const {
+  using K = interp::CommandKind;
+  if (options_.backend.traits.models_time || live_->can_go_back()) return false;
+  const uint64_t position = live_->snapshot()->position.decision;
+  switch (command.kind) {
+    case K::kReverseStep:
+    case K::kReverseNext:
+    case K::kReverseFinish:
+    case K::kReverseUntil:
+    case K::kReverseContinue:
+      return true;
+    case K::kRun:
+      return position > 0;
+    case K::kGoto:
+      return static_cast<uint64_t>(command.numbers.front()) < position;
+    default:
+      return false;
+  }
+}
+
+Expected<interp::Outcome> LoggedSession::go_back_on_simulator(const interp::Command& command,
+                                                              const std::stop_token& stop) {
+  const interp::SnapshotPtr shot = live_->snapshot();
+  interp::LiveOptions options = options_;
+  name_backend(options.backend, interp::BackendRequest{}.name);
+  options.recorded = live_->history().taken();
+  options.breakpoints.clear();
+  for (const interp::BreakpointSnapshot& b : *shot->breakpoints)
+    options.breakpoints.push_back(b.text);
+  auto repeated = std::make_unique<LoggedSession>(make_backend_);
+  HOSTIR_TRY(repeated->start(prepared_, std::move(options), {}, source_, trace_));
+  repeated->live_->adopt_focus(*live_);
+  HOSTIR_TRY(publish());
+  HOSTIR_ASSIGN_OR_RETURN(auto recorded, traces::open_log(log_.file->path()));
+  repeated->show_recorded(std::move(recorded), log_.file->path());
+  if (command.kind != interp::CommandKind::kGoto) {
+    HOSTIR_ASSIGN_OR_RETURN(const interp::Command there,
+                            interp::parse_command(fmt::format("goto {}", shot->position.decision)));
+    HOSTIR_TRY(repeated->execute(there, stop));
+    if (stop.stop_requested()) {
+      return fail(ErrorKind::kUsage, "interrupted", "interrupted; the run is where it was");
+    }
+  }
+  HOSTIR_ASSIGN_OR_RETURN(interp::Outcome out, repeated->execute(command, stop));
+  out.text = fmt::format(
+                 "{} cannot go back: from here on {} repeats the run from its inputs, and values "
+                 "are recomputed.\n",
+                 options_.backend.name, repeated->options_.backend.name) +
+             out.text;
+  repeated_ = std::move(repeated);
+  repeated_now_ = repeated_.get();
+  return out;
 }
 
 // Looks at the end as the log has it. A move leaves it: the program runs, first to the end unless
@@ -155,8 +250,8 @@ void LoggedSession::tell_births(interp::Outcome& outcome) {
 
 // Makes executed instructions visible in the log before it is queried.
 Expected<void> LoggedSession::publish() {
-  HOSTIR_TRY(writer_->flush());
-  HOSTIR_TRY(reader_->refresh());
+  HOSTIR_TRY(log_.writer->flush());
+  HOSTIR_TRY(log_.reader->refresh());
   return {};
 }
 

@@ -2,6 +2,9 @@
 //
 // A session opened from a log shows the whole recorded log, which is read in the background, until
 // an edit, a freeze or a different rank order makes it a different run.
+//
+// A device cannot go back. The first command that does continues as if the log of the device's run
+// had been opened: the simulator repeats its decisions from the same inputs.
 #pragma once
 
 #include <atomic>
@@ -10,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "hostir/api/backends.h"
 #include "interp/session/live/live_session.h"
 #include "interp/session/values/value_watch.h"
 #include "traces/log_reader.h"
@@ -31,22 +35,46 @@ class TemporaryFile {
   bool temporary_;
 };
 
-/// Destruction is in reverse member order: reading the recorded log ends, the session ends, the
+/// A log that is written and read at the same time. Destruction is in reverse member order: the
 /// reader closes, the writer closes the file, and a temporary file is deleted.
+struct OpenLog {
+  std::unique_ptr<TemporaryFile> file;
+  std::unique_ptr<traces::TraceWriter> writer;
+  std::unique_ptr<traces::LogReader> reader;
+
+  /// `path` is empty for a temporary file. Errors: those of the file system and of SQLite.
+  static Expected<OpenLog> create(const std::string& path, const traces::RunDescription& run,
+                                  const traces::TraceOptions& options);
+};
+
+/// What a log says about where its program came from.
+struct LogSource {
+  std::string command_line;
+  std::string name;  // of the file
+  std::string text;
+};
+
+/// Destruction is in reverse member order: reading the recorded log ends, then the session, then
+/// the logs close.
 class LoggedSession final : public interp::Session {
  public:
-  LoggedSession(std::unique_ptr<TemporaryFile> file, std::unique_ptr<traces::TraceWriter> writer,
-                std::unique_ptr<traces::LogReader> reader);
+  explicit LoggedSession(interp::BackendFactory make_backend = make_backend_factory())
+      : make_backend_(std::move(make_backend)) {}
 
+  /// `log_path` is empty for a temporary log.
   Expected<void> start(std::shared_ptr<const interp::Prepared> prepared,
-                       interp::LiveOptions options);
+                       interp::LiveOptions options, const std::string& log_path, LogSource source,
+                       const traces::TraceOptions& trace);
   void show_recorded(std::unique_ptr<traces::LogReader> recorded, std::string path);
   /// Shows the end of the recorded run, made from its log, until a command needs the run itself.
   /// Errors: those of reading the log.
   Expected<void> show_end();
 
   Expected<interp::Outcome> execute(const interp::Command& command, std::stop_token stop) override;
-  interp::SnapshotPtr snapshot() const override { return end_ ? end_ : live_->snapshot(); }
+  interp::SnapshotPtr snapshot() const override {
+    if (const LoggedSession* repeated = repeated_now_) return repeated->snapshot();
+    return end_ ? end_ : live_->snapshot();
+  }
   /// Error `not_run_yet`: the end is shown from the log, which does not hold contents.
   Expected<interp::ValueReading> read(const interp::ValueQuery& query) override;
   Expected<interp::Inside> inside(const interp::InsideQuery& query) override;
@@ -58,18 +86,25 @@ class LoggedSession final : public interp::Session {
   Expected<interp::WhatIf> what_if(const interp::Snapshot& shot,
                                    const interp::WhatIfOptions& options) const override;
   const interp::LogView* log() const override {
-    return shows_recorded_ ? recorded_.get() : reader_.get();
+    if (const LoggedSession* repeated = repeated_now_) return repeated->log();
+    return shows_recorded_ ? recorded_.get() : log_.reader.get();
   }
 
  private:
   Expected<interp::Outcome> execute_at_end(const interp::Command& command,
                                            const std::stop_token& stop);
+  bool needs_simulator(const interp::Command& command) const;
+  Expected<interp::Outcome> go_back_on_simulator(const interp::Command& command,
+                                                 const std::stop_token& stop);
   void tell_births(interp::Outcome& outcome);
   Expected<void> publish();
 
-  std::unique_ptr<TemporaryFile> file_;
-  std::unique_ptr<traces::TraceWriter> writer_;
-  std::unique_ptr<traces::LogReader> reader_;
+  interp::BackendFactory make_backend_;
+  std::shared_ptr<const interp::Prepared> prepared_;
+  interp::LiveOptions options_;  // without recorded decisions
+  LogSource source_;
+  traces::TraceOptions trace_;
+  OpenLog log_;
   std::unique_ptr<interp::ValueWatch> watch_;  // forwards everything to the writer
   std::unique_ptr<interp::LiveSession> live_;
   std::vector<interp::LogLine> told_births_;
@@ -78,6 +113,8 @@ class LoggedSession final : public interp::Session {
   std::atomic<bool> shows_recorded_ = false;
   interp::SnapshotPtr end_;  // see show_end; null once something moved
   std::jthread loading_;
+  std::unique_ptr<LoggedSession> repeated_;  // on the simulator, once a device had to go back
+  std::atomic<LoggedSession*> repeated_now_ = nullptr;  // it, for all threads
 };
 
 }  // namespace hostir::api

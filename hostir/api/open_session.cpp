@@ -31,15 +31,6 @@ namespace {
 // took some of them: reading delays opening.
 constexpr uint64_t kMaxReadDecisions = 1'000'000;
 
-// Creates the file, so that the name is unique. If that fails, opening the log reports it.
-std::string temporary_log_path() {
-  constexpr int kSuffixLength = 3;
-  std::error_code error;
-  std::string path = (std::filesystem::temp_directory_path(error) / "hostir-XXXXXX.db").string();
-  if (const int file = mkstemps(path.data(), kSuffixLength); file >= 0) close(file);
-  return path;
-}
-
 // True if the first word after comments may start a program. Not used for `.hir` files, where a
 // wrong word is a syntax error.
 bool may_be_program(std::string_view head) {
@@ -127,21 +118,13 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::start(
   live.breakpoints = request.breakpoints;
   live.check_claims = claims_of_tests(
       request.path, std::filesystem::path(request.path).parent_path().string(), live.backend);
-  const bool temporary = options_.log_path.empty();
-  auto file = std::make_unique<TemporaryFile>(temporary ? temporary_log_path() : options_.log_path,
-                                              temporary);
-  traces::RunDescription run = traces::describe(*prepared, live.backend);
-  run.command_line = this_command_line();
-  run.source_name = request.path;
-  if (file_.sources.size() > 0) run.source_text = std::string(file_.sources.text(0));
-  run.started_ranks = live.ranks;
+  LogSource source{this_command_line(), request.path, {}};
+  if (file_.sources.size() > 0) source.text = std::string(file_.sources.text(0));
   traces::TraceOptions trace;
   trace.value_mode = options_.values;
-  HOSTIR_ASSIGN_OR_RETURN(auto writer, traces::TraceWriter::create(file->path(), run, trace));
-  HOSTIR_ASSIGN_OR_RETURN(auto reader, traces::open_log(file->path()));
-  auto session =
-      std::make_unique<LoggedSession>(std::move(file), std::move(writer), std::move(reader));
-  HOSTIR_TRY(session->start(std::move(prepared), std::move(live)));
+  auto session = std::make_unique<LoggedSession>();
+  HOSTIR_TRY(session->start(std::move(prepared), std::move(live), options_.log_path,
+                            std::move(source), trace));
   if (recorded) {
     session->show_recorded(std::move(*recorded), request.path);
     if (request.at_outcome &&

@@ -116,10 +116,10 @@ bool same(const Decision& a, const Decision& b) {
 
 struct History::Impl {
   struct Edit {
-    std::optional<AllocationId> allocation;  // recorded edits: set when taken
+    std::optional<AllocationId> allocation;  // unknown until a recorded edit is taken
     int64_t offset_bytes = 0;
     std::vector<std::byte> data;
-    std::string buffer;  // recorded edits only
+    std::string buffer;  // as in the source
     friend bool operator==(const Edit& a, const Edit& b) {
       return a.allocation == b.allocation && a.offset_bytes == b.offset_bytes && a.data == b.data;
     }
@@ -292,12 +292,8 @@ struct History::Impl {
                   fmt::format("position {} is beyond the end of the history, {}", k, line.size()));
     }
     if (k < position() && !can_go_back) {
-      return fail(
-          ErrorKind::kRuntime, "backend_no_checkpoint",
-          fmt::format(
-              "the backend {} cannot go back: record the run with --trace RUN.db and step its log, "
-              "which goes both ways",
-              in.backend().capabilities().name));
+      return fail(ErrorKind::kRuntime, "backend_no_checkpoint",
+                  fmt::format("the backend {} cannot go back", in.backend().capabilities().name));
     }
     if (k < position()) ++travels;
     if (can_go_back && (k < position() || nearest(k).position > position())) {
@@ -337,6 +333,14 @@ uint64_t History::size() const { return impl_->line.size(); }
 uint32_t History::branch() const { return impl_->branch; }
 const std::vector<Decision>& History::line() const { return impl_->line; }
 
+RecordedLine History::taken() const {
+  RecordedLine out;
+  const auto begin = impl_->line.begin();
+  out.decisions.assign(begin, begin + static_cast<std::ptrdiff_t>(position()));
+  for (const Impl::Edit& e : impl_->edits) out.edits.push_back({e.buffer, e.offset_bytes, e.data});
+  return out;
+}
+
 std::optional<Decision> History::recorded_next() const {
   const uint64_t k = position();
   if (!impl_->recorded || impl_->branch != 0 || k >= impl_->line.size()) return std::nullopt;
@@ -366,6 +370,9 @@ void History::thaw(Rank rank) {
 Expected<void> History::edit(Rank rank, AllocationId allocation, int64_t offset_bytes,
                              std::span<const std::byte> data) {
   Impl::Edit edit{allocation, offset_bytes, {data.begin(), data.end()}, {}};
+  for (const AllocationView& a : impl_->in.allocations(rank)) {
+    if (a.id == allocation) edit.buffer = impl_->in.code().register_name(a.reg);
+  }
   auto at = std::find(impl_->edits.begin(), impl_->edits.end(), edit);
   const auto index = static_cast<uint32_t>(at - impl_->edits.begin());
   if (at == impl_->edits.end()) impl_->edits.push_back(std::move(edit));

@@ -68,6 +68,8 @@ class History {
   uint64_t size() const;      // decisions on the line, including those ahead
   uint32_t branch() const;    // number of the current branch, from 0
   const std::vector<Decision>& line() const;
+  /// The decisions that led to this position, for repeating them on another backend.
+  RecordedLine taken() const;
   /// The recorded run's decision at this position; nullopt once a different decision has been
   /// taken.
   std::optional<Decision> recorded_next() const;

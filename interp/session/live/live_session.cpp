@@ -102,6 +102,12 @@ void LiveSession::refresh(StopReason stop) {
   snapshot_ = std::make_shared<const Snapshot>(std::move(s));
 }
 
+void LiveSession::adopt_focus(const LiveSession& other) {
+  focus_ = other.focus_;
+  scope_ = other.scope_;
+  scope_follows_ = other.scope_follows_;
+}
+
 Expected<ValueReading> LiveSession::read(const ValueQuery& query) {
   return read_value(*interpreter_, query);
 }

@@ -51,6 +51,11 @@ class LiveSession final : public Session {
   Expected<WhatIf> what_if(const Snapshot& shot, const WhatIfOptions& options) const override;
   const LogView* log() const override { return log_; }
 
+  /// False on devices: only another backend can repeat what has happened there.
+  bool can_go_back() const { return backend_->checkpoints() != nullptr; }
+  /// Takes over another session's focus and the ranks that steps move.
+  void adopt_focus(const LiveSession& other);
+
   /// True if the user has taken a decision here, so that this is no longer the recorded run.
   bool departed() const { return decided_by_hand_ || history_->branch() != 0; }
   const Interpreter& interpreter() const { return *interpreter_; }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hostir/api/backends.h"
 #include "hostir/text/parser.h"
 #include "interp/cuda/backend.h"
 #include "interp/session/prepare/engine.h"
@@ -19,6 +20,15 @@ std::vector<std::unique_ptr<Device>> host_devices(const RunClock& clock) {
   std::vector<std::unique_ptr<Device>> out;
   out.push_back(make_host_device(0, clock, int64_t{1} << 40, kLate));
   return out;
+}
+
+/// The backend "sim", or for any other name one device without a GPU.
+inline Expected<std::unique_ptr<interp::Backend>> device_or_sim(
+    const interp::BackendRequest& request) {
+  if (request.name == "sim") return api::make_backend_factory()(request);
+  BackendOptions options;
+  options.stepwise = request.stepwise;
+  return make_device_backend(options, host_devices<0>);
 }
 
 /// Function @f with `x` counting up from 0; null and a failed test if that is not possible.

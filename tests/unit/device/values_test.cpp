@@ -4,17 +4,11 @@
 
 #include <string>
 
-#include "hostir/api/backends.h"
 #include "interp/session/checks/check_reference.h"
 #include "tests/unit/device/device_programs.h"
 
 namespace hostir::cuda {
 namespace {
-
-Expected<std::unique_ptr<interp::Backend>> device_or_sim(const interp::BackendRequest& request) {
-  if (request.name == "sim") return api::make_backend_factory()(request);
-  return make_device_backend({}, host_devices<0>);
-}
 
 // Ranks 0 and 1 have issued the all_reduce, which changes %t in place, when ranks 2 and 3 come to
 // the permute that writes %t.
