@@ -2,21 +2,23 @@
 
 namespace hostir {
 
-std::shared_ptr<Sharding> SharedSharding::shared(const Sharding& s) {
+std::shared_ptr<const Sharding> SharedSharding::shared(const Sharding& s) {
   return std::make_shared<Sharding>(s);
 }
 
-std::shared_ptr<Sharding> SharedSharding::shared(Sharding&& s) {
+std::shared_ptr<const Sharding> SharedSharding::shared(Sharding&& s) {
   return std::make_shared<Sharding>(std::move(s));
 }
 
 Sharding& SharedSharding::own() {
-  if (held_ == nullptr) {
-    held_ = std::make_shared<Sharding>();
-  } else if (held_.use_count() > 1) {
-    held_ = std::make_shared<Sharding>(*held_);
+  if (held_ == nullptr || held_.use_count() > 1) {
+    auto mine = std::make_shared<Sharding>(held_ == nullptr ? Sharding() : *held_);
+    Sharding& out = *mine;
+    held_ = std::move(mine);
+    return out;
   }
-  return *held_;
+  // All of them are made as non-const objects, and nobody else holds this one.
+  return const_cast<Sharding&>(*held_);
 }
 
 }  // namespace hostir

@@ -39,11 +39,11 @@ class SharedSharding {
 
  private:
   // Out of line: instantiating these would cost every includer compile time.
-  static std::shared_ptr<Sharding> shared(const Sharding& s);
-  static std::shared_ptr<Sharding> shared(Sharding&& s);
+  static std::shared_ptr<const Sharding> shared(const Sharding& s);
+  static std::shared_ptr<const Sharding> shared(Sharding&& s);
   Sharding& own();
 
-  std::shared_ptr<Sharding> held_;  // written to only by its sole owner
+  std::shared_ptr<const Sharding> held_;
 };
 
 }  // namespace hostir

@@ -90,8 +90,8 @@ class Kernel final : public CompiledKernel {
 
   int launch(Stream stream, std::span<const void* const> in, std::span<void* const> out,
              void* workspace) const override {
-    if (p_.unaligned != nullptr && !(all_aligned(in) && all_aligned(out))) {
-      return p_.unaligned->launch(stream, in, out, workspace);
+    if (p_.without_attention != nullptr && !(all_aligned(in) && all_aligned(out))) {
+      return p_.without_attention->launch(stream, in, out, workspace);
     }
     auto* const base = static_cast<std::byte*>(workspace);
     Pointers pointers(p_.plan.buffers.size());
@@ -139,7 +139,9 @@ class Kernel final : public CompiledKernel {
   int64_t workspace_bytes(InPlace in_place) const override {
     const int64_t own = p_.plan.workspace_bytes + p_.library_workspace_bytes +
                         (in_place == InPlace::kYes ? p_.shadow_bytes : 0);
-    return p_.unaligned == nullptr ? own : std::max(own, p_.unaligned->workspace_bytes(in_place));
+    return p_.without_attention == nullptr
+               ? own
+               : std::max(own, p_.without_attention->workspace_bytes(in_place));
   }
 
   std::string summary() const override {

@@ -161,10 +161,7 @@ class Compiler final : public KernelCompiler {
     for (size_t s = 0; s < plan.steps.size(); ++s) {
       const auto* attention = std::get_if<AttentionStep>(&plan.steps[s]);
       if (attention == nullptr) continue;
-      {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        if (!attention_) attention_ = AttentionHandle::create();
-      }
+      std::call_once(attention_asked_, [&] { attention_ = AttentionHandle::create(); });
       if (!*attention_) return std::nullopt;
       calls[s] = AttentionCall::choose(*attention, **attention_);
       if (calls[s] == nullptr) return std::nullopt;
@@ -177,7 +174,7 @@ class Compiler final : public KernelCompiler {
     const auto attentions = attention_calls(plan);
     if (!attentions) return without;
     LaunchPlan launch;
-    launch.unaligned = std::move(without);
+    launch.without_attention = std::move(without);
     // Algorithms first: what cuBLASLt does not support is compiled with the rest.
     const ProductSetting setting{handle_->get(), options_, cache_, name_};
     std::vector<std::optional<ProductCall>> calls(plan.steps.size());
@@ -255,7 +252,8 @@ class Compiler final : public KernelCompiler {
   std::shared_ptr<ProductHandle> handle_;
   std::mutex mutex_;
   std::map<std::string, std::shared_future<KernelResult>> kernels_;
-  std::optional<Expected<std::shared_ptr<AttentionHandle>>> attention_;  // once one was needed
+  std::once_flag attention_asked_;  // loading cuDNN takes a while, so only when it is needed
+  std::optional<Expected<std::shared_ptr<AttentionHandle>>> attention_;
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ struct LaunchPlan {
   int64_t library_workspace_bytes = 0;  // the most that a call of cuBLASLt or cuDNN needs
   /// The same kernel without attention, for operands that are not aligned to 16 bytes; null if this
   /// one has none.
-  std::shared_ptr<const CompiledKernel> unaligned;
+  std::shared_ptr<const CompiledKernel> without_attention;
   /// Parameters and results that must not be the same range: such a result is computed separately.
   std::vector<std::pair<size_t, size_t>> unsafe_pairs;
   std::vector<int64_t> shadow_offsets;  // by result, after everything else; -1: never needed

@@ -34,7 +34,7 @@ std::vector<BufferUse> uses_of(const Step& step) {
 
 const GeneratedStep& generated_part(const Step& step) {
   if (const auto* product = std::get_if<ProductStep>(&step)) return product->plain;
-  if (const auto* attention = std::get_if<AttentionStep>(&step)) return attention->call;
+  if (const auto* attention = std::get_if<AttentionStep>(&step)) return attention->shown;
   return std::get<GeneratedStep>(step);
 }
 

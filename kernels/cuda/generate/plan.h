@@ -90,7 +90,7 @@ struct AttentionStep {
   double scale = 1;
   bool is_causal = false;
   int64_t diagonal = 0;
-  GeneratedStep call;  // without text: what the log shows of it
+  GeneratedStep shown;  // what the log shows of it; without text
 };
 
 using Step = std::variant<GeneratedStep, ProductStep, AttentionStep>;

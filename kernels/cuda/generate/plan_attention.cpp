@@ -73,13 +73,13 @@ void Planner::add_attention(const Attention& attention) {
     return static_cast<double>(h.extents[0] * h.extents[1] * h.extents[2] * h.extents[3] *
                                size_bytes(step.dtype));
   };
-  GeneratedStep& call = step.call;
-  call.name = next_name(plan_);
-  call.read_bytes = bytes(step.q) + bytes(step.k) + bytes(step.v);
-  call.write_bytes = bytes(step.o);
-  call.flops = flops_of(*attention.last);
-  for (const Instruction* instruction : attention.inside) call.flops += flops_of(*instruction);
-  call.summary =
+  GeneratedStep& shown = step.shown;
+  shown.name = next_name(plan_);
+  shown.read_bytes = bytes(step.q) + bytes(step.k) + bytes(step.v);
+  shown.write_bytes = bytes(step.o);
+  shown.flops = flops_of(*attention.last);
+  for (const Instruction* instruction : attention.inside) shown.flops += flops_of(*instruction);
+  shown.summary =
       fmt::format("{} {}attention of {}x{} heads, {}x{} and {}x{}", name(step.dtype),
                   step.is_causal ? "causal " : "", step.q.extents[0], step.q.extents[1],
                   step.q.extents[2], step.q.extents[3], step.v.extents[2], step.v.extents[3]);

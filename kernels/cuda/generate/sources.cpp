@@ -15,7 +15,7 @@ std::vector<KernelSource> sources_of(const Plan& plan) {
       continue;
     }
     if (const auto* attention = std::get_if<AttentionStep>(&step)) {
-      const GeneratedStep& call = attention->call;
+      const GeneratedStep& call = attention->shown;
       sources.push_back(
           {call.name,
            fmt::format("// {}: {}\n// One call of cuDNN; op by op where it is missing.\n",
