@@ -51,6 +51,7 @@ MadeBackend make_cuda(const BackendRequest& request) {
   options.timeout_ns = request.timeout_ns;
   options.stepwise = request.stepwise;
   options.graphs = request.graphs;
+  options.kernel_times = request.kernel_times;
   options.exact_kernels = request.reference_kernels;
   options.seed = request.seed;
   options.schedule = request.schedule;

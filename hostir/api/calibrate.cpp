@@ -158,6 +158,7 @@ Expected<CalibrationPoint> measure(const KernelCase& kernel, const CalibrationOp
   LaunchTimes times;
   interp::RunOptions run;
   run.backend = options.backend;
+  run.backend.kernel_times = true;  // short kernels would wait for the host between two events
   run.trace = &times;
   run.ended = [&](const interp::Interpreter& interpreter) {
     const interp::KernelWork work = interpreter.backend().kernel_work(times.code(), 0);

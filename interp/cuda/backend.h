@@ -30,6 +30,7 @@ struct BackendOptions {
   /// Replays repeated loop bodies as graphs (graphs.cpp). Has no effect where every instruction
   /// finishes before the next one, and under schedules.
   bool graphs = false;
+  bool kernel_times = false;   // by CUPTI, as with HOSTIR_CUDA_CUPTI=1
   bool exact_kernels = false;  // round where the CPU's kernels round
   bool coarse_times = false;   // as Backend::set_times
   /// Measures some of the tasks, and divides the time between two measurements among the tasks in

@@ -179,8 +179,9 @@ Activities* DeviceBackend::activities() {
   }
   bool on_gpu = !devices_.empty();
   for (const auto& device : devices_) on_gpu = on_gpu && device->is_measured_by_cupti();
-  const char* wanted = std::getenv("HOSTIR_CUDA_CUPTI");
-  if (!on_gpu || wanted == nullptr || std::string_view(wanted) != "1") {
+  const char* text = std::getenv("HOSTIR_CUDA_CUPTI");
+  const bool wanted = options_.kernel_times || (text != nullptr && std::string_view(text) == "1");
+  if (!on_gpu || !wanted) {
     no_activities_ = on_gpu ? "HOSTIR_CUDA_CUPTI is not 1" : "this device has no CUPTI";
     return nullptr;
   }

@@ -1,5 +1,7 @@
 #include "kernels/cpu/contraction_cut.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace hostir::cpu {
@@ -12,6 +14,12 @@ constexpr int64_t kLeastRows = 32;
 constexpr int64_t kWantedPieces = 4;
 /// Products with fewer multiplications are not worth a second thread.
 constexpr int64_t kSmallProduct = int64_t{1} << 19;
+
+/// Bytes of a core's own cache.
+int64_t second_level_cache() {
+  static const int64_t bytes = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 1 << 19);
+  return bytes;
+}
 
 /// True if dimensions [0, count] can be walked with a single stride.
 bool is_even(const Extents& strides, const Extents& extents, size_t count) {
@@ -72,7 +80,12 @@ ContractionCut cut_contraction(const ContractionPlan& plan) {
   cut.rows = {plan.m, std::max<int64_t>(plan.m, 1)};
   cut.columns = {plan.n, std::max<int64_t>(plan.n, 1)};
   if (cut.batches >= kWantedPieces || plan.m * plan.n * plan.k < kSmallProduct) return cut;
-  const int64_t columns = std::clamp<int64_t>(plan.n / kLeastColumns, 1, kColumnPieces);
+  // With columns each thread reads a part of the weights. Rows make fewer pieces, which is faster
+  // where every core's cache holds all weights beside the rest.
+  const int64_t weights = plan.k * plan.n * size_bytes(plan.b.dtype);
+  const int64_t columns = weights <= second_level_cache() / 3
+                              ? 1
+                              : std::clamp<int64_t>(plan.n / kLeastColumns, 1, kColumnPieces);
   cut.columns.size =
       std::max<int64_t>(round_up((plan.n + columns - 1) / columns, kColumnMultiple), 1);
   if (columns * cut.batches < kWantedPieces) {

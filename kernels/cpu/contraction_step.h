@@ -2,8 +2,9 @@
 //
 // The result is cut into pieces of columns (and of rows if there are few columns). oneDNN computes
 // each piece on one thread, in f32, into a tile that the epilogue reads while it is in cache. Cuts
-// depend only on the shape. f64 has its own loop. 16-bit floats that the CPU cannot multiply, and
-// operands with strides that oneDNN does not accept, are first copied to dense f32.
+// depend only on the shape and on the size of a core's cache. f64 has its own loop. 16-bit floats
+// that the CPU cannot multiply, and operands with strides that oneDNN does not accept, are first
+// copied to dense f32.
 #pragma once
 
 #include "kernels/cpu/step.h"
