@@ -6,6 +6,7 @@
 
 #include "hostir/import/device_numbers.h"
 #include "hostir/import/device_ops.h"
+#include "hostir/import/layout_parts.h"
 #include "hostir/import/shape_fit.h"
 #include "hostir/import/windows.h"
 
@@ -13,14 +14,15 @@ namespace hostir::importer {
 
 namespace {
 
-using Axes = std::vector<std::string>;
+using Axes = AxisNames;
 
-// The axes of each dimension, and whether the value was computed from the device number.
+// The parts of each dimension, and whether the value was computed from the device number.
 struct Layout {
-  std::vector<Axes> dims;
+  std::vector<Parts> dims;
   bool device = false;  // depends on the device number
   Axes differs;         // devices may differ along these axes, because their parameters do
-  Axes units;           // cut a dimension of local size 1 that was joined with another
+  Axes exchanged;       // of an all_to_all whose results have not been joined yet
+  Axes home;            // the axes before them, before the all_to_all
   DeviceNumbers numbers;
 };
 
@@ -48,6 +50,9 @@ class Guess {
       for (const ValueNumber operand : op.operands) in.push_back(at[operand]);
       for (size_t i = 0; i < in.size(); ++i) in[i].dims.resize(f.type(op.operands[i]).dims.size());
       if (op.name == "func.return" || op.name == "stablehlo.return") return in;
+      if (!is_reshape(op) && op.name != "func.call" && op.name != "hlo.done") {
+        for (Layout& l : in) settle(l.dims);
+      }
       operation(f, op, in, at, depth);
     }
     return out;
@@ -82,7 +87,16 @@ class Guess {
       assign(op, std::move(chosen), at);
       return;
     }
-    for (size_t r = 0; r < op.results.size(); ++r) at[op.results[r]] = result(f, op, in, r);
+    for (size_t r = 0; r < op.results.size(); ++r) {
+      Layout layout = result(f, op, in, r);
+      const auto& sizes = f.type(op.results[r]).dims;
+      for (size_t d = 0; d < sizes.size(); ++d) set_local(layout.dims[d], sizes[d]);
+      at[op.results[r]] = std::move(layout);
+    }
+  }
+
+  static bool is_reshape(const ModuleOp& op) {
+    return op.name == "stablehlo.reshape" || op.name == "hlo.bitcast";
   }
 
   static void assign(const ModuleOp& op, std::vector<Layout> layouts, Values& at) {
@@ -110,7 +124,9 @@ class Guess {
     for (const Layout& l : in) numbers.push_back(l.numbers);
     out.numbers = device_numbers(f, op, numbers, mesh_);
     if (in.empty()) return out;
-    for (const Layout& l : in) add(out.units, l.units);
+    for (const Layout& l : in) {
+      if (out.exchanged.empty()) out.exchanged = l.exchanged, out.home = l.home;
+    }
     const auto& from = f.type(op.operands[0]).dims;
     const std::string& name = op.name;
     if (name == "stablehlo.broadcast_in_dim") {
@@ -125,8 +141,11 @@ class Guess {
         if (p[d] >= 0 && static_cast<size_t>(p[d]) < in[0].dims.size())
           out.dims[d] = in[0].dims[static_cast<size_t>(p[d])];
       }
-    } else if (name == "stablehlo.reshape" || name == "hlo.bitcast") {
-      out.dims = regrouped(in[0].dims, from, to, out.units);
+    } else if (name == "stablehlo.reshape") {
+      out.dims = regrouped(in[0].dims, from, to);
+    } else if (name == "hlo.bitcast") {
+      out.dims =
+          regrouped_in_memory(in[0].dims, from, to, op.integers("from"), op.integers("to"));
     } else if (name == "stablehlo.dot_general") {
       out.dims = contracted(op, in, to.size());
     } else if (name == "stablehlo.convolution") {
@@ -157,14 +176,28 @@ class Guess {
     } else if (name == "stablehlo.reduce_scatter") {
       out.dims = in[0].dims;
       change(op, "scatter_dimension", out, from, to);
-    } else if (name == "stablehlo.all_to_all" || name == "stablehlo.all_reduce") {
-      // The devices of a group hold equal sums. A dimension that all_to_all gathered is whole
-      // afterwards; the shape of the result tells which one it cuts instead.
+    } else if (name == "stablehlo.all_reduce") {
+      // The devices of a group hold equal sums.
+      if (r < in.size()) out.dims = in[r].dims;
+      out.dims.resize(to.size());
+      remove_axes(out.dims, group_axes(op));
+    } else if (name == "stablehlo.all_to_all") {
       if (r < in.size()) out.dims = in[r].dims;
       out.dims.resize(to.size());
       const Axes axes = group_axes(op);
-      for (Axes& dim : out.dims)
-        std::erase_if(dim, [&](const std::string& axis) { return holds(axes, axis); });
+      const auto d = static_cast<size_t>(op.integer_or("split_dimension", 0));
+      if (in.size() == 1 && op.find("split_dimension") != nullptr && d < to.size()) {
+        exchange(out.dims, d, axes, parts_of(axes));
+      } else {  // an operand for each device: what joins the results tells which dimension is cut
+        out.home = remove_axes(out.dims, axes);
+        out.exchanged = axes;
+      }
+    } else if (name == "stablehlo.concatenate" && !out.exchanged.empty()) {
+      const auto d = static_cast<size_t>(op.integer_or("dimension", 0));
+      out.dims = in[0].dims;
+      if (d < to.size() && d < from.size() && from[d] > 0)
+        join_exchanged(out.dims, d, from[d], to[d] / from[d], out.exchanged, out.home);
+      out.exchanged.clear();
     } else if (name == "stablehlo.collective_permute") {
       out.dims = permuted(op, in[0].dims);
     } else if (name == "stablehlo.dynamic_slice") {
@@ -173,18 +206,17 @@ class Guess {
         const bool by_device = d + 1 < in.size() && in[d + 1].device;
         if (!by_device || to[d] < 1 || to[d] >= from[d]) continue;
         const auto axes = axes_that_change(in[d + 1].numbers, mesh_);
-        for (const size_t axis : axes) add(out.dims[d], {mesh_.axes[axis].name});
-        if (axes.empty() && out.dims[d].empty()) out.dims[d] = free_axes(out, from[d] / to[d]);
+        Axes cut;
+        for (const size_t axis : axes) {
+          if (!holds(axes_of(out.dims[d]), mesh_.axes[axis].name))
+            cut.push_back(mesh_.axes[axis].name);
+        }
+        if (axes.empty() && axes_of(out.dims[d]).empty()) cut = free_axes(out, from[d] / to[d]);
+        insert_axes(out.dims[d], cut);
       }
       out.device = out.numbers.size() > 1;
     } else {
-      // Pointwise and other operations: use the first operand of equal rank that has axes.
-      for (size_t d = 0; d < to.size(); ++d) {
-        for (size_t i = 0; i < in.size() && out.dims[d].empty(); ++i) {
-          const auto& dims = f.type(op.operands[i]).dims;
-          if (dims.size() == to.size()) out.dims[d] = in[i].dims[d];
-        }
-      }
+      out.dims = combined_dims(f, op, in, to.size());
     }
     return out;
   }
@@ -219,47 +251,46 @@ class Guess {
     return out;
   }
 
-  // For a reshape: matches runs of dimensions with equal products. The axes of a run go to its
-  // most major dimension that is not 1; those that came from a dimension of 1 go back to one.
-  static std::vector<Axes> regrouped(const std::vector<Axes>& axes,
-                                     const std::vector<int64_t>& from,
-                                     const std::vector<int64_t>& to, Axes& units) {
-    std::vector<Axes> out(to.size());
-    size_t i = 0;
-    size_t j = 0;
-    while (i < from.size() && j < to.size()) {
-      const size_t first_i = i;
-      const size_t first_j = j;
-      int64_t a = from[i++];
-      int64_t b = to[j++];
-      while (a != b && (a < b ? i < from.size() : j < to.size())) {
-        if (a < b)
-          a *= from[i++];
-        else
-          b *= to[j++];
+  // Pointwise and other operations: the first operand's dimensions. An axis that it does not have,
+  // or only at a dimension with one element, stands where another operand has it.
+  static std::vector<Parts> combined_dims(const ModuleFunction& f, const ModuleOp& op,
+                                          const std::vector<Layout>& in, size_t rank) {
+    std::vector<Parts> out(rank);
+    bool first = true;
+    for (size_t i = 0; i < in.size(); ++i) {
+      const auto& dims = f.type(op.operands[i]).dims;
+      if (dims.size() != rank) continue;
+      if (std::exchange(first, false)) {
+        out = in[i].dims;
+        continue;
       }
-      while (i < from.size() && from[i] == 1) ++i;
-      while (j < to.size() && to[j] == 1) ++j;
-      size_t target = first_j;
-      while (target + 1 < j && to[target] == 1) ++target;
-      for (size_t d = first_i; d < i; ++d) {
-        const bool unit = std::all_of(axes[d].begin(), axes[d].end(),
-                                      [&](const std::string& axis) { return holds(units, axis); });
-        const size_t place = unit && to[first_j] == 1 ? first_j : target;
-        if (axes[d].empty() || !out[place].empty()) continue;
-        out[place] = axes[d];
-        if (from[d] == 1 && to[place] != 1) add(units, axes[d]);
+      for (size_t d = 0; d < rank; ++d) {
+        Axes more;
+        for (const std::string& axis : axes_of(in[i].dims[d])) {
+          const size_t place = place_of(out, axis);
+          if (place < rank && (place == d || dims[d] == 1 || dims[place] != 1)) continue;
+          remove_axes(out, {axis});
+          more.push_back(axis);
+        }
+        insert_axes(out[d], more);
       }
     }
     return out;
   }
 
-  static std::vector<Axes> contracted(const ModuleOp& op, const std::vector<Layout>& in,
-                                      size_t rank) {
-    std::vector<Axes> out;
+  // The dimension that an axis cuts; the rank if none.
+  static size_t place_of(const std::vector<Parts>& dims, const std::string& axis) {
+    size_t d = 0;
+    while (d < dims.size() && !holds(axes_of(dims[d]), axis)) ++d;
+    return d;
+  }
+
+  static std::vector<Parts> contracted(const ModuleOp& op, const std::vector<Layout>& in,
+                                       size_t rank) {
+    std::vector<Parts> out;
     const Attr* batch = op.find("batching_dims");
     const Attr* depth = op.find("contracting_dims");
-    if (batch == nullptr || depth == nullptr || in.size() < 2) return std::vector<Axes>(rank);
+    if (batch == nullptr || depth == nullptr || in.size() < 2) return std::vector<Parts>(rank);
     const auto left_batch = batch->items[0].integers();
     for (const int64_t d : left_batch) {
       if (d >= 0 && static_cast<size_t>(d) < in[0].dims.size())
@@ -277,12 +308,10 @@ class Guess {
       }
     }
     // An axis can cut only one dimension.
-    std::vector<std::string> seen;
-    for (Axes& axes : out) {
-      std::erase_if(axes, [&](const std::string& a) {
-        return std::find(seen.begin(), seen.end(), a) != seen.end();
-      });
-      seen.insert(seen.end(), axes.begin(), axes.end());
+    Axes seen;
+    for (Parts& parts : out) {
+      std::erase_if(parts, [&](const Part& p) { return p.is_axis() && holds(seen, p.axis); });
+      add(seen, axes_of(parts));
     }
     out.resize(rank);
     return out;
@@ -324,26 +353,27 @@ class Guess {
     const auto d = static_cast<size_t>(op.integer_or(key, 0));
     if (d >= out.dims.size() || d >= from.size()) return;
     const Axes axes = group_axes(op);
-    int64_t parts = 1;
-    for (const std::string& axis : axes) parts *= size_of(axis);
+    const int64_t parts = parts_of(axes);
     if (to[d] >= from[d]) {
       int64_t gathered = from[d] > 0 ? to[d] / from[d] : 1;
       if (parts == gathered) {
-        std::erase_if(out.dims[d], [&](const std::string& axis) { return holds(axes, axis); });
+        std::erase_if(out.dims[d], [&](const Part& p) { return holds(axes, p.axis); });
         return;
       }
-      while (!out.dims[d].empty() && gathered > 1) {  // gather minor axes first
-        gathered /= size_of(out.dims[d].back());
-        out.dims[d].pop_back();
+      for (Axes cut = axes_of(out.dims[d]); !cut.empty() && gathered > 1; cut.pop_back()) {
+        gathered /= size_of(cut.back());  // gather minor axes first
+        std::erase_if(out.dims[d], [&](const Part& p) { return p.axis == cut.back(); });
       }
       return;
     }
     const int64_t scattered = to[d] > 0 ? from[d] / to[d] : 1;
-    add(out.dims[d], parts == scattered ? axes : free_axes(out, scattered));
+    Axes cut = parts == scattered ? axes : free_axes(out, scattered);
+    std::erase_if(cut, [&](const std::string& a) { return holds(axes_of(out.dims[d]), a); });
+    insert_axes(out.dims[d], cut);
   }
 
   // A permutation that exchanges coordinates also exchanges the axes.
-  std::vector<Axes> permuted(const ModuleOp& op, std::vector<Axes> dims) const {
+  std::vector<Parts> permuted(const ModuleOp& op, std::vector<Parts> dims) const {
     const std::vector<int64_t> pairs = op.integers("source_target_pairs");
     if (pairs.size() != 2 * static_cast<size_t>(mesh_.size())) return dims;
     std::map<std::string, std::string> renamed;
@@ -358,12 +388,18 @@ class Guess {
         if (same) renamed[mesh_.axes[from].name] = mesh_.axes[to].name;
       }
     }
-    for (Axes& axes : dims) {
-      for (std::string& axis : axes) {
-        if (const auto now = renamed.find(axis); now != renamed.end()) axis = now->second;
+    for (Parts& parts : dims) {
+      for (Part& part : parts) {
+        if (const auto now = renamed.find(part.axis); now != renamed.end()) part.axis = now->second;
       }
     }
     return dims;
+  }
+
+  int64_t parts_of(const Axes& axes) const {
+    int64_t parts = 1;
+    for (const std::string& axis : axes) parts *= size_of(axis);
+    return parts;
   }
 
   int64_t size_of(const std::string& axis) const {
@@ -374,9 +410,7 @@ class Guess {
   // Unused axes that cut into `parts` parts, minor ones first.
   Axes free_axes(const Layout& layout, int64_t parts) const {
     const auto is_free = [&](const std::string& axis) {
-      return std::none_of(layout.dims.begin(), layout.dims.end(), [&](const Axes& axes) {
-        return std::find(axes.begin(), axes.end(), axis) != axes.end();
-      });
+      return place_of(layout.dims, axis) == layout.dims.size();
     };
     for (auto axis = mesh_.axes.rbegin(); axis != mesh_.axes.rend(); ++axis) {
       if (axis->size == parts && is_free(axis->name)) return {axis->name};
@@ -401,13 +435,17 @@ std::vector<Sharding> guess_layouts(const Module& module, const ModuleFunction& 
                                     const std::vector<Sharding>& params, const Mesh& mesh,
                                     const ResultShapes& shapes) {
   std::vector<Layout> arguments;
-  for (const Sharding& sharding : params) {
+  for (size_t p = 0; p < params.size(); ++p) {
     Layout layout;
-    for (const DimSharding& dim : sharding.dims) {
+    const auto& local = entry.params[p].type.dims;
+    for (size_t d = 0; d < params[p].dims.size(); ++d) {
       Axes axes;
-      for (const AxisRef& axis : dim.axes) axes.push_back(axis.name);
+      for (const AxisRef& axis : params[p].dims[d].axes) axes.push_back(axis.name);
       layout.differs.insert(layout.differs.end(), axes.begin(), axes.end());
-      layout.dims.push_back(std::move(axes));
+      Parts parts;
+      insert_axes(parts, axes);
+      set_local(parts, d < local.size() ? local[d] : 1);
+      layout.dims.push_back(std::move(parts));
     }
     arguments.push_back(std::move(layout));
   }
@@ -423,7 +461,7 @@ std::vector<Sharding> guess_layouts(const Module& module, const ModuleFunction& 
       sharding.dims[d].axes.push_back({axis, 1, 0});
     };
     for (size_t d = 0; r < layouts.size() && d < local.size() && d < layouts[r].dims.size(); ++d) {
-      for (const std::string& axis : layouts[r].dims[d]) cut(d, axis);
+      for (const std::string& axis : axes_of(layouts[r].dims[d])) cut(d, axis);
     }
     // An axis that was lost together with a dimension of size 1 cuts the first such dimension.
     const auto one = std::find(local.begin(), local.end(), 1) - local.begin();

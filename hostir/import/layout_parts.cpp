@@ -1,0 +1,292 @@
+#include "hostir/import/layout_parts.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hostir::importer {
+
+namespace {
+
+bool holds(const AxisNames& axes, const std::string& axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+int64_t local_size(const Parts& parts) {
+  int64_t size = 1;
+  for (const Part& part : parts) {
+    if (!part.is_axis()) size *= part.size;
+  }
+  return size;
+}
+
+Part local_part(int64_t size) {
+  Part part;
+  part.size = size;
+  return part;
+}
+
+Part axis_part(const std::string& axis) {
+  Part part;
+  part.axis = axis;
+  return part;
+}
+
+Parts::iterator first_local(Parts& parts) {
+  return std::find_if(parts.begin(), parts.end(), [](const Part& p) { return !p.is_axis(); });
+}
+
+// The end of the group at `begin`: its axes and the local index that they cut, if there is one.
+size_t group_end(const Parts& parts, size_t begin) {
+  size_t end = begin;
+  while (end < parts.size() && parts[end].is_axis()) ++end;
+  return std::min(end + 1, parts.size());
+}
+
+// Whether the group has axes, and one element per device.
+bool is_unit_group(const Parts& parts, size_t begin, size_t end) {
+  return begin < end && parts[begin].is_axis() &&
+         (parts[end - 1].is_axis() || parts[end - 1].size == 1);
+}
+
+// Moves groups of `parts` from `at` to `to` until it has `size` local elements. False if they
+// cannot be divided like this.
+bool take(Parts& parts, size_t& at, int64_t size, Parts& to) {
+  int64_t left = size;
+  while (left > 1) {
+    const size_t end = group_end(parts, at);
+    if (end == at) return false;
+    Part& last = parts[end - 1];
+    if (!last.is_axis() && last.size > left) {
+      if (last.size % left != 0) return false;
+      to.insert(to.end(), parts.begin() + static_cast<int64_t>(at),
+                parts.begin() + static_cast<int64_t>(end));
+      to.back().size = left;
+      last.size /= left;
+      last.home.clear();
+      at = end - 1;
+      return true;
+    }
+    if (!last.is_axis()) {
+      if (left % last.size != 0) return false;
+      left /= last.size;
+    }
+    to.insert(to.end(), parts.begin() + static_cast<int64_t>(at),
+              parts.begin() + static_cast<int64_t>(end));
+    at = end;
+  }
+  return true;
+}
+
+// Divides the parts of a run of dimensions among the dimensions `to` from `first` to `last`.
+void divide(Parts run, const std::vector<int64_t>& to, size_t first, size_t last,
+            std::vector<Parts>& out) {
+  const Parts all = run;
+  size_t at = 0;
+  bool fits = true;
+  for (size_t d = first; d < last && fits; ++d) {
+    const size_t end = group_end(run, at);
+    if (to[d] == 1 && is_unit_group(run, at, end)) {
+      out[d].assign(run.begin() + static_cast<int64_t>(at), run.begin() + static_cast<int64_t>(end));
+      at = end;
+    } else {
+      fits = take(run, at, to[d], out[d]);
+    }
+  }
+  if (fits) {
+    out[last - 1].insert(out[last - 1].end(), run.begin() + static_cast<int64_t>(at), run.end());
+    return;
+  }
+  for (size_t d = first; d < last; ++d) out[d].clear();
+  size_t major = first;
+  while (major + 1 < last && to[major] == 1) ++major;
+  for (const std::string& axis : axes_of(all)) out[major].push_back(axis_part(axis));
+}
+
+// The axes before a local index that was an axis itself lead to the dimension where they belong.
+// They return to it from dimensions of size 1, and from behind the index.
+void bring_home(std::vector<Parts>& dims) {
+  for (size_t d = 0; d < dims.size(); ++d) {
+    for (size_t i = 0; i < dims[d].size(); ++i) {
+      const AxisNames home = dims[d][i].home;
+      for (const std::string& axis : home) {
+        for (size_t from = 0; from < dims.size(); ++from) {
+          Parts& parts = dims[from];
+          const auto found = std::find_if(parts.begin(), parts.end(),
+                                          [&](const Part& p) { return p.axis == axis; });
+          const auto place = static_cast<size_t>(found - parts.begin());
+          if (found == parts.end() || (from == d && place < i)) continue;
+          if (from != d && !is_unit_group(parts, place, group_end(parts, place))) continue;
+          parts.erase(found);
+          dims[d].insert(dims[d].begin() + static_cast<int64_t>(i), axis_part(axis));
+          ++i;
+          break;
+        }
+      }
+    }
+  }
+}
+
+// All dimensions in memory order; those of size 1, whose place in memory means nothing, follow the
+// dimension before them.
+std::vector<size_t> memory_order(const std::vector<int64_t>& sizes,
+                                 const std::vector<int64_t>& order) {
+  std::vector<size_t> out;
+  const auto follow = [&](size_t d) {
+    for (; d < sizes.size() && sizes[d] == 1; ++d) out.push_back(d);
+  };
+  follow(0);
+  for (const int64_t d : order) {
+    const auto dim = static_cast<size_t>(d);
+    if (d < 0 || dim >= sizes.size() || sizes[dim] == 1) continue;
+    out.push_back(dim);
+    follow(dim + 1);
+  }
+  return out;
+}
+
+}  // namespace
+
+AxisNames axes_of(const Parts& parts) {
+  AxisNames out;
+  for (const Part& part : parts) {
+    if (part.is_axis()) out.push_back(part.axis);
+  }
+  return out;
+}
+
+void set_local(Parts& parts, int64_t size) {
+  const bool ends_in_axis = !parts.empty() && parts.back().is_axis();
+  if (local_size(parts) != size) std::erase_if(parts, [](const Part& p) { return !p.is_axis(); });
+  if (local_size(parts) != size || (size == 1 && ends_in_axis)) parts.push_back(local_part(size));
+}
+
+void insert_axes(Parts& parts, const AxisNames& axes) {
+  Parts made;
+  for (const std::string& axis : axes) made.push_back(axis_part(axis));
+  parts.insert(first_local(parts), made.begin(), made.end());
+}
+
+AxisNames remove_axes(std::vector<Parts>& dims, const AxisNames& axes) {
+  AxisNames before;
+  bool found = false;
+  for (Parts& parts : dims) {
+    AxisNames lead;
+    for (const Part& part : parts) {
+      if (!part.is_axis()) continue;
+      if (holds(axes, part.axis)) {
+        if (!found) before = lead;
+        found = true;
+      } else {
+        lead.push_back(part.axis);
+      }
+    }
+    const int64_t size = local_size(parts);
+    std::erase_if(parts, [&](const Part& p) { return holds(axes, p.axis); });
+    if (size == 1 && axes_of(parts).empty()) parts.clear();
+  }
+  return before;
+}
+
+void settle(std::vector<Parts>& dims) {
+  for (size_t d = 0; d < dims.size(); ++d) {
+    Parts& parts = dims[d];
+    size_t end = parts.size();
+    while (end > 0 && parts[end - 1].is_axis()) --end;
+    if (end == parts.size()) continue;
+    if (d + 1 == dims.size() || end == 0) {
+      parts.push_back(local_part(1));
+      continue;
+    }
+    dims[d + 1].insert(dims[d + 1].begin(), parts.begin() + static_cast<int64_t>(end), parts.end());
+    parts.resize(end);
+  }
+}
+
+std::vector<Parts> regrouped(std::vector<Parts> dims, const std::vector<int64_t>& from,
+                             const std::vector<int64_t>& to) {
+  std::vector<Parts> out(to.size());
+  dims.resize(from.size());
+  size_t i = 0;
+  size_t j = 0;
+  while (i < from.size() && j < to.size()) {
+    const size_t first_i = i;
+    const size_t first_j = j;
+    int64_t a = from[i++];
+    int64_t b = to[j++];
+    while (a != b && (a < b ? i < from.size() : j < to.size())) {
+      if (a < b)
+        a *= from[i++];
+      else
+        b *= to[j++];
+    }
+    while (i < from.size() && from[i] == 1) ++i;
+    while (j < to.size() && to[j] == 1) ++j;
+    Parts run;
+    for (size_t d = first_i; d < i; ++d)
+      run.insert(run.end(), std::make_move_iterator(dims[d].begin()),
+                 std::make_move_iterator(dims[d].end()));
+    divide(std::move(run), to, first_j, j, out);
+  }
+  bring_home(out);
+  return out;
+}
+
+std::vector<Parts> regrouped_in_memory(std::vector<Parts> dims, const std::vector<int64_t>& from,
+                                       const std::vector<int64_t>& to,
+                                       const std::vector<int64_t>& from_order,
+                                       const std::vector<int64_t>& to_order) {
+  const auto given = memory_order(from, from_order);
+  const auto made = memory_order(to, to_order);
+  if (given.size() != from.size() || made.size() != to.size()) return regrouped(dims, from, to);
+  dims.resize(from.size());
+  std::vector<Parts> rows;
+  std::vector<int64_t> row_sizes;
+  for (const size_t d : given) {
+    rows.push_back(std::move(dims[d]));
+    row_sizes.push_back(from[d]);
+  }
+  std::vector<int64_t> out_sizes;
+  for (const size_t d : made) out_sizes.push_back(to[d]);
+  auto divided = regrouped(std::move(rows), row_sizes, out_sizes);
+  std::vector<Parts> out(to.size());
+  for (size_t i = 0; i < made.size(); ++i) out[made[i]] = std::move(divided[i]);
+  return out;
+}
+
+void exchange(std::vector<Parts>& dims, size_t d, const AxisNames& axes, int64_t members) {
+  Part block = local_part(members);
+  block.home = remove_axes(dims, axes);
+  Parts& parts = dims[d];
+  const int64_t size = local_size(parts);
+  Parts taken;
+  size_t at = 0;
+  const bool whole = members > 0 && size % members == 0 && take(parts, at, members, taken);
+  const Parts rest = whole ? Parts(parts.begin() + static_cast<int64_t>(at), parts.end()) : Parts();
+  AxisNames lead = axes_of(taken);
+  lead.insert(lead.end(), axes.begin(), axes.end());
+  parts = {block};
+  for (const std::string& axis : lead) parts.push_back(axis_part(axis));
+  parts.insert(parts.end(), rest.begin(), rest.end());
+  if (!whole) set_local(parts, size);
+}
+
+void join_exchanged(std::vector<Parts>& dims, size_t d, int64_t from, int64_t pieces,
+                    const AxisNames& axes, const AxisNames& home) {
+  Part block = local_part(pieces);
+  block.home = home;
+  Parts lead;
+  std::copy_if(dims[d].begin(), dims[d].end(), std::back_inserter(lead),
+               [](const Part& p) { return p.is_axis(); });
+  const bool next = from == 1 && d + 1 < dims.size();
+  Parts cut = next ? dims[d + 1] : Parts{local_part(from)};
+  cut.insert(cut.begin(), lead.begin(), lead.end());
+  insert_axes(cut, axes);
+  if (first_local(cut) == cut.end()) cut.push_back(local_part(1));
+  dims[d] = {block};
+  if (next)
+    dims[d + 1] = std::move(cut);
+  else
+    dims[d].insert(dims[d].end(), cut.begin(), cut.end());
+}
+
+}  // namespace hostir::importer
