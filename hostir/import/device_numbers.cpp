@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "hostir/import/arithmetic.h"
 
@@ -80,6 +81,11 @@ DeviceNumbers device_numbers(const ModuleFunction& function, const ModuleOp& op,
     Row row = value != nullptr ? value->integers() : Row();
     if (row.size() == static_cast<size_t>(count)) return {std::move(row)};
     return {};
+  }
+  if (op.name == "stablehlo.iota" && type.dims.size() == 1) {
+    Row row(static_cast<size_t>(count));
+    std::iota(row.begin(), row.end(), 0);
+    return {std::move(row)};
   }
   const auto known = [](const DeviceNumbers& numbers) { return !numbers.empty(); };
   if (in.empty() || !std::all_of(in.begin(), in.end(), known)) return {};

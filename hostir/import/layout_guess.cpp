@@ -6,9 +6,10 @@
 
 #include "hostir/import/device_numbers.h"
 #include "hostir/import/device_ops.h"
+#include "hostir/import/layout_axes.h"
+#include "hostir/import/layout_contraction.h"
 #include "hostir/import/layout_parts.h"
 #include "hostir/import/shape_fit.h"
-#include "hostir/import/windows.h"
 
 namespace hostir::importer {
 
@@ -91,7 +92,33 @@ class Guess {
       Layout layout = result(f, op, in, r);
       const auto& sizes = f.type(op.results[r]).dims;
       for (size_t d = 0; d < sizes.size(); ++d) set_local(layout.dims[d], sizes[d]);
+      if (sizes.size() == 1) number_parts(layout, sizes[0]);
       at[op.results[r]] = std::move(layout);
+    }
+  }
+
+  // Numbers that count on from device to device are the indices of a dimension that these devices
+  // cut.
+  void number_parts(Layout& layout, int64_t size) const {
+    const DeviceNumbers& numbers = layout.numbers;
+    if (size < 2 || numbers.size() != static_cast<size_t>(mesh_.size())) return;
+    const int64_t least =
+        (*std::min_element(numbers.begin(), numbers.end(), [](const auto& a, const auto& b) {
+          return a.front() < b.front();
+        })).front();
+    std::vector<int64_t> parts;
+    for (int64_t position = 0; position < mesh_.size(); ++position) {
+      const auto& row = numbers[static_cast<size_t>(mesh_.rank_at(position))];
+      for (size_t i = 1; i < row.size(); ++i) {
+        if (row[i] != row[i - 1] + 1) return;
+      }
+      if ((row.front() - least) % size != 0) return;
+      parts.push_back((row.front() - least) / size);
+    }
+    if (const auto axes = axes_that_number(mesh_, parts)) {
+      remove_axes(layout.dims, *axes);
+      insert_axes(layout.dims.front(), *axes);
+      set_local(layout.dims.front(), size);
     }
   }
 
@@ -144,23 +171,11 @@ class Guess {
     } else if (name == "stablehlo.reshape") {
       out.dims = regrouped(in[0].dims, from, to);
     } else if (name == "hlo.bitcast") {
-      out.dims =
-          regrouped_in_memory(in[0].dims, from, to, op.integers("from"), op.integers("to"));
+      out.dims = regrouped_in_memory(in[0].dims, from, to, op.integers("from"), op.integers("to"));
     } else if (name == "stablehlo.dot_general") {
-      out.dims = contracted(op, in, to.size());
+      if (in.size() > 1) out.dims = contracted(op, in[0].dims, in[1].dims, to.size());
     } else if (name == "stablehlo.convolution") {
-      const auto labels = convolution_labels(op);
-      for (size_t side = 0; side < 2 && side < in.size(); ++side) {
-        const auto& given = labels[side];
-        const auto& made = labels[2];
-        const auto from_dim = std::find(given.begin(), given.end(), side == 0 ? "b" : "o");
-        const auto to_dim = std::find(made.begin(), made.end(), side == 0 ? "b" : "f");
-        if (from_dim != given.end() && to_dim != made.end() && given.size() == to.size() &&
-            made.size() == to.size() && in[side].dims.size() == to.size()) {
-          out.dims[static_cast<size_t>(to_dim - made.begin())] =
-              in[side].dims[static_cast<size_t>(from_dim - given.begin())];
-        }
-      }
+      if (in.size() > 1) out.dims = convolved(op, in[0].dims, in[1].dims, to.size());
     } else if (name == "stablehlo.reduce") {
       const auto dims = op.integers("dimensions");
       size_t at = 0;
@@ -191,6 +206,14 @@ class Guess {
       } else {  // an operand for each device: what joins the results tells which dimension is cut
         out.home = remove_axes(out.dims, axes);
         out.exchanged = axes;
+      }
+    } else if (name == "stablehlo.dynamic_update_slice") {
+      out.dims = in[0].dims;
+      const auto& part = f.type(op.operands[1]).dims;
+      for (size_t d = 0; d < to.size() && d < part.size(); ++d) {
+        Axes more = part[d] == to[d] ? axes_of(in[1].dims[d]) : Axes();
+        std::erase_if(more, [&](const auto& axis) { return place_of(out.dims, axis) < to.size(); });
+        insert_axes(out.dims[d], more);
       }
     } else if (name == "stablehlo.concatenate" && !out.exchanged.empty()) {
       const auto d = static_cast<size_t>(op.integer_or("dimension", 0));
@@ -251,8 +274,8 @@ class Guess {
     return out;
   }
 
-  // Pointwise and other operations: the first operand's dimensions. An axis that it does not have,
-  // or only at a dimension with one element, stands where another operand has it.
+  // Pointwise and other operations: the first operand's dimensions. An axis that it does not have
+  // stands where another operand has it; so does one that another operand places more surely.
   static std::vector<Parts> combined_dims(const ModuleFunction& f, const ModuleOp& op,
                                           const std::vector<Layout>& in, size_t rank) {
     std::vector<Parts> out(rank);
@@ -265,14 +288,15 @@ class Guess {
         continue;
       }
       for (size_t d = 0; d < rank; ++d) {
-        Axes more;
-        for (const std::string& axis : axes_of(in[i].dims[d])) {
+        Parts more;
+        for (const Parts& group : axis_groups(in[i].dims[d])) {
+          const std::string& axis = group.front().axis;
           const size_t place = place_of(out, axis);
-          if (place < rank && (place == d || dims[d] == 1 || dims[place] != 1)) continue;
+          if (place < rank && sureness(out[place], axis) >= sureness(in[i].dims[d], axis)) continue;
           remove_axes(out, {axis});
-          more.push_back(axis);
+          more.insert(more.end(), group.begin(), group.end());
         }
-        insert_axes(out[d], more);
+        insert_parts(out[d], more);
       }
     }
     return out;
@@ -283,38 +307,6 @@ class Guess {
     size_t d = 0;
     while (d < dims.size() && !holds(axes_of(dims[d]), axis)) ++d;
     return d;
-  }
-
-  static std::vector<Parts> contracted(const ModuleOp& op, const std::vector<Layout>& in,
-                                       size_t rank) {
-    std::vector<Parts> out;
-    const Attr* batch = op.find("batching_dims");
-    const Attr* depth = op.find("contracting_dims");
-    if (batch == nullptr || depth == nullptr || in.size() < 2) return std::vector<Parts>(rank);
-    const auto left_batch = batch->items[0].integers();
-    for (const int64_t d : left_batch) {
-      if (d >= 0 && static_cast<size_t>(d) < in[0].dims.size())
-        out.push_back(in[0].dims[static_cast<size_t>(d)]);
-    }
-    for (size_t side = 0; side < 2; ++side) {
-      const auto b = batch->items[side].integers();
-      const auto k = depth->items[side].integers();
-      for (size_t d = 0; d < in[side].dims.size(); ++d) {
-        const auto number = static_cast<int64_t>(d);
-        if (std::find(b.begin(), b.end(), number) == b.end() &&
-            std::find(k.begin(), k.end(), number) == k.end()) {
-          out.push_back(in[side].dims[d]);
-        }
-      }
-    }
-    // An axis can cut only one dimension.
-    Axes seen;
-    for (Parts& parts : out) {
-      std::erase_if(parts, [&](const Part& p) { return p.is_axis() && holds(seen, p.axis); });
-      add(seen, axes_of(parts));
-    }
-    out.resize(rank);
-    return out;
   }
 
   // Offset dimensions that are taken whole keep the operand's axes; batch dimensions get those of
@@ -372,26 +364,15 @@ class Guess {
     insert_axes(out.dims[d], cut);
   }
 
-  // A permutation that exchanges coordinates also exchanges the axes.
+  // A permutation of all devices may give a dimension the same axes in another order, or others.
   std::vector<Parts> permuted(const ModuleOp& op, std::vector<Parts> dims) const {
     const std::vector<int64_t> pairs = op.integers("source_target_pairs");
-    if (pairs.size() != 2 * static_cast<size_t>(mesh_.size())) return dims;
-    std::map<std::string, std::string> renamed;
-    for (size_t from = 0; from < mesh_.axes.size(); ++from) {
-      for (size_t to = 0; to < mesh_.axes.size(); ++to) {
-        bool same = mesh_.axes[from].size == mesh_.axes[to].size && mesh_.axes[from].size > 1;
-        for (size_t p = 0; same && p < pairs.size(); p += 2) {
-          const auto source = mesh_.position_of(pairs[p]);
-          const auto target = mesh_.position_of(pairs[p + 1]);
-          same = source && target && mesh_.coord(*source, from) == mesh_.coord(*target, to);
-        }
-        if (same) renamed[mesh_.axes[from].name] = mesh_.axes[to].name;
-      }
-    }
     for (Parts& parts : dims) {
-      for (Part& part : parts) {
-        if (const auto now = renamed.find(part.axis); now != renamed.end()) part.axis = now->second;
-      }
+      const Axes axes = axes_of(parts);
+      const auto now = axes.empty() ? std::nullopt : axes_after(mesh_, axes, pairs);
+      if (!now || *now == axes) continue;
+      std::erase_if(parts, [](const Part& p) { return p.is_axis(); });
+      insert_axes(parts, *now);
     }
     return dims;
   }
@@ -434,13 +415,17 @@ class Guess {
 std::vector<Sharding> guess_layouts(const Module& module, const ModuleFunction& entry,
                                     const std::vector<Sharding>& params, const Mesh& mesh,
                                     const ResultShapes& shapes) {
+  const FineMesh fine(mesh);
   std::vector<Layout> arguments;
   for (size_t p = 0; p < params.size(); ++p) {
     Layout layout;
     const auto& local = entry.params[p].type.dims;
     for (size_t d = 0; d < params[p].dims.size(); ++d) {
       Axes axes;
-      for (const AxisRef& axis : params[p].dims[d].axes) axes.push_back(axis.name);
+      for (const AxisRef& axis : params[p].dims[d].axes) {
+        const Axes parts = fine.axes_of(axis);
+        axes.insert(axes.end(), parts.begin(), parts.end());
+      }
       layout.differs.insert(layout.differs.end(), axes.begin(), axes.end());
       Parts parts;
       insert_axes(parts, axes);
@@ -449,7 +434,7 @@ std::vector<Sharding> guess_layouts(const Module& module, const ModuleFunction& 
     }
     arguments.push_back(std::move(layout));
   }
-  const auto layouts = Guess(module, mesh).function(entry, std::move(arguments), 0);
+  const auto layouts = Guess(module, fine.mesh).function(entry, std::move(arguments), 0);
   std::vector<Sharding> out;
   for (size_t r = 0; r < entry.results.size(); ++r) {
     const auto& local = entry.results[r].type.dims;
@@ -471,7 +456,12 @@ std::vector<Sharding> guess_layouts(const Module& module, const ModuleFunction& 
     const auto whole = shapes ? shapes(r) : std::nullopt;
     if (whole) {
       Axes differs = r < layouts.size() ? layouts[r].differs : Axes();
-      sharding = ShapeFit(mesh, sharding, std::move(differs)).find(local, *whole);
+      sharding = ShapeFit(fine.mesh, sharding, std::move(differs)).find(local, *whole);
+    }
+    for (DimSharding& dim : sharding.dims) {
+      for (AxisRef& axis : dim.axes)
+        axis = fine.origins[fine.mesh.axis_index(axis.name).value_or(0)];
+      dim.axes = merged_axes(mesh, dim.axes);
     }
     out.push_back(std::move(sharding));
   }

@@ -86,7 +86,8 @@ void divide(Parts run, const std::vector<int64_t>& to, size_t first, size_t last
   for (size_t d = first; d < last && fits; ++d) {
     const size_t end = group_end(run, at);
     if (to[d] == 1 && is_unit_group(run, at, end)) {
-      out[d].assign(run.begin() + static_cast<int64_t>(at), run.begin() + static_cast<int64_t>(end));
+      out[d].assign(run.begin() + static_cast<int64_t>(at),
+                    run.begin() + static_cast<int64_t>(end));
       at = end;
     } else {
       fits = take(run, at, to[d], out[d]);
@@ -156,14 +157,45 @@ AxisNames axes_of(const Parts& parts) {
 
 void set_local(Parts& parts, int64_t size) {
   const bool ends_in_axis = !parts.empty() && parts.back().is_axis();
-  if (local_size(parts) != size) std::erase_if(parts, [](const Part& p) { return !p.is_axis(); });
-  if (local_size(parts) != size || (size == 1 && ends_in_axis)) parts.push_back(local_part(size));
+  const bool same = local_size(parts) == size;
+  Parts kept;
+  for (Part& part : parts) {
+    const bool unit_of_axes = part.size == 1 && !kept.empty() && kept.back().is_axis();
+    if (part.is_axis() || unit_of_axes || (same && part.size != 1)) kept.push_back(std::move(part));
+  }
+  parts = std::move(kept);
+  if (!same || (size == 1 && ends_in_axis)) parts.push_back(local_part(size));
 }
 
 void insert_axes(Parts& parts, const AxisNames& axes) {
   Parts made;
   for (const std::string& axis : axes) made.push_back(axis_part(axis));
-  parts.insert(first_local(parts), made.begin(), made.end());
+  insert_parts(parts, made);
+}
+
+// Behind units and what cuts them.
+void insert_parts(Parts& parts, const Parts& more) {
+  const auto place = std::find_if(parts.begin(), parts.end(),
+                                  [](const Part& p) { return !p.is_axis() && p.size != 1; });
+  parts.insert(place, more.begin(), more.end());
+}
+
+std::vector<Parts> axis_groups(const Parts& parts) {
+  std::vector<Parts> out;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].is_axis()) continue;
+    const size_t end = group_end(parts, i);
+    out.push_back({parts[i]});
+    if (is_unit_group(parts, i, end)) out.back().push_back(local_part(1));
+  }
+  return out;
+}
+
+int sureness(const Parts& parts, const std::string& axis) {
+  size_t at = 0;
+  while (at < parts.size() && parts[at].axis != axis) ++at;
+  if (!is_unit_group(parts, at, group_end(parts, at))) return 2;
+  return local_size(parts) == 1 ? 1 : 0;
 }
 
 AxisNames remove_axes(std::vector<Parts>& dims, const AxisNames& axes) {

@@ -27,8 +27,15 @@ using Parts = std::vector<Part>;
 AxisNames axes_of(const Parts& parts);
 /// Gives a dimension this many local elements: one local index after all axes, unless it has them.
 void set_local(Parts& parts, int64_t size);
-/// Inserts axes after those at the front.
+/// Inserts axes, or parts, after the axes at the front.
 void insert_axes(Parts& parts, const AxisNames& axes);
+void insert_parts(Parts& parts, const Parts& more);
+/// Every axis of a dimension as parts of its own: with a local index of size 1 if that is what it
+/// cuts.
+std::vector<Parts> axis_groups(const Parts& parts);
+/// How sure the place of an axis is: 2 if it cuts several elements, 1 if the dimension has only one
+/// element, 0 if that was joined with other dimensions.
+int sureness(const Parts& parts, const std::string& axis);
 /// Removes axes from all dimensions. Returns the axes that stood before the first of them.
 AxisNames remove_axes(std::vector<Parts>& dims, const AxisNames& axes);
 /// Moves axes behind the last local index of a dimension to the next dimension.

@@ -1,0 +1,59 @@
+#include "hostir/import/layout_contraction.h"
+
+#include <algorithm>
+
+#include "hostir/import/windows.h"
+
+namespace hostir::importer {
+
+std::vector<Parts> contracted(const ModuleOp& op, const std::vector<Parts>& left,
+                              const std::vector<Parts>& right, size_t rank) {
+  std::vector<Parts> out;
+  const Attr* batch = op.find("batching_dims");
+  const Attr* depth = op.find("contracting_dims");
+  if (batch == nullptr || depth == nullptr) return std::vector<Parts>(rank);
+  for (const int64_t d : batch->items[0].integers()) {
+    if (d >= 0 && static_cast<size_t>(d) < left.size()) out.push_back(left[static_cast<size_t>(d)]);
+  }
+  for (size_t side = 0; side < 2; ++side) {
+    const std::vector<Parts>& dims = side == 0 ? left : right;
+    const auto b = batch->items[side].integers();
+    const auto k = depth->items[side].integers();
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const auto number = static_cast<int64_t>(d);
+      if (std::find(b.begin(), b.end(), number) == b.end() &&
+          std::find(k.begin(), k.end(), number) == k.end()) {
+        out.push_back(dims[d]);
+      }
+    }
+  }
+  // An axis can cut only one dimension.
+  AxisNames seen;
+  for (Parts& parts : out) {
+    std::erase_if(parts, [&](const Part& p) {
+      return p.is_axis() && std::find(seen.begin(), seen.end(), p.axis) != seen.end();
+    });
+    const AxisNames axes = axes_of(parts);
+    seen.insert(seen.end(), axes.begin(), axes.end());
+  }
+  out.resize(rank);
+  return out;
+}
+
+std::vector<Parts> convolved(const ModuleOp& op, const std::vector<Parts>& left,
+                             const std::vector<Parts>& right, size_t rank) {
+  std::vector<Parts> out(rank);
+  const auto labels = convolution_labels(op);
+  const auto& made = labels[2];
+  for (size_t d = 0; d < made.size() && d < rank; ++d) {
+    const bool feature = made[d] == "f";
+    const auto& given = labels[feature ? 1 : 0];
+    const std::vector<Parts>& dims = feature ? right : left;
+    const auto from = static_cast<size_t>(
+        std::find(given.begin(), given.end(), feature ? "o" : made[d]) - given.begin());
+    if (from < given.size() && from < dims.size()) out[d] = dims[from];
+  }
+  return out;
+}
+
+}  // namespace hostir::importer

@@ -1,0 +1,16 @@
+// The parts of the dimensions of products and convolutions, from those of their operands.
+#pragma once
+
+#include "hostir/import/layout_parts.h"
+#include "hostir/import/module.h"
+
+namespace hostir::importer {
+
+/// Batch dimensions keep the axes of the left side, free dimensions those of their side.
+std::vector<Parts> contracted(const ModuleOp& op, const std::vector<Parts>& left,
+                              const std::vector<Parts>& right, size_t rank);
+/// Batch and window dimensions keep the axes of the left side, features those of the right side.
+std::vector<Parts> convolved(const ModuleOp& op, const std::vector<Parts>& left,
+                             const std::vector<Parts>& right, size_t rank);
+
+}  // namespace hostir::importer
