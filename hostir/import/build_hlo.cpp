@@ -355,6 +355,25 @@ ShardType global_of(const TensorType& local, Sharding sharding, const Mesh& mesh
   return out;
 }
 
+// Says which layouts of results were guessed: those of results that devices hold parts of.
+void note_layouts(const LocalProgram& local, ImportReport& report) {
+  std::string list;
+  for (size_t r = 0; r < local.results.size(); ++r) {
+    const Sharding& sharding = *local.results[r].type.sharding;
+    if (std::any_of(sharding.dims.begin(), sharding.dims.end(),
+                    [](const DimSharding& dim) { return !dim.axes.empty(); }))
+      list += fmt::format("{}{} as {}", list.empty() ? "" : ", ", r, sharding.dims_to_string());
+  }
+  if (list.empty()) return;
+  report.notes.push_back(
+      {Severity::kNote,
+       "import_layout",
+       "the text does not say how its results are put together; from the parameters' shardings: " +
+           list,
+       {},
+       {}});
+}
+
 }  // namespace
 
 Expected<void> build_hlo(const HloModule& hlo, const ResultShapes& shapes, Program& program,
@@ -398,20 +417,20 @@ Expected<void> build_hlo(const HloModule& hlo, const ResultShapes& shapes, Progr
   }
   HOSTIR_ASSIGN_OR_RETURN(const auto results, builder.block(entry.body));
   const auto layouts = guess_layouts(hlo.module, entry, shardings, world, shapes);
+  const auto given = element_shardings(hlo.entry.root_sharding, results.size());
   for (size_t r = 0; r < results.size(); ++r) {
     HOSTIR_ASSIGN_OR_RETURN(const LocalValue local,
                             builder.stored(results[r], fmt::format("result{}", r)));
     Sharding sharding = layouts[r];
-    if (results.size() == 1) {
-      if (const auto tile = parse_tile_sharding(hlo.entry.root_sharding)) {
-        const auto given = sharding_on(world, *tile, sharding.dims.size());
-        if (given && !hlo.entry.root_sharding.empty()) sharding = *given;
-      }
+    if (const auto tile = r < given.size() ? parse_tile_sharding(given[r]) : std::nullopt) {
+      if (auto written = sharding_on(world, *tile, sharding.dims.size()))
+        sharding = std::move(*written);
     }
     builder.local().results.push_back(
         {"", local, global_of(builder.local().values[local].type, std::move(sharding), world),
          std::nullopt});
   }
+  if (hlo.entry.partitions > 1 && given.empty()) note_layouts(builder.local(), report);
   return write_host(builder.local(), builder.name(), world, program);
 }
 

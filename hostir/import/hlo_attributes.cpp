@@ -29,6 +29,31 @@ std::vector<int64_t> row_major(const HloShape& shape) {
   return out;
 }
 
+std::string shape_text(const HloShape& shape) {
+  return fmt::format("{}[{}]{{{}{}{}}}", shape.type.element, fmt::join(shape.type.dims, ","),
+                     fmt::join(shape.minor_to_major, ","), shape.tiles.empty() ? "" : ":",
+                     shape.tiles);
+}
+
+// Whether two arrays have their elements in the same order in memory if their dimensions have: both
+// in equal tiles, which divide the same minor dimensions.
+bool same_tiles(const HloShape& a, const HloShape& b) {
+  if (a.tiles != b.tiles) return false;
+  if (a.tiles.empty()) return true;
+  const std::string_view first = std::string_view(a.tiles).substr(0, a.tiles.find(')'));
+  const size_t tiled = integers_in(first).size();
+  const auto order_a = row_major(a);
+  const auto order_b = row_major(b);
+  if (order_a.size() < tiled || order_b.size() < tiled) return false;
+  for (size_t k = 1; k <= tiled; ++k) {
+    const auto d = static_cast<size_t>(order_a[order_a.size() - k]);
+    const auto e = static_cast<size_t>(order_b[order_b.size() - k]);
+    if (d >= a.type.dims.size() || e >= b.type.dims.size() || a.type.dims[d] != b.type.dims[e])
+      return false;
+  }
+  return true;
+}
+
 void slice(ModuleOp& op, const HloInstruction& i) {
   std::vector<int64_t> start, limit, stride;
   std::string_view text = i.attribute("slice");
@@ -297,6 +322,13 @@ Expected<void> convert_attributes(ModuleOp& op, const HloInstruction& i, const H
   if (name == "hlo.bitcast") {
     const HloInstruction* from = i.operands.size() == 1 ? c.find(i.operands[0]) : nullptr;
     if (from == nullptr || from->shape.is_tuple()) return wrong(i, "its operand is not an array");
+    if (!same_tiles(from->shape, i.shape)) {
+      return fail_at(ErrorKind::kInvalid, "import_c8",
+                     fmt::format("%{} is a bitcast from {} to {}: it rearranges elements in tiles, "
+                                 "which is not followed",
+                                 i.name, shape_text(from->shape), shape_text(i.shape)),
+                     i.span);
+    }
     set_ints(op, "from", row_major(from->shape));
     set_ints(op, "to", row_major(i.shape));
   }

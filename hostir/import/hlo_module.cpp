@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "hostir/import/hlo_attributes.h"
+#include "hostir/import/tile_sharding.h"
 
 namespace hostir::importer {
 
@@ -119,14 +120,15 @@ class Converter {
     }
     for (const auto& [number, i] : params) {
       const Leaves leaves = define(f, *i, i->shape);
-      for (const ValueNumber leaf : leaves) {
-        f.body.arguments.push_back(leaf);
+      const auto shardings = element_shardings(i->attribute("sharding"), leaves.size());
+      for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+        f.body.arguments.push_back(leaves[leaf]);
         Port port;
-        port.type = f.values[leaf].type;
+        port.type = f.values[leaves[leaf]].type;
         port.span = i->span;
         f.params.push_back(std::move(port));
         if (entry != nullptr)
-          entry->shardings.emplace_back(leaves.size() == 1 ? i->attribute("sharding") : "");
+          entry->shardings.emplace_back(leaf < shardings.size() ? shardings[leaf] : "");
       }
       scope.emplace(i->name, leaves);
     }

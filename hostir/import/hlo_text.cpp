@@ -217,10 +217,22 @@ class HloReader {
         out.minor_to_major.push_back(*dim);
         if (!accept(",")) break;
       }
+      const size_t rest = at_;
       if (!skip_value("}")) return false;
+      out.tiles = tiles_in(text_.substr(rest, at_ - rest));
       return expect("}");
     }
     return true;
+  }
+
+  // `:T(8,128)(2,1)S(1)` has `T(8,128)(2,1)`. The rest says where the bytes are, and how wide.
+  static std::string tiles_in(std::string_view layout) {
+    const size_t begin = layout.find("T(");
+    if (begin == std::string_view::npos) return {};
+    size_t end = begin + 1;
+    while (end < layout.size() && layout[end] == '(')
+      end = std::min(layout.find(')', end), layout.size() - 1) + 1;
+    return std::string(layout.substr(begin, end - begin));
   }
 
   std::optional<int64_t> read_integer() {

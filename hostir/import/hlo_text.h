@@ -13,6 +13,7 @@ namespace hostir::importer {
 struct HloShape {
   ModuleType type;
   std::vector<int64_t> minor_to_major;
+  std::string tiles;  // `T(8,128)(2,1)`: the order in memory inside the minor dimensions
   std::vector<HloShape> parts;
   bool is_tuple() const { return type.kind == ModuleType::Kind::kTuple; }
 };

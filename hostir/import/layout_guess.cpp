@@ -91,6 +91,7 @@ class Guess {
     for (size_t r = 0; r < op.results.size(); ++r) {
       Layout layout = result(f, op, in, r);
       const auto& sizes = f.type(op.results[r]).dims;
+      layout.dims.resize(sizes.size());
       for (size_t d = 0; d < sizes.size(); ++d) set_local(layout.dims[d], sizes[d]);
       if (sizes.size() == 1) number_parts(layout, sizes[0]);
       at[op.results[r]] = std::move(layout);
@@ -207,8 +208,9 @@ class Guess {
         out.home = remove_axes(out.dims, axes);
         out.exchanged = axes;
       }
-    } else if (name == "stablehlo.dynamic_update_slice") {
+    } else if (name == "stablehlo.dynamic_update_slice" && in.size() > 1) {
       out.dims = in[0].dims;
+      out.dims.resize(to.size());
       const auto& part = f.type(op.operands[1]).dims;
       for (size_t d = 0; d < to.size() && d < part.size(); ++d) {
         Axes more = part[d] == to[d] ? axes_of(in[1].dims[d]) : Axes();

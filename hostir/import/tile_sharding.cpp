@@ -241,6 +241,22 @@ std::optional<TileSharding> parse_tile_sharding(std::string_view text) {
   return out;
 }
 
+std::vector<std::string_view> element_shardings(std::string_view text, size_t count) {
+  if (text.empty()) return {};
+  std::vector<std::string_view> out;
+  if (!text.starts_with("{{")) {
+    out.push_back(text);
+  } else {
+    int depth = 0;
+    size_t begin = 0;
+    for (size_t at = 1; at + 1 < text.size(); ++at) {
+      if (text[at] == '{' && depth++ == 0) begin = at;
+      if (text[at] == '}' && --depth == 0) out.push_back(text.substr(begin, at + 1 - begin));
+    }
+  }
+  return out.size() == count ? out : std::vector<std::string_view>();
+}
+
 Expected<Mesh> mesh_for(const std::vector<TileSharding>& shardings, int64_t devices) {
   Mesh mesh;
   mesh.name = "mesh";

@@ -29,6 +29,10 @@ bool has_axis(const Mesh& mesh, const AxisRef& axis);
 /// Parses a sharding; nullopt if the notation is not supported.
 std::optional<TileSharding> parse_tile_sharding(std::string_view text);
 
+/// The shardings of the `count` elements of a tuple, `{{replicated}, {devices=[2]<=[2]}}`; the
+/// sharding itself if there is one element. Empty if there is none, or another number.
+std::vector<std::string_view> element_shardings(std::string_view text, size_t count);
+
 /// A mesh of `devices` devices that has the axes of all these shardings. Errors: `import_c8` if the
 /// device order does not match a mesh, or the shardings need incompatible axes.
 Expected<Mesh> mesh_for(const std::vector<TileSharding>& shardings, int64_t devices);

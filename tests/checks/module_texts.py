@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Imports texts of other compilers that are written by hand: unusual forms, one per topic. `module_texts.py HOSTIR [CASE...]`.
+
+A case has a text, inputs, and the results it must give; or the message with which it is refused. `layouts` lists the
+layouts that the import must find for results of HLO without being told their shapes.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+CASES = {}
+
+
+def case(name, text, inputs=(), outputs=(), layouts="", refuses="", notes=""):
+    assert name not in CASES, name
+    CASES[name] = (text.strip() + "\n", inputs, outputs, layouts, refuses, notes)
+
+
+def flat(values):
+    return [x for v in values for x in flat(v)] if isinstance(values, list) else [values]
+
+
+def tensor(values, dtype="f32"):
+    """Nested lists as the command line's `2x3xf32=[..]`."""
+    dims, at = [], values
+    while isinstance(at, list):
+        dims.append(len(at))
+        at = at[0] if at else 0
+    return "x".join(map(str, dims + [dtype])) + "=[" + " ".join(str(v) for v in flat(values)) + "]"
+
+
+def count(*dims, start=0, by=1):
+    """0, 1, 2, ... in this shape."""
+    if not dims:
+        return start
+    step = by
+    for d in dims[1:]:
+        step *= d
+    return [count(*dims[1:], start=start + i * step, by=by) for i in range(dims[0])]
+
+
+def each(f, *values):
+    return [each(f, *v) for v in zip(*values)] if isinstance(values[0], list) else f(*values)
+
+
+# ---- layouts of HLO results
+
+X = count(8, 4)
+TO_COLUMNS = """
+HloModule m, is_scheduled=true, num_partitions=4
+ENTRY main {
+  x = f32[4,2]{1,0} parameter(0), sharding={devices=[2,2]<=[4]}
+  apart = f32[4,1,2,1]{2,0,3,1} bitcast(x)
+  a = f32[4,1,1,1]{3,2,1,0} slice(apart), slice={[0:4], [0:1], [0:1], [0:1]}
+  b = f32[4,1,1,1]{3,2,1,0} slice(apart), slice={[0:4], [0:1], [1:2], [0:1]}
+  moved = (f32[4,1,1,1]{3,2,1,0}, f32[4,1,1,1]{3,2,1,0}) all-to-all(a, b), channel_id=1, replica_groups=[2,2]<=[2,2]T(1,0)
+  c = f32[4,1,1,1]{3,2,1,0} get-tuple-element(moved), index=0
+  d = f32[4,1,1,1]{3,2,1,0} get-tuple-element(moved), index=1
+  joined = f32[4,1,2,1]{3,2,1,0} concatenate(c, d), dimensions={2}
+  turned = f32[2,4,1,1]{3,0,2,1} transpose(joined), dimensions={2,0,1,3}
+  copied = f32[2,4,1,1]{3,2,1,0} copy(turned)
+"""
+case("all_to_all_of_slices", TO_COLUMNS + """
+  rows = f32[8,1]{0,1} bitcast(copied)
+  ROOT r = f32[8,1]{1,0} negate(rows)
+}""", [tensor(X)], [tensor(each(lambda x: -x, X))], layouts="0 as [{}, {a1, a0}]")
+
+case("all_to_all_there_and_back", TO_COLUMNS + """
+  rows = f32[1,8,1,1]{1,3,2,0} bitcast(copied)
+  twice = f32[1,8,1,1]{3,2,1,0} add(rows, rows)
+  back = (f32[1,8,1,1]{3,2,1,0}, f32[1,8,1,1]{3,2,1,0}) all-to-all(rows, twice), channel_id=2, replica_groups=[2,2]<=[2,2]T(1,0)
+  e = f32[1,8,1,1]{3,2,1,0} get-tuple-element(back), index=0
+  f = f32[1,8,1,1]{3,2,1,0} get-tuple-element(back), index=1
+  both = f32[2,8,1,1]{3,2,1,0} concatenate(e, f), dimensions={0}
+  placed = f32[8,1,2,1]{3,1,0,2} transpose(both), dimensions={1,2,0,3}
+  flat = f32[8,1,2,1]{3,2,1,0} copy(placed)
+  ROOT r = f32[8,2]{1,0} bitcast(flat)
+}""", [tensor(X)], [tensor(X + each(lambda x: 2 * x, X))], layouts="0 as [{a0}, {a1}]")
+
+case("all_to_all_of_one_operand", """
+HloModule m, num_partitions=2
+ENTRY main {
+  x = f32[2,4]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}
+  blocks = f32[2,2,2]{2,1,0} reshape(x)
+  moved = f32[2,2,2]{2,1,0} all-to-all(blocks), channel_id=1, replica_groups={{0,1}}, dimensions={1}
+  turned = f32[2,2,2]{2,1,0} transpose(moved), dimensions={1,0,2}
+  ROOT r = f32[4,2]{1,0} reshape(turned)
+}""", [tensor(count(4, 4))], [tensor(count(4, 4))], layouts="0 as [{}, {a0}]")
+
+# Groups of two among four devices of one axis; a permutation that turns the order of the axes around.
+case("parts_of_an_axis", """
+HloModule m, num_partitions=8
+ENTRY main {
+  x = f32[2,4]{1,0} parameter(0), sharding={devices=[8,1]<=[8]}
+  y = f32[2,4]{1,0} parameter(1), sharding={devices=[2,4]<=[8]}
+  all = f32[4,4]{1,0} all-gather(x), channel_id=1, replica_groups=[4,2]<=[8], dimensions={0}, use_global_device_ids=true
+  turned = f32[2,4]{1,0} collective-permute(x), channel_id=2, source_target_pairs={{0,0},{1,4},{2,1},{3,5},{4,2},{5,6},{6,3},{7,7}}
+  ROOT r = (f32[4,4]{1,0}, f32[2,4]{1,0}) tuple(all, turned)
+}""", [tensor(count(16, 4)), tensor(count(4, 16))], [tensor(count(16, 4)), tensor(count(16, 4))],
+     layouts="0 as [{a0, a1:(1)2}, {}], 1 as [{a1, a0}, {}]")
+
+case("indices_from_the_device_number", """
+HloModule m, num_partitions=4
+ENTRY main {
+  x = f32[8]{0} parameter(0), sharding={replicated}
+  id = u32[] partition-id()
+  n = s32[] convert(id)
+  two = s32[] constant(2)
+  first = s32[] multiply(n, two)
+  firsts = s32[2]{0} broadcast(first), dimensions={}
+  iota = s32[2]{0} iota(), iota_dimension=0
+  mine = s32[2]{0} add(iota, firsts)
+  wide = s32[2,8]{1,0} broadcast(mine), dimensions={0}
+  column = s32[2,8]{1,0} iota(), iota_dimension=1
+  same = pred[2,8]{1,0} compare(wide, column), direction=EQ
+  values = f32[2,8]{1,0} broadcast(x), dimensions={1}
+  zero = f32[] constant(0)
+  zeros = f32[2,8]{1,0} broadcast(zero), dimensions={}
+  ROOT r = f32[2,8]{1,0} select(same, values, zeros)
+}""", [tensor(count(8, start=1))],
+     [tensor([[i + 1 if i == j else 0 for j in range(8)] for i in range(8)])], layouts="0 as [{a0}, {}]")
+
+case("an_update_at_a_device's_place_is_not_whole", """
+HloModule m, num_partitions=2
+ENTRY main {
+  x = f32[2]{0} parameter(0), sharding={devices=[2]<=[2]}
+  cache = f32[4,2]{1,0} parameter(1), sharding={devices=[1,2]<=[2]}
+  row = f32[1,2]{1,0} reshape(x)
+  one = s32[] constant(1)
+  zero = s32[] constant(0)
+  ROOT r = f32[4,2]{1,0} dynamic-update-slice(cache, row, one, zero)
+}""", [tensor([9, 8, 7, 6]), tensor(count(4, 4))], [tensor([[0, 1, 2, 3], [9, 8, 7, 6], *count(2, 4, start=8)])],
+     layouts="0 as [{}, {a0}]")
+
+case("written_shardings_of_a_tuple", """
+HloModule m, num_partitions=2
+ENTRY main {
+  p = (f32[2]{0}, f32[2]{0}) parameter(0), sharding={{devices=[2]<=[2]}, {replicated}}
+  a = f32[2]{0} get-tuple-element(p), index=0
+  b = f32[2]{0} get-tuple-element(p), index=1
+  s = f32[2]{0} add(a, b)
+  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(s, b), sharding={{devices=[2]<=[2]}, {replicated}}
+}""", [tensor([1, 2, 3, 4]), tensor([10, 20])], [tensor([11, 22, 13, 24]), tensor([10, 20])])
+
+# ---- memory order
+
+case("bitcast_in_equal_tiles", """
+HloModule m
+ENTRY main {
+  x = f32[2,8,128]{2,1,0:T(8,128)} parameter(0)
+  ROOT r = f32[2,1,8,128]{3,2,1,0:T(8,128)S(1)} bitcast(x)
+}""",
+     [tensor(count(2, 8, 128))], [tensor(count(2, 1, 8, 128))])
+
+case("bitcast_between_tiles", """
+HloModule m
+ENTRY main {
+  x = f32[16,256]{1,0:T(8,128)} parameter(0)
+  ROOT r = f32[4096]{0:T(1024)} bitcast(x)
+}""", refuses="error[import_c8]: %r is a bitcast from f32[16,256]{1,0:T(8,128)} to f32[4096]{0:T(1024)}: "
+              "it rearranges elements in tiles, which is not followed")
+
+case("bitcast_turns_memory", """
+HloModule m
+ENTRY main {
+  x = f32[2,3]{0,1} parameter(0)
+  ROOT r = f32[3,2]{1,0} bitcast(x)
+}""", [tensor(count(2, 3))], [tensor([[0, 3], [1, 4], [2, 5]])])
+
+
+def run(*command):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def check(hostir, name, folder):
+    text, inputs, outputs, layouts, refuses, notes = CASES[name]
+    path = pathlib.Path(folder) / (name + (".hlo" if text.startswith("HloModule") else ".mlir"))
+    path.write_text(text)
+    status, said = run(hostir, "import", path, "-o", path.with_suffix(".hir"))
+    if refuses:
+        return "" if status != 0 and refuses in said else f"is not refused with {refuses!r}: {said}"
+    if status != 0:
+        return f"import ends with status {status}: {said}"
+    for wanted in (layouts, notes):
+        if wanted not in said:
+            return f"the import does not say {wanted!r}: {said}"
+    status, said = run(hostir, "fmt", "--check", path.with_suffix(".hir"))
+    if status != 0:
+        return f"the imported text is not canonical: {said}"
+    command = [hostir, "run", path, "--rtol", "1e-5", "--atol", "1e-5"]
+    for i, value in enumerate(inputs):
+        command += ["--input", f"{i}={value}"]
+    for i, value in enumerate(outputs):
+        command += ["--expect", f"{i}={value}"]
+    status, said = run(*command)
+    return "" if status == 0 else f"run ends with status {status}: {said[-1500:]}"
+
+
+def main():
+    hostir, names = sys.argv[1], sys.argv[2:] or list(CASES)
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        for name, wrong in zip(names, pool.map(lambda n: check(hostir, n, folder), names)):
+            if wrong:
+                failed += 1
+                print(f"FAILED: {name}: {wrong}")
+    print(f"{len(names) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
