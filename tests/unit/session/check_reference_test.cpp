@@ -89,6 +89,7 @@ TEST(Calibrate, FindsTheSimulatedMachine) {
   machine.launch_ns = 700;
   machine.memory_bandwidth_bytes_per_s = 2e9;
   machine.flops_per_s = {};
+  machine.product_ramp_flops = 1e4;
   machine.flops_per_s[static_cast<size_t>(DType::kBF16)] = 9e9;
   machine.flops_per_s[static_cast<size_t>(DType::kF32)] = 4e9;
   const Machine truth = machine;

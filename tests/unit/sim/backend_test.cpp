@@ -268,6 +268,7 @@ TEST(SimBackend, TimesWorkedOutByHand) {
   SimOptions options;
   options.machine.issue_ns = 10;
   options.machine.launch_ns = 100;
+  options.machine.product_ramp_flops = 0;
   Simulation run = start(kMlp, mlp_inputs(), options);
   ASSERT_TRUE(run.interpreter);
   run.interpreter->run();
