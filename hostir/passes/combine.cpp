@@ -209,7 +209,7 @@ class Combiner {
   std::optional<TaskIndex> join(TaskIndex call, TaskIndex t) {
     const auto found = std::find(order_.rbegin(), order_.rend(), call);
     const auto begin = static_cast<size_t>(std::next(found).base() - order_.begin());
-    const auto moved = dependents(begin);
+    const auto moved = tasks_to_move(begin);
     if (!moved) return std::nullopt;
     const double end_before = std::max(end_ns_, end_of(begin, t));
 
@@ -256,14 +256,24 @@ class Combiner {
     return std::nullopt;
   }
 
-  // The tasks from place `begin` on that depend on the one there; empty if the last one does.
-  std::optional<std::vector<bool>> dependents(size_t begin) {
+  // The tasks from place `begin` on that depend on the one there, and allocs and views that only
+  // those use: moved too, or buffers would be held long before they are used. Empty if the last
+  // task depends on the first.
+  std::optional<std::vector<bool>> tasks_to_move(size_t begin) {
     std::vector<bool> out(order_.size() - begin, false);
     marks_.resize(tasks_.size(), false);
     for (size_t p = begin; p < order_.size(); ++p) {
       const std::vector<TaskIndex>& before = tasks_[order_[p]].before;
       out[p - begin] = p == begin || std::any_of(before.begin(), before.end(),
                                                  [&](TaskIndex b) { return marks_[call_of(b)]; });
+      marks_[order_[p]] = out[p - begin];
+    }
+    const TaskIndex last = order_.back();
+    for (size_t p = order_.size(); p-- > begin && !out.back();) {
+      const CombineTask& task = tasks_[order_[p]];
+      if (out[p - begin] || task.engine != kNoEngine) continue;
+      const auto stays = [&](TaskIndex user) { return user <= last && !marks_[call_of(user)]; };
+      out[p - begin] = std::none_of(task.after.begin(), task.after.end(), stays);
       marks_[order_[p]] = out[p - begin];
     }
     for (size_t p = begin; p < order_.size(); ++p) marks_[order_[p]] = false;
@@ -346,7 +356,7 @@ class Combiner {
   Clocks now_ = {};
   std::vector<double> done_ns_;  // by task
   double end_ns_ = 0;
-  std::vector<bool> marks_;                             // by task; scratch of dependents()
+  std::vector<bool> marks_;                             // by task; scratch of tasks_to_move()
   std::map<std::string, std::vector<TaskIndex>> open_;  // by key_of(): calls to join
   bool is_combined_ = false;
 };

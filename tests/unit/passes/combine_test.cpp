@@ -75,6 +75,30 @@ TEST(Combine, GradientsOfOneStepAreOneCall) {
   EXPECT_NE(calls.explanation[2].sentence.find("%d0, %d1"), std::string::npos);
 }
 
+// The first product waits for the joint gather, so it needs no buffer before that.
+TEST(Combine, WhatMovesIsAllocatedLater) {
+  const auto lowered = lowered_text(R"(mesh @m = <dp=2>
+fusion @f(%x: tensor<4x8xf32> <@m, [{dp}, {}]>, %w: tensor<8x8xf32> <@m, [{dp}, {}]>,
+          %v: tensor<8x8xf32> <@m, [{dp}, {}]>) -> (tensor<4x8xf32> <@m, [{dp}, {}]>) {
+  %wg = reshard %w <@m, [{}, {}]>
+  %h = matmul %x, %wg
+  %t = tanh %h
+  %vg = reshard %v <@m, [{}, {}]>
+  %y = matmul %t, %vg
+  return %y
+})",
+                                    {});
+  ASSERT_TRUE(lowered);
+  const Function& host = *lowered->program.find_function(lowered->function);
+  std::vector<std::string> before;
+  for (const InstrId id : host.region(host.body).instructions) {
+    const Instruction& i = host.instr(id);
+    if (i.kind == OpKind::group) break;
+    if (i.kind == OpKind::alloc) before.push_back(host.value(i.results.front()).name);
+  }
+  EXPECT_EQ(before, (std::vector<std::string>{"wg", "vg"}));
+}
+
 TEST(Combine, CanBeLeftOut) {
   EXPECT_EQ(calls_of(gradients(3, 4, 8), {LowerPhase::kCombined}).text,
             "all_reduce all_reduce all_reduce");
