@@ -5,14 +5,8 @@
 // are gathered and moved. With homes, an axis cuts nothing else in the ops that have one of them:
 // if the batch is the home, parameters are gathered where they are used, and their gradients are
 // reduce-scattered.
-//   1. Dimensions that share a factor of a rule form a class: the batch, the features, ...
-//   2. An axis with annotations in two classes that meet in one op has a conflict.
-//   3. For each such axis, each of the classes with most elements is tried as its home, together
-//      with all others that do not meet it or each other (the heads and the hidden features). The
-//      fusion, or the first ops of a long one, is propagated and resharded, and its moves and work
-//      are added up, also with one start for moves that can share a call.
-//   4. The cheapest wins. No home is tried first, and wins if all others are about as expensive.
 // Ops without a home are free: an optimiser works on the parts of parameters as they are held.
+// home_search.h chooses the homes.
 #pragma once
 
 #include <compare>
@@ -21,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "hostir/ir/axes.h"
 #include "hostir/ops/sharding_rule.h"
-#include "hostir/passes/mesh_moves.h"
 
 namespace hostir {
 
@@ -47,12 +41,5 @@ class AxisHomes {
   std::vector<std::string> axes_;
   std::vector<std::vector<uint32_t>> homes_of_;  // by tensor and dimension: a bit for each axis
 };
-
-/// The homes with which `fusion` costs least; none if it has values on several meshes or the user
-/// gave priorities to annotations. `fusion` is
-/// the input of propagate(). Errors: those of the sharding rules.
-Expected<AxisHomes> cheapest_homes(const Program& program, const Function& fusion,
-                                   const std::string& mesh, MeshMoves& moves,
-                                   std::span<const std::string> keep);
 
 }  // namespace hostir

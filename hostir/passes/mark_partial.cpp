@@ -7,16 +7,17 @@
 
 namespace hostir {
 
-void mark_partial(const Program& program, Function& f, const std::vector<bool>& annotated,
-                  Explanation& explanation) {
+void mark_partial(const Program& program, Function& f, const std::vector<PropagationEdge>& edges,
+                  const std::vector<bool>& annotated, Explanation& explanation) {
   uint32_t number = 0;
   for (const InstrId id : body_of(f)) {
     const Instruction& i = f.instr(id);
-    ++number;
     const OpRecord& op = record(i.kind);
-    if (is_terminator(i) || op.rule == nullptr || op.shape == OpShape::kPointwise) continue;
-    const auto rule = rule_of(program, f, i);
-    if (!rule || rule->reduction.empty()) continue;
+    if (is_terminator(i)) break;
+    const PropagationEdge& edge = edges[number++];  // every op has one
+    if (op.rule == nullptr || op.shape == OpShape::kPointwise) continue;
+    const std::shared_ptr<const ShardingRule>& rule = edge.rule;
+    if (rule->reduction.empty()) continue;
     const BoundCall bound(program, f, i);
     if (op.needs_expand != nullptr && op.needs_expand(bound.call)) continue;
     const Mesh& mesh = *program.find_mesh(tensor_type(f, i.results.front()).sharding->mesh);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -111,22 +112,41 @@ Function taken(LowerState& s) {
   return out;
 }
 
+void append(Explanation records, Explanation& to) {
+  to.insert(to.end(), std::make_move_iterator(records.begin()),
+            std::make_move_iterator(records.end()));
+}
+
 Expected<void> propagate_shardings(LowerState& s) {
   s.bound = s.function();
   HOSTIR_ASSIGN_OR_RETURN(Function bordered, with_mesh_borders(taken(s)));
   const auto early = [](const OpRecord& op) { return op.expand_blocks == nullptr; };
   HOSTIR_ASSIGN_OR_RETURN(Function simple,
                           expand_composites(std::move(bordered), Origins::kNoted, early));
+  HOSTIR_ASSIGN_OR_RETURN(const auto edges, propagation_edges(s.out.program, simple));
   HOSTIR_ASSIGN_OR_RETURN(
-      s.homes, cheapest_homes(s.out.program, simple, s.out.mesh, *s.moves, s.options.keep));
-  HOSTIR_ASSIGN_OR_RETURN(s.function(), propagate(s.out.program, std::move(simple), s.out.mesh,
-                                                  s.out.explanation, s.homes));
+      s.homes, cheapest_homes(s.out.program, simple, edges, s.out.mesh, *s.moves, s.options.keep));
+  if (s.homes.tried) {
+    s.function() = std::move(s.homes.tried->propagated);
+    append(std::move(s.homes.tried->propagation), s.out.explanation);
+  } else {
+    s.function() = propagate(s.out.program, std::move(simple), edges, s.out.mesh, s.out.explanation,
+                             s.homes.homes);
+  }
   return {};
 }
 
 Expected<void> reshard(LowerState& s) {
-  HOSTIR_ASSIGN_OR_RETURN(s.resharded, insert_reshards(s.out.program, taken(s), *s.moves,
-                                                       s.options.keep, s.out.explanation, s.homes));
+  Function propagated = taken(s);
+  if (s.homes.tried) {
+    s.resharded = std::move(s.homes.tried->resharded);
+    append(std::move(s.homes.tried->resharding), s.out.explanation);
+    s.homes.tried.reset();
+  } else {
+    HOSTIR_ASSIGN_OR_RETURN(
+        s.resharded, insert_reshards(s.out.program, std::move(propagated), *s.moves, s.options.keep,
+                                     s.out.explanation, s.homes.homes));
+  }
   s.resharded.function = compacted(std::move(s.resharded.function));
   s.out.sharded = s.resharded.function;
   if (s.is_shown(LowerPhase::kSharded)) s.function() = s.resharded.function;

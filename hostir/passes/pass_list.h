@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "hostir/passes/home_search.h"
 #include "hostir/passes/lower.h"
 #include "hostir/passes/mesh_moves.h"
 #include "hostir/passes/reshard.h"
@@ -23,7 +24,7 @@ struct LowerState {
   Function bound;              // the fusion with sizes, from `propagated` to `kernels`
   MeshMoves* moves = nullptr;  // plans and costs on the fusion's meshes: own_moves or an option
   std::unique_ptr<MeshMoves> own_moves;
-  AxisHomes homes;      // from `propagated` to `sharded`
+  ChosenHomes homes;    // from `propagated` to `sharded`
   Resharded resharded;  // the output of `sharded`, then of `steps`
   Program before_kernels;
   Segments segments;

@@ -158,13 +158,13 @@ class Propagation {
     const Party& tensor = tensors_[e.tensors[t]];
     if (known.changes == tensor.changes + 1) return known;
     known.changes = tensor.changes + 1;
-    known.all = project(mesh_, e.rule, e.factors_of(t), tensor.dims);
+    known.all = project(mesh_, *e.rule, e.factors_of(t), tensor.dims);
     if (priority_ == last_priority_) return known;
     std::vector<DimSharding> dims = tensor.dims;
     for (DimSharding& d : dims) {
       if (d.priority > priority_) d.axes.clear();
     }
-    known.offered = project(mesh_, e.rule, e.factors_of(t), dims);
+    known.offered = project(mesh_, *e.rule, e.factors_of(t), dims);
     return known;
   }
 
@@ -219,7 +219,7 @@ class Propagation {
     AxisList out;
     for (size_t t = 0; t < e.tensors.size(); ++t) {
       const FactorAxes& axes = offered(e, t);
-      for (int g = 0; g < e.rule.factor_count(); ++g) {
+      for (int g = 0; g < e.rule->factor_count(); ++g) {
         if (g == f) continue;
         const AxisList& theirs = axes[static_cast<size_t>(g)];
         out.insert(out.end(), theirs.begin(), theirs.end());
@@ -244,7 +244,7 @@ class Propagation {
   }
 
   std::vector<int> factor_order(const PropagationEdge& e) const {
-    std::vector<int> order(static_cast<size_t>(e.rule.factor_count()));
+    std::vector<int> order(static_cast<size_t>(e.rule->factor_count()));
     std::iota(order.begin(), order.end(), 0);
     std::vector<std::pair<double, double>> weight;
     for (const int f : order) weight.push_back(source_weight(e, f));
@@ -296,7 +296,7 @@ class Propagation {
   void update_anew(const PropagationEdge& e, int round, Strategy strategy) {
     const Directions go = directions(e, round);
     for (const int f : factor_order(e)) {
-      if (e.rule.must_replicate(f)) continue;
+      if (e.rule->must_replicate(f)) continue;
       if (round < 3 && !(e.in_operands(f) && e.in_results(f))) continue;
       AxisList axes = allowed(e, f, go);
       if (strategy == Strategy::kBasic) {
@@ -343,7 +343,7 @@ class Propagation {
     const AxisList more = prefix_avoiding(mesh_, suffix_after(mesh_, axes, current), used);
     if (more.empty()) return;
     current = joined(mesh_, current, more);
-    const std::vector<DimSharding> dims = assemble(mesh_, e.rule, factors, mine);
+    const std::vector<DimSharding> dims = assemble(mesh_, *e.rule, factors, mine);
     for (size_t d = 0; d < dims.size(); ++d) {
       const DimSharding& old = tensor.dims[d];
       if (!old.open || dims[d].axes == old.axes) continue;
@@ -429,8 +429,9 @@ Party tensor_from(const std::string& name, const Type& type) {
 
 }  // namespace
 
-Expected<Function> propagate(const Program& program, Function fusion, const std::string& mesh_name,
-                             Explanation& explanation, const AxisHomes& homes) {
+Function propagate(const Program& program, Function fusion,
+                   const std::vector<PropagationEdge>& edges, const std::string& mesh_name,
+                   Explanation& explanation, const AxisHomes& homes) {
   std::vector<Party> tensors;
   std::vector<bool> annotated;
   for (const Value& v : fusion.values) {
@@ -445,10 +446,6 @@ Expected<Function> propagate(const Program& program, Function fusion, const std:
     }
   }
   for (const ResultDecl& r : fusion.results) tensors.push_back(tensor_from(r.name, r.type));
-  HOSTIR_ASSIGN_OR_RETURN(auto edges, propagation_edges(program, fusion));
-  if (!homes.empty()) {
-    for (PropagationEdge& e : edges) e.barred = homes.barred(e.rule, e.tensors);
-  }
   const ValueMeshes meshes = value_meshes(fusion);
   const auto mesh_of = [&](size_t tensor) -> const std::string& {
     const bool is_value = tensor < fusion.values.size();
@@ -459,9 +456,11 @@ Expected<Function> propagate(const Program& program, Function fusion, const std:
   };
   // Only a reshard has tensors on two meshes; axes mean nothing beyond their mesh.
   std::map<std::string, std::vector<PropagationEdge>> by_mesh;
-  for (PropagationEdge& e : edges) {
+  for (const PropagationEdge& e : edges) {
     const std::string& mesh = mesh_of(e.tensors.back());
-    if (mesh_of(e.tensors.front()) == mesh) by_mesh[mesh].push_back(std::move(e));
+    if (mesh_of(e.tensors.front()) != mesh) continue;
+    PropagationEdge& mine = by_mesh[mesh].emplace_back(e);
+    if (!homes.empty()) mine.barred = homes.barred(*e.rule, e.tensors);
   }
   SourceUses sources(fusion, annotated);
   for (auto& [mesh, its_edges] : by_mesh) {
@@ -491,7 +490,7 @@ Expected<Function> propagate(const Program& program, Function fusion, const std:
     if (sharding_of(fusion.results[r].type) == nullptr) continue;
     write(fusion.results[r].type, fusion.values.size() + r);
   }
-  mark_partial(program, fusion, annotated, explanation);
+  mark_partial(program, fusion, edges, annotated, explanation);
   return fusion;
 }
 

@@ -25,13 +25,14 @@
 
 #include "hostir/passes/axis_homes.h"
 #include "hostir/passes/explain.h"
+#include "hostir/passes/propagation_edges.h"
 
 namespace hostir {
 
-/// `mesh` must exist in the program, and every sharding in the fusion must be on it. `homes` are of
-/// this fusion.
-/// Errors: those of the ops' sharding rules.
-Expected<Function> propagate(const Program& program, Function fusion, const std::string& mesh,
-                             Explanation& explanation, const AxisHomes& homes = {});
+/// `mesh` must exist in the program, and every sharding in the fusion must be on it. `edges` and
+/// `homes` are of this fusion.
+Function propagate(const Program& program, Function fusion,
+                   const std::vector<PropagationEdge>& edges, const std::string& mesh,
+                   Explanation& explanation, const AxisHomes& homes = {});
 
 }  // namespace hostir

@@ -9,14 +9,14 @@ namespace hostir {
 
 namespace {
 
-ShardingRule identity_rule(const Shape& shape) {
+std::shared_ptr<const ShardingRule> identity_rule(const Shape& shape) {
   ShardingRule rule;
   rule.factor_sizes.assign(shape.begin(), shape.end());
   ShardingRule::TensorFactors dims;
   for (size_t d = 0; d < shape.size(); ++d) dims.push_back({static_cast<int>(d)});
   rule.operands = {dims};
   rule.results = {dims};
-  return rule;
+  return std::make_shared<const ShardingRule>(std::move(rule));
 }
 
 class EdgeBuilder {
@@ -42,7 +42,8 @@ class EdgeBuilder {
   Expected<void> add_op_edge(const Instruction& i, uint32_t number) {
     PropagationEdge e;
     if (record(i.kind).rule != nullptr) {
-      HOSTIR_ASSIGN_OR_RETURN(e.rule, rule_of(program_, fusion_, i));
+      HOSTIR_ASSIGN_OR_RETURN(ShardingRule rule, rule_of(program_, fusion_, i));
+      e.rule = std::make_shared<const ShardingRule>(std::move(rule));
       e.shape = record(i.kind).shape;
     } else {
       e.rule = identity_rule(tensor_type(fusion_, i.results.front()).shape);  // a reshard
@@ -89,18 +90,18 @@ bool in_any(const std::vector<ShardingRule::TensorFactors>& tensors, int factor)
 
 }  // namespace
 
-bool PropagationEdge::in_operands(int factor) const { return in_any(rule.operands, factor); }
-bool PropagationEdge::in_results(int factor) const { return in_any(rule.results, factor); }
+bool PropagationEdge::in_operands(int factor) const { return in_any(rule->operands, factor); }
+bool PropagationEdge::in_results(int factor) const { return in_any(rule->results, factor); }
 
 bool PropagationEdge::passes_through() const {
   if (shape == OpShape::kIndexed) {
     // All other operands are scalars (dynamic_slice), or nothing is looked up in parts.
-    const bool scalars = std::all_of(rule.operands.begin() + 1, rule.operands.end(),
+    const bool scalars = std::all_of(rule->operands.begin() + 1, rule->operands.end(),
                                      [](const auto& tensor) { return tensor.empty(); });
-    return scalars || rule.reduction.empty();
+    return scalars || rule->reduction.empty();
   }
   if (shape != OpShape::kPointwise && shape != OpShape::kBroadcast) return false;
-  for (int f = 0; f < rule.factor_count(); ++f) {
+  for (int f = 0; f < rule->factor_count(); ++f) {
     if (!in_operands(f) || !in_results(f)) return false;
   }
   return true;
@@ -108,7 +109,7 @@ bool PropagationEdge::passes_through() const {
 
 bool PropagationEdge::widens() const {
   if (shape != OpShape::kBroadcast) return false;
-  for (int f = 0; f < rule.factor_count(); ++f) {
+  for (int f = 0; f < rule->factor_count(); ++f) {
     if (!in_operands(f)) return true;
   }
   return false;

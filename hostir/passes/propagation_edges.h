@@ -2,6 +2,7 @@
 // values paired with their declarations.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,8 @@ namespace hostir {
 
 /// An op, or a returned value paired with its declaration.
 struct PropagationEdge {
-  ShardingRule rule;
-  std::vector<size_t> tensors;  // operands, then results
+  std::shared_ptr<const ShardingRule> rule;  // shared by copies
+  std::vector<size_t> tensors;               // operands, then results
   size_t operand_count = 0;
   OpShape shape = OpShape::kPointwise;
   bool single_use = false;  // every operand has a single use
@@ -22,7 +23,7 @@ struct PropagationEdge {
 
   /// The factors of operand or result `t`, an index into `tensors`.
   const ShardingRule::TensorFactors& factors_of(size_t t) const {
-    return t < operand_count ? rule.operands[t] : rule.results[t - operand_count];
+    return t < operand_count ? rule->operands[t] : rule->results[t - operand_count];
   }
   bool in_operands(int factor) const;
   bool in_results(int factor) const;

@@ -33,7 +33,7 @@ void append_axes_to_key(const AxisList& axes, std::string& key) {
 
 uint32_t PropagationMemory::kind_of(const PropagationEdge& edge, std::span<const double> elems) {
   std::string key;
-  const ShardingRule& rule = edge.rule;
+  const ShardingRule& rule = *edge.rule;
   append_tensors(rule.operands, key);
   append_tensors(rule.results, key);
   append_list(rule.reduction, key);

@@ -1,0 +1,24 @@
+// What a fusion with reshards costs: its moves and its work, on the rank that has most.
+//
+// Times are those of the machine's model, added up: nothing overlaps. Where some collectives can
+// share a call, their starts count once in `shared_ns`. Prices are compared, never shown.
+#pragma once
+
+#include "hostir/passes/mesh_moves.h"
+
+namespace hostir {
+
+struct Price {
+  double ns = 0;
+  double shared_ns = 0;  // where moves that can share a call have one start,
+  double moves_ns = 0;   // and its part for moves
+  double bytes = 0;      // over one rank's links
+  /// On fast links, the time of a gather is close to that of other choices, and a model of time is
+  /// not that exact. So what is worth more saves both time and bytes, or very much of one of them.
+  bool is_worth_more_than(const Price& other) const;
+};
+
+/// `fusion` is the output of insert_reshards(); `moves` must have its meshes.
+Price price_of(const Program& program, const Function& fusion, MeshMoves& moves);
+
+}  // namespace hostir

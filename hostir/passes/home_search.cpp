@@ -1,0 +1,300 @@
+#include "hostir/passes/home_search.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "hostir/ops/value_meshes.h"
+#include "hostir/passes/fusion_info.h"
+#include "hostir/passes/fusion_price.h"
+#include "hostir/passes/propagate.h"
+
+namespace hostir {
+
+namespace {
+
+constexpr size_t kMaxHomesTried = 3;  // per axis
+constexpr size_t kMaxOpsTried = 400;  // the first ones stand for all: layers repeat
+
+const Type& type_of(const Function& fusion, size_t tensor) {
+  const size_t values = fusion.values.size();
+  return tensor < values ? fusion.values[tensor].type : fusion.results[tensor - values].type;
+}
+
+// True if the user said in which order annotations count.
+bool has_priorities(const Function& fusion) {
+  for (size_t t = 0; t < fusion.values.size() + fusion.results.size(); ++t) {
+    const Sharding* s = sharding_of(type_of(fusion, t));
+    if (s == nullptr) continue;
+    if (std::any_of(s->dims.begin(), s->dims.end(), [](const auto& d) { return d.priority > 0; }))
+      return true;
+  }
+  return false;
+}
+
+// Classes of dimensions that share factors.
+class DimClasses {
+ public:
+  DimClasses(const Function& fusion, const std::vector<PropagationEdge>& edges) {
+    size_t dims = 0;
+    for (size_t t = 0; t < fusion.values.size() + fusion.results.size(); ++t) {
+      first_.push_back(dims);
+      dims += shape_of(type_of(fusion, t)).size();
+    }
+    first_.push_back(dims);
+    parent_.resize(dims);
+    std::iota(parent_.begin(), parent_.end(), size_t{0});
+    for (const PropagationEdge& e : edges) join(e);
+  }
+
+  size_t of(size_t tensor, size_t dim) const { return root(first_[tensor] + dim); }
+
+  std::set<size_t> of_edge(const PropagationEdge& e) const {
+    std::set<size_t> out;
+    for (size_t t = 0; t < e.tensors.size(); ++t) {
+      for (size_t d = 0; d < e.factors_of(t).size(); ++d) out.insert(of(e.tensors[t], d));
+    }
+    return out;
+  }
+
+  // The dimensions of these classes.
+  std::vector<AxisHomes::Dim> members(const std::set<size_t>& classes) const {
+    std::vector<AxisHomes::Dim> out;
+    for (size_t t = 0; t + 1 < first_.size(); ++t) {
+      for (size_t d = 0; first_[t] + d < first_[t + 1]; ++d) {
+        if (classes.contains(of(t, d))) out.push_back({t, d});
+      }
+    }
+    return out;
+  }
+
+ private:
+  void join(const PropagationEdge& e) {
+    std::vector<size_t> seen(static_cast<size_t>(e.rule->factor_count()), SIZE_MAX);
+    for (size_t t = 0; t < e.tensors.size(); ++t) {
+      const ShardingRule::TensorFactors& factors = e.factors_of(t);
+      for (size_t d = 0; d < factors.size(); ++d) {
+        if (factors[d].empty()) continue;
+        // Several factors are one dimension merged from several: the major one is cut first.
+        size_t& first = seen[static_cast<size_t>(factors[d].front())];
+        const size_t mine = of(e.tensors[t], d);
+        if (first == SIZE_MAX) first = mine;
+        parent_[mine] = root(first);
+      }
+    }
+    for (const ShardingRule::Shift& shift : e.rule->shifts) {
+      const size_t from = seen[static_cast<size_t>(shift.from)];
+      const size_t to = seen[static_cast<size_t>(shift.to)];
+      if (from != SIZE_MAX && to != SIZE_MAX) parent_[root(from)] = root(to);
+    }
+  }
+
+  size_t root(size_t at) const {
+    while (parent_[at] != at) at = parent_[at] = parent_[parent_[at]];
+    return at;
+  }
+
+  std::vector<size_t> first_;  // by tensor: its first dimension in parent_
+  mutable std::vector<size_t> parent_;
+};
+
+class HomeSearch {
+ public:
+  // `used`: the only mesh that the fusion names; `mesh` may have more ranks.
+  HomeSearch(const Program& program, const Function& fusion,
+             const std::vector<PropagationEdge>& edges, const std::string& mesh, const Mesh& used,
+             MeshMoves& moves, std::span<const std::string> kept)
+      : program_(program),
+        fusion_(fusion),
+        edges_(edges),
+        mesh_(mesh),
+        used_(used),
+        moves_(moves),
+        keep_(kept.begin(), kept.end()) {}
+
+  Expected<ChosenHomes> run() {
+    const DimClasses classes(fusion_, edges_);
+    note_annotations(classes);
+    note_conflicts(classes);
+    ChosenHomes best;
+    if (conflicts_.empty()) return best;
+    weigh(classes);
+    if (body_of(fusion_).size() > kMaxOpsTried) HOSTIR_TRY(take_first_ops());
+    HOSTIR_ASSIGN_OR_RETURN(best.tried, with(best.homes));
+    Price least = price(*best.tried);
+    for (const auto& [axis, conflicts] : conflicts_) {
+      const AxisHomes before = best.homes;
+      for (const std::set<size_t>& homes : sets_to_try(conflicts)) {
+        AxisHomes more = before;
+        more.add(axis, classes.members(homes));
+        HOSTIR_ASSIGN_OR_RETURN(TriedHomes tried, with(more));
+        const Price its = price(tried);
+        if (!its.is_worth_more_than(least)) continue;
+        best = {std::move(more), std::move(tried)};
+        least = its;
+      }
+    }
+    if (first_ops_) best.tried.reset();
+    return best;
+  }
+
+ private:
+  using Conflicts = std::map<size_t, std::set<size_t>>;  // by class: those that it meets in an op
+
+  void note_annotations(const DimClasses& classes) {
+    for (size_t t = 0; t < fusion_.values.size() + fusion_.results.size(); ++t) {
+      const Sharding* s = sharding_of(type_of(fusion_, t));
+      for (size_t d = 0; s != nullptr && d < s->dims.size(); ++d) {
+        for (const AxisRef& axis : s->dims[d].axes) {
+          if (used_.axis_size(axis) < 2) continue;
+          annotated_[axis.name].insert(classes.of(t, d));
+        }
+      }
+    }
+  }
+
+  void note_conflicts(const DimClasses& classes) {
+    std::erase_if(annotated_, [](const auto& each) { return each.second.size() < 2; });
+    if (annotated_.empty()) return;
+    for (const PropagationEdge& e : edges_) {
+      const std::set<size_t> all = classes.of_edge(e);
+      for (const auto& [axis, its] : annotated_) {
+        std::set<size_t> met;
+        std::copy_if(all.begin(), all.end(), std::inserter(met, met.end()),
+                     [&its = its](size_t c) { return its.contains(c); });
+        for (const size_t a : met) {
+          for (const size_t b : met) {
+            if (a != b) conflicts_[axis][a].insert(b);
+          }
+        }
+      }
+    }
+  }
+
+  // A class counts as much as the computed values that it cuts.
+  void weigh(const DimClasses& classes) {
+    for (size_t v = 0; v < fusion_.values.size(); ++v) {
+      if (!fusion_.values[v].defined_by.valid()) continue;
+      const Shape& shape = shape_of(fusion_.values[v].type);
+      const double elems = largest_local_elems(Mesh(), shape, Sharding());
+      for (size_t d = 0; d < shape.size(); ++d) weight_[classes.of(v, d)] += elems;
+    }
+  }
+
+  // For each of the most important classes, it and all others that meet none of the set.
+  std::vector<std::set<size_t>> sets_to_try(const Conflicts& conflicts) const {
+    std::vector<size_t> order;
+    for (const auto& [c, met] : conflicts) order.push_back(c);
+    const auto weight = [&](size_t c) {
+      const auto at = weight_.find(c);
+      return at == weight_.end() ? 0.0 : at->second;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return weight(a) > weight(b); });
+    std::vector<std::set<size_t>> out;
+    for (const size_t first : order) {
+      if (out.size() == kMaxHomesTried) break;
+      std::set<size_t> homes = {first};
+      std::set<size_t> met = conflicts.at(first);
+      for (const size_t c : order) {
+        if (met.contains(c) || !homes.insert(c).second) continue;
+        met.insert(conflicts.at(c).begin(), conflicts.at(c).end());
+      }
+      if (std::find(out.begin(), out.end(), homes) == out.end()) out.push_back(std::move(homes));
+    }
+    return out;
+  }
+
+  // The first ops as a fusion without results; what others use of them is kept.
+  Expected<void> take_first_ops() {
+    Function& f = first_ops_.emplace(fusion_);
+    std::vector<InstrId>& body = f.regions[f.body.index].instructions;
+    std::vector<bool> is_used(f.values.size(), false);
+    for (size_t i = kMaxOpsTried; i < body.size(); ++i) {
+      for (const Operand& o : f.instr(body[i]).operands) {
+        if (o.value.valid()) is_used[o.value.index] = true;
+      }
+    }
+    const InstrId end = body.back();
+    body.resize(kMaxOpsTried);
+    for (const InstrId id : body) {
+      for (const ValueId r : f.instr(id).results) {
+        if (is_used[r.index]) keep_.push_back(f.value(r).name);
+      }
+    }
+    body.push_back(end);
+    f.instr(end).operands.clear();
+    f.results.clear();
+    drop_later_values(f);
+    HOSTIR_ASSIGN_OR_RETURN(first_edges_, propagation_edges(program_, f));
+    return {};
+  }
+
+  // Values and instructions that the body no longer mentions would be copied for every price. Ids
+  // must stay, so only those after the last mentioned one go.
+  static void drop_later_values(Function& f) {
+    size_t values = 0;
+    const auto mention = [&](ValueId v) {
+      if (v.valid()) values = std::max<size_t>(values, v.index + 1);
+    };
+    for (const Parameter& p : f.params) mention(p.value);
+    size_t instructions = 0;
+    std::vector<InstrId>& body = f.region(f.body).instructions;
+    for (const InstrId id : body) {
+      for (const Operand& o : f.instr(id).operands) mention(o.value);
+      for (const ValueId r : f.instr(id).results) mention(r);
+      if (id != body.back()) instructions = std::max<size_t>(instructions, id.index + 1);
+    }
+    f.values.resize(values);
+    const auto is_later = [&](const Value& v) {
+      return v.defined_by.valid() && v.defined_by.index >= instructions;
+    };
+    if (body.back().index < instructions || std::any_of(f.values.begin(), f.values.end(), is_later))
+      return;
+    const InstrId end(static_cast<uint32_t>(instructions));
+    f.instructions[end.index] = Instruction(f.instr(body.back()));
+    f.instructions.resize(instructions + 1);
+    body.back() = end;
+  }
+
+  Expected<TriedHomes> with(const AxisHomes& homes) {
+    TriedHomes out;
+    out.propagated = propagate(program_, first_ops_ ? *first_ops_ : fusion_,
+                               first_ops_ ? first_edges_ : edges_, mesh_, out.propagation, homes);
+    HOSTIR_ASSIGN_OR_RETURN(out.resharded, insert_reshards(program_, Function(out.propagated),
+                                                           moves_, keep_, out.resharding, homes));
+    return out;
+  }
+
+  Price price(const TriedHomes& tried) {
+    return price_of(program_, tried.resharded.function, moves_);
+  }
+
+  const Program& program_;
+  const Function& fusion_;
+  const std::vector<PropagationEdge>& edges_;
+  const std::string& mesh_;
+  const Mesh& used_;
+  MeshMoves& moves_;
+  std::vector<std::string> keep_;
+  std::optional<Function> first_ops_;                  // if the fusion has too many to try them all
+  std::vector<PropagationEdge> first_edges_;           // of first_ops_
+  std::map<std::string, std::set<size_t>> annotated_;  // by axis: classes
+  std::map<std::string, Conflicts> conflicts_;         // by axis
+  std::map<size_t, double> weight_;                    // by class
+};
+
+}  // namespace
+
+Expected<ChosenHomes> cheapest_homes(const Program& program, const Function& fusion,
+                                     const std::vector<PropagationEdge>& edges,
+                                     const std::string& mesh, MeshMoves& moves,
+                                     std::span<const std::string> keep) {
+  const std::vector<std::string> used = value_meshes(fusion).used;
+  if (used.size() != 1 || has_priorities(fusion)) return ChosenHomes();
+  return HomeSearch(program, fusion, edges, mesh, *program.find_mesh(used.front()), moves, keep)
+      .run();
+}
+
+}  // namespace hostir
