@@ -6,10 +6,11 @@
 #include <array>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "hostir/api/backends.h"
-#include "hostir/api/plan_placement.h"
+#include "hostir/api/plan_layers.h"
+#include "hostir/api/plan_order.h"
+#include "hostir/api/plan_workers.h"
 #include "hostir/ops/apply.h"
 #include "hostir/ops/differentiate.h"
 #include "hostir/ops/value_meshes.h"
@@ -24,7 +25,6 @@ constexpr size_t kLeastAxes = 2;
 constexpr std::array<size_t, 2> kSearchedLayers = {2, 4};
 constexpr size_t kMoreLayers = 8;   // for plans that may be the best
 constexpr size_t kTriedAgain = 16;  // with more cuts than this, each round drops the worse half
-constexpr double kEqualTimes = 1e-3;
 
 // A cut into more parts than there are elements leaves ranks without work.
 bool can_cut(const TensorType& tensor, size_t dim, int64_t parts) {
@@ -42,12 +42,14 @@ class Planner {
     HOSTIR_ASSIGN_OR_RETURN(const SizeBindings sizes,
                             interp::sizes_from_inputs(function(), request_.arguments.inputs,
                                                       request_.arguments.options.sizes));
-    predictor_.emplace(request_.backend, sizes, Predictor::Ranks::kOneForAll,
-                       request_.arguments.options.overlap);
+    workers_.emplace(PredictorOptions{.request = request_.backend,
+                                      .sizes = sizes,
+                                      .overlap = request_.arguments.options.overlap});
     HOSTIR_TRY(shorten());
     choose_mesh();
     for (const MeshAxes& axes : meshes()) {
-      if (is_written_for(axes)) evaluate(axes, {}, /*as_written=*/true);
+      workers_->forget_meshes();
+      if (is_written_for(axes)) evaluate({{.axes = axes, .as_written = true}});
       descend(axes);
     }
     if (plans_.empty() && error_) return tl::unexpected(std::move(*error_));
@@ -56,58 +58,66 @@ class Planner {
     for (auto& [key, plan] : plans_) out.found.push_back(plan);
     HOSTIR_TRY(put_best_first(out.found));
     const Plan best = out.found.front();
-    for (size_t i = 0; i < best.cuts.size() && !best.as_written; ++i) {
-      std::vector<PlanCut> others = best.cuts;
-      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-      const Plan* plan = evaluate(best.axes, others, false);
-      if (plan == nullptr) continue;
-      out.without.push_back({best.cuts[i], *plan});
-      if (!can_refine(*plan)) continue;
-      HOSTIR_ASSIGN_OR_RETURN(out.without.back().plan, refined(*plan));
-    }
+    HOSTIR_ASSIGN_OR_RETURN(out.without, without_each_cut(best));
     out.candidates = tried_.size();
     return out;
   }
 
  private:
-  // A strict weak order, unlike preferred_plan(), which calls close times equal.
-  static bool is_ranked_before(const Plan& a, const Plan& b) {
-    if (a.fits != b.fits) return a.fits;
-    if (!a.fits) return a.peak_bytes < b.peak_bytes;
-    return std::tie(a.time_ns, a.peak_bytes) < std::tie(b.time_ns, b.peak_bytes);
-  }
+  // A program to predict: with cuts on a mesh, or as written.
+  struct Candidate {
+    MeshAxes axes;
+    std::vector<PlanCut> cuts;
+    bool as_written = false;
+  };
 
-  // Different cuts may propagate to the same shardings, and meshes may differ only in the names of
-  // their axes.
-  static void drop_equal(std::vector<Plan>& plans) {
-    std::set<std::tuple<bool, int64_t, int64_t, std::string>> known;
-    std::erase_if(plans, [&](const Plan& plan) {
-      return !known
-                  .insert({plan.as_written, plan.time_ns, plan.peak_bytes,
-                           placement_text(plan.axes, plan.shardings)})
-                  .second;
-    });
-  }
-
-  // Repeats until the best plan has been predicted with all layers.
+  // Repeats until the best plan has been predicted with all layers. Of plans that are about as
+  // good, one will do: the others would follow one by one.
   Expected<void> put_best_first(std::vector<Plan>& plans) {
     while (true) {
       std::stable_sort(plans.begin(), plans.end(), is_ranked_before);
       drop_equal(plans);
       std::vector<const Plan*> all;
       for (const Plan& plan : plans) all.push_back(&plan);
-      const auto best = plans.begin() + static_cast<std::ptrdiff_t>(preferred_plan(all));
+      auto best = plans.begin() + static_cast<std::ptrdiff_t>(preferred_plan(all));
+      const auto known = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
+        return plan.exact && is_as_good(plan, *best);
+      });
+      if (known != plans.end()) best = known;
       std::rotate(plans.begin(), best, best + 1);
       Plan& first = plans.front();
       if (first.exact) return {};
       if (can_refine(first)) {
-        HOSTIR_ASSIGN_OR_RETURN(first, refined(first));
+        HOSTIR_ASSIGN_OR_RETURN(first, refined(workers_->own(), first));
         continue;
       }
-      HOSTIR_ASSIGN_OR_RETURN(
-          first, predict(*request_.arguments.program, first.axes, first.cuts, first.as_written));
+      HOSTIR_ASSIGN_OR_RETURN(first, exact(workers_->own(), of(first)));
     }
   }
+
+  Expected<std::vector<PlanWithout>> without_each_cut(const Plan& best) {
+    std::vector<Candidate> candidates;
+    for (size_t i = 0; i < best.cuts.size() && !best.as_written; ++i) {
+      candidates.push_back(of(best));
+      std::vector<PlanCut>& cuts = candidates.back().cuts;
+      cuts.erase(cuts.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    const std::vector<const Plan*> plans = evaluate(candidates);
+    std::vector<PlanWithout> out;
+    for (size_t i = 0; i < plans.size(); ++i) {
+      if (plans[i] != nullptr) out.push_back({best.cuts[i], *plans[i]});
+    }
+    std::vector<Expected<Plan>> better(out.size());
+    workers_->for_each(out.size(), [&](Predictor& predictor, size_t i) {
+      better[i] = can_refine(out[i].plan) ? refined(predictor, out[i].plan) : out[i].plan;
+    });
+    for (size_t i = 0; i < out.size(); ++i) {
+      HOSTIR_ASSIGN_OR_RETURN(out[i].plan, std::move(better[i]));
+    }
+    return out;
+  }
+
+  static Candidate of(const Plan& plan) { return {plan.axes, plan.cuts, plan.as_written}; }
 
   bool can_refine(const Plan& plan) const {
     return !plan.exact && !plan.refined && short_.size() > kSearchedLayers.size();
@@ -116,13 +126,13 @@ class Planner {
   // Peak memory is the highest of several moments. The moment that grows fastest with the number of
   // layers may not be the highest with four layers yet; with eight it mostly is. Predicting eight
   // layers takes a fraction of the time of predicting all.
-  Expected<Plan> refined(const Plan& plan) {
-    HOSTIR_ASSIGN_OR_RETURN(const Plan few,
-                            predict(short_[1], plan.axes, plan.cuts, plan.as_written));
-    HOSTIR_ASSIGN_OR_RETURN(const Plan many,
-                            predict(short_.back(), plan.axes, plan.cuts, plan.as_written));
-    Plan out = extrapolated(few, many, kSearchedLayers.back(), kMoreLayers);
+  Expected<Plan> refined(Predictor& predictor, const Plan& plan) const {
+    HOSTIR_ASSIGN_OR_RETURN(const Prediction few, predict(predictor, short_[1], of(plan)));
+    HOSTIR_ASSIGN_OR_RETURN(const Prediction many, predict(predictor, short_.back(), of(plan)));
+    Plan out = finished(
+        of(plan), extrapolated(few, many, {kSearchedLayers.back(), kMoreLayers, layers_->count}));
     out.shardings = plan.shardings;
+    out.exact = false;
     out.refined = true;
     return out;
   }
@@ -277,20 +287,23 @@ class Planner {
     std::set<const Plan*> extended;
     std::vector<PlanCut> ranking;  // the cuts of the last round, best first
     bool ranked_for_fits = false;  // by time, not by memory
-    if (const Plan* whole = evaluate(axes, {}, false)) seen.push_back(whole);
+    if (const Plan* whole = evaluate({{.axes = axes}}).front()) seen.push_back(whole);
     while (!seen.empty()) {
       const Plan* best = seen[preferred_plan(seen)];
       if (!extended.insert(best).second) return;
       std::vector<PlanCut> cuts = possible_cuts(axes, *best);
       if (best->fits == ranked_for_fits && !ranking.empty()) keep_promising(cuts, ranking);
-      std::vector<std::pair<const Plan*, PlanCut>> tried;
+      std::vector<Candidate> candidates;
       for (const PlanCut& cut : cuts) {
-        std::vector<PlanCut> more = best->cuts;
-        more.push_back(cut);
-        const Plan* plan = evaluate(axes, more, false);
-        if (plan == nullptr) continue;
-        seen.push_back(plan);
-        tried.emplace_back(plan, cut);
+        candidates.push_back(of(*best));
+        candidates.back().cuts.push_back(cut);
+      }
+      const std::vector<const Plan*> plans = evaluate(candidates);
+      std::vector<std::pair<const Plan*, PlanCut>> tried;
+      for (size_t i = 0; i < plans.size(); ++i) {
+        if (plans[i] == nullptr) continue;
+        seen.push_back(plans[i]);
+        tried.emplace_back(plans[i], cuts[i]);
       }
       std::stable_sort(tried.begin(), tried.end(), [](const auto& a, const auto& b) {
         return is_ranked_before(*a.first, *b.first);
@@ -343,18 +356,17 @@ class Planner {
   }
 
   // The program on this mesh, with these cuts instead of its shardings.
-  Program candidate(Program program, const MeshAxes& axes, const std::vector<PlanCut>& cuts,
-                    bool as_written) const {
+  Program with(Program program, const Candidate& candidate) const {
     Mesh* mesh = nullptr;
     for (Mesh& m : program.meshes) {
       if (m.name == mesh_.name) mesh = &m;
     }
     if (mesh == nullptr) mesh = &program.add_mesh(mesh_);
-    mesh->axes = axes;
+    mesh->axes = candidate.axes;
     mesh->device_ids.clear();
-    if (as_written) return program;
+    if (candidate.as_written) return program;
     Function& f = *program.find_function(name_);
-    for (const Parameter& parameter : f.params) shard(f.value(parameter.value), cuts);
+    for (const Parameter& parameter : f.params) shard(f.value(parameter.value), candidate.cuts);
     for (ResultDecl& result : f.results) {
       auto* tensor = std::get_if<TensorType>(&result.type);
       if (tensor != nullptr && !is_fixed(result.name)) tensor->sharding = open(*tensor);
@@ -378,80 +390,83 @@ class Planner {
     }
   }
 
-  // Null if it cannot be lowered or run. Every candidate is tried once.
-  const Plan* evaluate(const MeshAxes& axes, std::vector<PlanCut> cuts, bool as_written) {
-    std::vector<PlanCut> sorted = cuts;
+  std::string key_of(const Candidate& candidate) const {
+    std::vector<PlanCut> sorted = candidate.cuts;
     std::sort(sorted.begin(), sorted.end());
-    std::string key = axes_text(axes) + (as_written ? " as written" : "");
+    std::string key = axes_text(candidate.axes) + (candidate.as_written ? " as written" : "");
     for (const PlanCut& cut : sorted) key += " " + cut_text(cut);
-    if (tried_.insert(key).second) {
-      if (request_.progress) request_.progress(tried_.size());
-      auto plan = estimate(axes, cuts, as_written);
-      if (plan)
-        plans_.emplace(key, std::move(*plan));
+    return key;
+  }
+
+  // By candidate; null if it cannot be lowered or run. Every candidate is tried once.
+  std::vector<const Plan*> evaluate(const std::vector<Candidate>& candidates) {
+    std::vector<std::string> keys;
+    std::vector<size_t> fresh;
+    const size_t before = tried_.size();
+    for (const Candidate& candidate : candidates) {
+      if (tried_.insert(keys.emplace_back(key_of(candidate))).second)
+        fresh.push_back(keys.size() - 1);
+    }
+    std::vector<Expected<Plan>> made(fresh.size());
+    workers_->for_each(
+        fresh.size(),
+        [&](Predictor& predictor, size_t i) {
+          made[i] = estimate(predictor, candidates[fresh[i]]);
+        },
+        [&](size_t ended) {
+          if (request_.progress) request_.progress(before + ended);
+        });
+    for (size_t i = 0; i < fresh.size(); ++i) {
+      if (made[i])
+        plans_.emplace(keys[fresh[i]], std::move(*made[i]));
       else
-        error_ = std::move(plan.error());
+        error_ = std::move(made[i].error());
     }
-    const auto found = plans_.find(key);
-    return found == plans_.end() ? nullptr : &found->second;
-  }
-
-  Expected<Plan> estimate(const MeshAxes& axes, const std::vector<PlanCut>& cuts, bool as_written) {
-    if (short_.empty()) return predict(*request_.arguments.program, axes, cuts, as_written);
-    HOSTIR_ASSIGN_OR_RETURN(const Plan few, predict(short_[0], axes, cuts, as_written));
-    HOSTIR_ASSIGN_OR_RETURN(const Plan many, predict(short_[1], axes, cuts, as_written));
-    return extrapolated(few, many, kSearchedLayers.front(), kSearchedLayers.back());
-  }
-
-  // The plan with all layers, from its predictions with two smaller numbers of them.
-  Plan extrapolated(Plan plan, const Plan& more, size_t few_layers, size_t many_layers) const {
-    const auto added = static_cast<int64_t>(many_layers - few_layers);
-    const auto missing = static_cast<int64_t>(layers_->count - few_layers);
-    // If more layers take less time, the fewer ones were lowered differently: scale the larger
-    // count.
-    const auto with_all = [&](int64_t few, int64_t many) {
-      if (many < few) {
-        return many * static_cast<int64_t>(layers_->count) / static_cast<int64_t>(many_layers);
-      }
-      return few + (many - few) * missing / added;
-    };
-    plan.time_ns = with_all(plan.time_ns, more.time_ns);
-    plan.peak_bytes = with_all(plan.peak_bytes, more.peak_bytes);
-    std::vector<interp::CollectiveCount> few = std::move(plan.collectives);
-    plan.collectives = more.collectives;
-    for (interp::CollectiveCount& c : plan.collectives) {
-      const auto same = std::find_if(few.begin(), few.end(), [&](const auto& f) {
-        return f.kind == c.kind && f.reduction == c.reduction && f.over == c.over &&
-               f.bytes == c.bytes && f.tensors == c.tensors;
-      });
-      c.count = with_all(same == few.end() ? 0 : same->count, c.count);
+    std::vector<const Plan*> out;
+    for (const std::string& key : keys) {
+      const auto found = plans_.find(key);
+      out.push_back(found == plans_.end() ? nullptr : &found->second);
     }
-    plan.fits = fits(plan);
-    plan.exact = false;
-    plan.explanation.clear();  // predicted again before it is read
-    return plan;
+    return out;
   }
 
-  bool fits(const Plan& plan) const {
-    const double memory = request_.backend.machine.memory_bytes;
-    return memory <= 0 || static_cast<double>(plan.peak_bytes) <= memory;
+  Expected<Plan> estimate(Predictor& predictor, const Candidate& candidate) const {
+    if (short_.empty()) return exact(predictor, candidate);
+    HOSTIR_ASSIGN_OR_RETURN(const Prediction few, predict(predictor, short_[0], candidate));
+    HOSTIR_ASSIGN_OR_RETURN(const Prediction many, predict(predictor, short_[1], candidate));
+    Plan out = finished(
+        candidate,
+        extrapolated(few, many, {kSearchedLayers.front(), kSearchedLayers.back(), layers_->count}));
+    out.exact = false;
+    return out;
   }
 
-  Expected<Plan> predict(const Program& program, const MeshAxes& axes,
-                         const std::vector<PlanCut>& cuts, bool as_written) {
+  Expected<Plan> exact(Predictor& predictor, const Candidate& candidate) const {
+    const Program program = with(*request_.arguments.program, candidate);
+    HOSTIR_ASSIGN_OR_RETURN(Prediction all,
+                            predictor.predict(program, name_, Predictor::Explain::kYes));
+    return finished(candidate, std::move(all));
+  }
+
+  Expected<Prediction> predict(Predictor& predictor, const Program& program,
+                               const Candidate& candidate) const {
+    return predictor.predict(with(program, candidate), name_, Predictor::Explain::kNo);
+  }
+
+  Plan finished(const Candidate& candidate, Prediction prediction) const {
     Plan plan;
-    HOSTIR_ASSIGN_OR_RETURN(static_cast<Prediction&>(plan),
-                            predictor_->predict(candidate(program, axes, cuts, as_written), name_));
-    plan.axes = axes;
-    plan.cuts = cuts;
-    plan.as_written = as_written;
-    plan.fits = fits(plan);
+    static_cast<Prediction&>(plan) = std::move(prediction);
+    plan.axes = candidate.axes;
+    plan.cuts = candidate.cuts;
+    plan.as_written = candidate.as_written;
+    const double memory = request_.backend.machine.memory_bytes;
+    plan.fits = memory <= 0 || static_cast<double>(plan.peak_bytes) <= memory;
     return plan;
   }
 
   const PlanRequest& request_;
   std::string name_;
-  std::optional<Predictor> predictor_;
+  std::optional<PlanWorkers> workers_;
   std::optional<RepeatedLayers> layers_;
   std::vector<Program> short_;               // with kSearchedLayers layers each
   std::map<std::string, std::string> role_;  // parameters of layers -> those of the first layer
@@ -463,27 +478,6 @@ class Planner {
 };
 
 }  // namespace
-
-size_t preferred_plan(std::span<const Plan* const> plans) {
-  const auto least_memory = [](const Plan* a, const Plan* b) {
-    return a->peak_bytes < b->peak_bytes;
-  };
-  const Plan* fastest = nullptr;
-  for (const Plan* plan : plans) {
-    if (plan->fits && (fastest == nullptr || plan->time_ns < fastest->time_ns)) fastest = plan;
-  }
-  if (fastest == nullptr)
-    return static_cast<size_t>(std::min_element(plans.begin(), plans.end(), least_memory) -
-                               plans.begin());
-  // Compared with the fastest, never with one another: steps of 0.1 % would add up.
-  const double slowest = static_cast<double>(fastest->time_ns) * (1 + kEqualTimes);
-  size_t best = plans.size();
-  for (size_t i = 0; i < plans.size(); ++i) {
-    if (!plans[i]->fits || static_cast<double>(plans[i]->time_ns) > slowest) continue;
-    if (best == plans.size() || plans[i]->peak_bytes < plans[best]->peak_bytes) best = i;
-  }
-  return best;
-}
 
 Expected<Plans> find_plans(const PlanRequest& request) { return Planner(request).find(); }
 

@@ -9,17 +9,17 @@
 //    that was among the worse half in the round before; all are tried again once the parts fit in
 //    memory.
 // 3. Each candidate is lowered and run without values (plan_prediction.h): the times are the
-//    simulator's. Candidates that propagate to the same shardings are predicted once.
+//    simulator's. Candidates that propagate to the same shardings are predicted once. Those of one
+//    round are predicted at the same time (plan_workers.h).
 // 4. If the fusion repeats equal layers (repeated_layers.h), they are cut alike. The search lowers
-//    two and four of them, and a layer adds half of the difference. Of the best plan, four and
-//    eight are lowered, and if it is still the best, all layers.
+//    two and four of them, and extrapolates (plan_layers.h). Of the best plan, four and eight are
+//    lowered, and if it is still the best, all layers.
 // A candidate that fits in a rank's memory is better than one that does not; otherwise the faster
 // one is better, and of equally fast ones the one that needs less memory. The search is greedy, so
 // the result need not be optimal.
 #pragma once
 
 #include <functional>
-#include <span>
 
 #include "hostir/api/plan_meshes.h"
 #include "hostir/api/plan_prediction.h"
@@ -69,11 +69,6 @@ struct Plans {
   size_t candidates = 0;
   size_t layers = 1;  // equal layers that are cut alike; a cut names the first one's parameter
 };
-
-/// The index of the preferred plan; `plans` must not be empty. Of the plans that fit and take at
-/// most 0.1 % longer than the fastest, the one that needs least memory. If none fits, the one that
-/// needs least memory.
-size_t preferred_plan(std::span<const Plan* const> plans);
 
 /// Errors: kUsage for a name that is not a parameter or result, for a function that is not a
 /// fusion, and for one that uses several meshes (`plan_meshes`); the error of the last candidate if

@@ -7,6 +7,7 @@
 #include "hostir/passes/lower.h"
 #include "hostir/passes/redistribute_step.h"
 #include "interp/core/compile_first_rank.h"
+#include "interp/core/forwarding_sink.h"
 #include "interp/sim/sim_backend.h"
 
 namespace hostir::api {
@@ -70,65 +71,94 @@ std::vector<std::pair<std::string, Sharding>> shardings_of(const interp::Code& c
   return out;
 }
 
+// Notes what a rank holds.
+class MemoryCurve : public interp::ForwardingSink {
+ public:
+  MemoryCurve() : ForwardingSink(nullptr) {}
+  void finished(const interp::FinishedRecord& record) override {
+    if (record.live_bytes >= 0) live_bytes.push_back(record.live_bytes);
+  }
+  std::vector<int64_t> live_bytes;
+};
+
 }  // namespace
 
-std::string Predictor::key_of(const Program& program, const Function& propagated) {
-  std::string key;
-  append_number(numbers_.of(meshes_text(program)), key);
+std::string KnownPredictions::key_of(const Program& program, const Function& propagated) {
+  std::vector<std::string> texts = {meshes_text(program)};
   const auto add = [&](const Type& type) {
     const Sharding* sharding = sharding_of(type);
-    append_number(numbers_.of(sharding != nullptr ? sharding->to_string() : ""), key);
+    texts.push_back(sharding != nullptr ? sharding->to_string() : "");
   };
   for (const Value& value : propagated.values) add(value.type);
   for (const ResultDecl& result : propagated.results) add(result.type);
+  std::string key;
+  const std::lock_guard lock(mutex_);
+  for (const std::string& text : texts) append_number(numbers_.of(text), key);
   return key;
 }
 
-Expected<std::optional<interp::Prepared>> Predictor::prepare(const Program& program,
-                                                             const std::string& fusion,
-                                                             std::string& key) {
-  interp::Prepared out;
+std::optional<Prediction> KnownPredictions::find(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key);
+  return found == by_key_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void KnownPredictions::keep(std::string key, const Prediction& prediction) {
+  const std::lock_guard lock(mutex_);
+  by_key_.try_emplace(std::move(key), prediction);
+}
+
+bool Predictor::is_one_for_all(const Function& host) const {
+  return options_.ranks == PredictorOptions::Ranks::kOneForAll &&
+         options_.overlap == Overlap::kNone && ranks_are_alike(host);
+}
+
+Expected<Predictor::Lowering> Predictor::prepare(const Program& program,
+                                                 const std::string& fusion) {
+  Lowering out;
+  interp::Prepared& prepared = out.prepared;
   LowerOptions options;
   if (!file_machine_ && !program.machines.empty()) file_machine_ = program.machines.front();
   if (file_machine_) options.machine = &*file_machine_;
-  options.sizes = sizes_;
-  options.overlap = overlap_;
-  if (overlap_ != Overlap::kNone) options.machine = &request_.machine;
+  options.sizes = options_.sizes;
+  options.overlap = options_.overlap;
+  if (options.overlap != Overlap::kNone) options.machine = &options_.request.machine;
   options.moves = &moves_[meshes_text(program)];
   options.goes_on = [&](const Function& propagated) {
-    key = key_of(program, propagated);
-    return !known_.contains(key);
+    out.key = known_.key_of(program, propagated);
+    out.known = known_.find(out.key);
+    return !out.known;
   };
   HOSTIR_ASSIGN_OR_RETURN(Lowered lowered, lower(program, fusion, options));
-  if (known_.contains(key)) return std::nullopt;
-  out.inputs = shapes_of_parameters(*lowered.program.find_function(fusion));
-  out.explanation = std::move(lowered.explanation);
-  std::erase_if(out.explanation, [](const ExplainRecord& r) { return r.pass != "reshard"; });
+  if (out.known) return out;
+  prepared.inputs = shapes_of_parameters(*lowered.program.find_function(fusion));
+  prepared.explanation = std::move(lowered.explanation);
+  std::erase_if(prepared.explanation, [](const ExplainRecord& r) { return r.pass != "reshard"; });
   interp::CodeOptions code;
   code.entry = lowered.function;
-  code.sizes = sizes_;
-  out.program = std::make_shared<const Program>(std::move(lowered.program));
-  const bool alike = ranks_ == Ranks::kOneForAll && overlap_ == Overlap::kNone &&
-                     ranks_are_alike(*out.program->find_function(lowered.function));
-  HOSTIR_ASSIGN_OR_RETURN(out.code, alike ? interp::compile_for_first_rank(out.program, code)
-                                          : interp::compile_code(out.program, code));
+  code.sizes = options_.sizes;
+  prepared.program = std::make_shared<const Program>(std::move(lowered.program));
+  const bool alike = is_one_for_all(*prepared.program->find_function(lowered.function));
+  HOSTIR_ASSIGN_OR_RETURN(prepared.code,
+                          alike ? interp::compile_for_first_rank(prepared.program, code)
+                                : interp::compile_code(prepared.program, code));
   return out;
 }
 
-Expected<Prediction> Predictor::predict(const Program& program, const std::string& fusion) {
-  std::string key;
-  HOSTIR_ASSIGN_OR_RETURN(const std::optional<interp::Prepared> fresh,
-                          prepare(program, fusion, key));
-  if (!fresh) return known_.at(key);
-  const interp::Prepared& prepared = *fresh;
+Expected<Prediction> Predictor::predict(const Program& program, const std::string& fusion,
+                                        Explain explain) {
+  HOSTIR_ASSIGN_OR_RETURN(Lowering lowering, prepare(program, fusion));
+  if (lowering.known) return std::move(*lowering.known);
+  const interp::Prepared& prepared = lowering.prepared;
   interp::RunOptions options;
-  options.backend = request_;
+  options.backend = options_.request;
   options.backend.max_memory_bytes = INT64_MAX;  // plans that do not fit are still predicted
   sim::SimOptions simulated;
-  simulated.machine = request_.machine;
+  simulated.machine = options_.request.machine;
   simulated.values = sim::SimOptions::Values::kNone;
-  if (ranks_ == Ranks::kOneForAll && overlap_ == Overlap::kNone &&
-      ranks_are_alike(*prepared.code->functions.front())) {
+  MemoryCurve curve;
+  if (is_one_for_all(*prepared.code->functions.front())) {
+    options.trace = &curve;
     simulated.members = sim::SimOptions::Members::kAlike;
     options.first_for_all = true;
   }
@@ -140,10 +170,11 @@ Expected<Prediction> Predictor::predict(const Program& program, const std::strin
   Prediction out;
   out.time_ns = result.finished_ns;
   for (const int64_t bytes : result.peak_bytes) out.peak_bytes = std::max(out.peak_bytes, bytes);
+  out.live_bytes = std::move(curve.live_bytes);
   out.shardings = shardings_of(*prepared.code, result);
   out.collectives = std::move(result.collectives);
-  out.explanation = prepared.explanation;
-  known_.emplace(std::move(key), out);
+  if (explain == Explain::kYes) out.explanation = prepared.explanation;
+  known_.keep(std::move(lowering.key), out);
   return out;
 }
 

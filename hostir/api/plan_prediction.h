@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -21,41 +22,65 @@ namespace hostir::api {
 struct Prediction {
   int64_t time_ns = 0;
   int64_t peak_bytes = 0;  // of the rank that needs most
+  /// What the first rank holds after each alloc and free, if it stands for all; else empty.
+  std::vector<int64_t> live_bytes;
   std::vector<interp::CollectiveCount> collectives;
   /// Parameters, then results, as lowered.
   std::vector<std::pair<std::string, Sharding>> shardings;
   Explanation explanation;  // of the reshards
 };
 
-class Predictor {
- public:
-  enum class Ranks : uint8_t { kOneForAll, kAll };
-  /// `request` names the backend `shapes` and the machine whose times are predicted. All sizes must
-  /// be known.
-  Predictor(interp::BackendRequest request, SizeBindings sizes, Ranks ranks = Ranks::kOneForAll,
-            Overlap overlap = Overlap::kNone)
-      : request_(std::move(request)), sizes_(std::move(sizes)), ranks_(ranks), overlap_(overlap) {}
+struct PredictorOptions {
+  interp::BackendRequest request;  // the backend `shapes`, and the machine
+  SizeBindings sizes;              // all of them
+  enum class Ranks : uint8_t { kOneForAll, kAll } ranks = Ranks::kOneForAll;
+  Overlap overlap = Overlap::kNone;
+};
 
-  /// `program` has the fusion and its mesh. All programs given to one predictor differ only in
-  /// meshes, shardings and the number of layers. Errors: those of lowering and running.
-  Expected<Prediction> predict(const Program& program, const std::string& fusion);
+/// Predictions by key, for predictors on several threads. Safe to call from any.
+class KnownPredictions {
+ public:
+  /// The shardings of all values and results of a propagated fusion, and its meshes.
+  std::string key_of(const Program& program, const Function& propagated);
+  std::optional<Prediction> find(const std::string& key) const;
+  void keep(std::string key, const Prediction& prediction);
 
  private:
-  /// nullopt if a prediction for the same shardings is known; its key is then in `key`.
-  Expected<std::optional<interp::Prepared>> prepare(const Program& program,
-                                                    const std::string& fusion, std::string& key);
-  /// The shardings of all values and results, after propagation.
-  std::string key_of(const Program& program, const Function& propagated);
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, Prediction> by_key_;
+  TextNumbers numbers_;  // of texts in keys
+};
 
-  interp::BackendRequest request_;
-  SizeBindings sizes_;
-  Ranks ranks_;
-  Overlap overlap_;
+/// Used by one thread at a time.
+class Predictor {
+ public:
+  /// `known` must outlive this.
+  Predictor(PredictorOptions options, KnownPredictions& known)
+      : options_(std::move(options)), known_(known) {}
+
+  enum class Explain : uint8_t { kNo, kYes };
+  /// `program` has the fusion and its mesh. All programs given to predictors that share `known`
+  /// differ only in meshes, shardings and the number of layers; those with one number of layers are
+  /// all explained or none. Errors: those of lowering and running.
+  Expected<Prediction> predict(const Program& program, const std::string& fusion, Explain explain);
+  /// Frees what is only useful on the meshes seen so far.
+  void forget_meshes() { moves_.clear(); }
+
+ private:
+  /// A fusion to run, or what is known about equal shardings.
+  struct Lowering {
+    interp::Prepared prepared;
+    std::string key;
+    std::optional<Prediction> known;
+  };
+  Expected<Lowering> prepare(const Program& program, const std::string& fusion);
+  bool is_one_for_all(const Function& host) const;
+
+  PredictorOptions options_;
+  KnownPredictions& known_;
   std::optional<Machine> file_machine_;  // used as the cost model of lowering, as in `run`
   // By meshes: candidates on the same meshes need the same reshards.
   std::map<std::string, std::unique_ptr<MeshMoves>> moves_;
-  std::unordered_map<std::string, Prediction> known_;  // by key
-  TextNumbers numbers_;                                // of texts in keys
 };
 
 }  // namespace hostir::api

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "hostir/api/plan_order.h"
 #include "hostir/ops/differentiate.h"
 #include "hostir/text/parser.h"
 
@@ -64,6 +65,13 @@ TEST(PreferredPlan, WhatFitsComesFirst) {
   EXPECT_EQ(preferred({plan_of(10, 500, false), plan_of(90, 400, false)}), 1U);
 }
 
+Prediction predicted(const Program& program, const std::string& name,
+                     PredictorOptions::Ranks ranks = PredictorOptions::Ranks::kOneForAll) {
+  KnownPredictions none;
+  Predictor predictor({.request = on_h200x8(), .sizes = {}, .ranks = ranks}, none);
+  return predictor.predict(program, name, Predictor::Explain::kNo).value();
+}
+
 // On uneven cuts too: rank 0 has the largest part.
 TEST(Prediction, OneRankStandsForAll) {
   for (const int64_t ranks : {1, 2, 3, 4, 7}) {
@@ -71,10 +79,9 @@ TEST(Prediction, OneRankStandsForAll) {
     program.meshes.front().axes.front().size = ranks;
     program.add_function(*differentiate(program, *program.find_function("f"), "f.grad"));
     for (const std::string name : {"f", "f.grad"}) {
-      Predictor one(on_h200x8(), {}, Predictor::Ranks::kOneForAll);
-      Predictor all(on_h200x8(), {}, Predictor::Ranks::kAll);
-      const Prediction fast = one.predict(program, name).value();
-      const Prediction slow = all.predict(program, name).value();
+      using Ranks = PredictorOptions::Ranks;
+      const Prediction fast = predicted(program, name, Ranks::kOneForAll);
+      const Prediction slow = predicted(program, name, Ranks::kAll);
       EXPECT_EQ(fast.time_ns, slow.time_ns) << name << " on " << ranks;
       EXPECT_EQ(fast.peak_bytes, slow.peak_bytes) << name << " on " << ranks;
       EXPECT_EQ(fast.shardings, slow.shardings);
@@ -84,7 +91,8 @@ TEST(Prediction, OneRankStandsForAll) {
 
 // Cuts that propagate to the same shardings are predicted once.
 TEST(Prediction, KnownShardingsGiveTheSamePrediction) {
-  Predictor known(on_h200x8(), {});
+  KnownPredictions known;
+  Predictor predictor({.request = on_h200x8()}, known);
   for (const size_t cut : {0U, 1U, 2U, 0U, 1U}) {
     Program program = parsed(kMlp);
     Function& f = program.functions.front();
@@ -93,8 +101,8 @@ TEST(Prediction, KnownShardingsGiveTheSamePrediction) {
       for (DimSharding& dim : type.sharding->dims) dim = {{}, true};
       if (p == cut) type.sharding->dims[p == 2 ? 0 : 1].axes = {{"tp"}};
     }
-    const Prediction again = known.predict(program, "f").value();
-    const Prediction fresh = Predictor(on_h200x8(), {}).predict(program, "f").value();
+    const Prediction again = predictor.predict(program, "f", Predictor::Explain::kNo).value();
+    const Prediction fresh = predicted(program, "f");
     EXPECT_EQ(again.time_ns, fresh.time_ns) << cut;
     EXPECT_EQ(again.peak_bytes, fresh.peak_bytes) << cut;
     EXPECT_EQ(again.shardings, fresh.shardings) << cut;
@@ -214,7 +222,7 @@ TEST(FindPlans, FewLayersPredictAll) {
         if (r.name != "y") type.sharding = open_and_cut(r.name, type, {});
       }
       cut.meshes.front().axes = plan.axes;
-      const Prediction all = Predictor(on_h200x8(), {}).predict(cut, name).value();
+      const Prediction all = predicted(cut, name);
       EXPECT_NEAR(static_cast<double>(plan.time_ns), static_cast<double>(all.time_ns),
                   0.02 * static_cast<double>(all.time_ns));
       // With few layers the peak may lie elsewhere.
