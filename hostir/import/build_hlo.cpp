@@ -136,6 +136,7 @@ class HloBuilder {
     Function flat;
     flat.kind = FunctionKind::kKernel;
     Emitter emitter(module_, program_, flat, report_);
+    emitter.set_text_rounds();
     DeviceOps devices(world_, fresh_name(op));
     emitter.set_device_hook([&](const OpSite& site) { return devices.take(site); });
     std::vector<std::optional<LocalValue>> numbers;

@@ -177,7 +177,8 @@ Expected<void> emit_convert(const OpSite& s) {
   if (to == "i1" && !is_bool(x)) {  // any nonzero value is true
     HOSTIR_ASSIGN_OR_RETURN(y, s.emitter.compared(x, s.emitter.number(0, x.type), "ne"));
   } else {
-    HOSTIR_ASSIGN_OR_RETURN(y, s.emitter.cast(x, to));
+    const bool widens = x.type.element == "bf16" && to == "f32";
+    HOSTIR_ASSIGN_OR_RETURN(y, widens ? s.emitter.widened(x) : s.emitter.cast(x, to));
   }
   return s.set(std::move(y));
 }

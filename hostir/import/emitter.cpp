@@ -339,6 +339,8 @@ Expected<void> Emitter::operation(const ModuleFunction& function, const ModuleOp
     HOSTIR_ASSIGN_OR_RETURN(const bool done, hook_(site));
     if (done) return {};
   }
+  HOSTIR_ASSIGN_OR_RETURN(const bool in_f32, composed_in_f32(site));
+  if (in_f32) return {};
   const HandlerRow* row = find_handler(op.name);
   if (row == nullptr) return opaque(site, "");
   if (op.operands.size() < row->least) {

@@ -71,7 +71,16 @@ class Emitter {
   Emitter(const Module& module, const Program& program, Function& target, ImportReport& report);
 
   /// An emitter for another function of the same program.
-  Emitter beside(Function& target) const { return {module_, program_, target, report_}; }
+  Emitter beside(Function& target) const {
+    Emitter out(module_, program_, target, report_);
+    out.text_rounds_ = text_rounds_;
+    return out;
+  }
+
+  /// A bf16 value as f32. What arithmetic gives is not rounded to bf16 before, as XLA compiles it;
+  /// in a module whose `text_rounds` it is.
+  Expected<Known> widened(const Known& x);
+  void set_text_rounds() { text_rounds_ = true; }
 
   /// Applies an operation of the module language with one result, through the device hook. A
   /// predicate of `select` may be a scalar.
@@ -160,6 +169,7 @@ class Emitter {
   Expected<std::vector<Known>> finished(Instruction made);
   Expected<void> annotate(const OpSite& site);
   Expected<void> wrap_narrow(const OpSite& site);
+  Expected<bool> composed_in_f32(const OpSite& site);
   std::string fresh_name(std::string wanted);
   Expected<ValueId> constant(const Known& known);
   Expected<Instruction> instruction(OpKind kind, const std::vector<Known>& operands,
@@ -176,6 +186,7 @@ class Emitter {
   std::map<std::string, uint32_t> name_counts_;
   std::set<std::string> names_;
   std::map<std::string, ValueId> constants_;
+  bool text_rounds_ = false;
   std::vector<CutLoop> cut_;
   bool may_cut_loops_ = false;
   int calls_ = 0;

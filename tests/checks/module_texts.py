@@ -4,8 +4,9 @@
 A case has a text, inputs, and the results it must give; or the message with which it is refused. `layouts` lists the
 layouts that the import must find for results of HLO without being told their shapes.
 """
+import math
 import pathlib
-import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -169,6 +170,41 @@ ENTRY main {
   x = f32[2,3]{0,1} parameter(0)
   ROOT r = f32[3,2]{1,0} bitcast(x)
 }""", [tensor(count(2, 3))], [tensor([[0, 3], [1, 4], [2, 5]])])
+
+
+# ---- bf16
+
+
+def bf16(x):
+    bits = struct.unpack("<I", struct.pack("<f", x))[0]
+    return struct.unpack("<f", struct.pack("<I", (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000))[0]
+
+
+HALVES = [bf16(x) for x in (0.01, 0.3, -0.2, 1.7, 0.004, -0.9, 2.3, 0.077)]
+case("bf16_arithmetic_is_widened_before_it_is_rounded", """
+module @m {
+  func.func public @main(%a: tensor<8xbf16>, %b: tensor<8xbf16>) -> (tensor<8xf32>, tensor<8xbf16>, tensor<8xf32>) {
+    %0 = stablehlo.multiply %a, %b : tensor<8xbf16>
+    %1 = stablehlo.convert %0 : (tensor<8xbf16>) -> tensor<8xf32>
+    %2 = stablehlo.add %0, %a : tensor<8xbf16>
+    %3 = stablehlo.maximum %2, %2 : tensor<8xbf16>
+    %4 = stablehlo.convert %3 : (tensor<8xbf16>) -> tensor<8xf32>
+    return %1, %2, %4 : tensor<8xf32>, tensor<8xbf16>, tensor<8xf32>
+  }
+}""", [tensor(HALVES, "bf16"), tensor(HALVES[::-1], "bf16")],
+     [tensor([x * y for x, y in zip(HALVES, HALVES[::-1])]),
+      tensor([bf16(bf16(x * y) + x) for x, y in zip(HALVES, HALVES[::-1])], "bf16"),
+      tensor([bf16(bf16(x * y) + x) for x, y in zip(HALVES, HALVES[::-1])])])
+
+case("bf16_functions_are_rounded_once", """
+module @m {
+  func.func public @main(%a: tensor<8xbf16>) -> (tensor<8xbf16>, tensor<8xbf16>, tensor<8xbf16>) {
+    %0 = stablehlo.exponential_minus_one %a : tensor<8xbf16>
+    %1 = stablehlo.log_plus_one %a : tensor<8xbf16>
+    %2 = chlo.atan %a : tensor<8xbf16> -> tensor<8xbf16>
+    return %0, %1, %2 : tensor<8xbf16>, tensor<8xbf16>, tensor<8xbf16>
+  }
+}""", [tensor(HALVES, "bf16")], [tensor([bf16(f(x)) for x in HALVES], "bf16") for f in (math.expm1, math.log1p, math.atan)])
 
 
 def run(*command):
