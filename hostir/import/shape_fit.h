@@ -72,20 +72,25 @@ class ShapeFit {
                        [&](const AxisRef& axis) { return axis.name == name; });
   }
 
-  // Axes of a dimension in the order of the guess, then of the mesh.
+  // Axes of a dimension in the order of the guess or, if it does not have them all, of the mesh.
   Sharding sharding(const std::vector<size_t>& dims) const {
     Sharding out = Sharding::replicated(mesh_.name, guess_.dims.size());
     for (size_t d = 0; d < out.dims.size(); ++d) {
+      const auto placed = [&](const std::string& name) {
+        const auto index = mesh_.axis_index(name);
+        return index && dims[*index] == d;
+      };
+      bool guessed = true;
+      DimSharding in_order;
+      for (const MeshAxis& axis : mesh_.axes) {
+        if (!placed(axis.name)) continue;
+        guessed = guessed && has(guess_.dims[d], axis.name);
+        in_order.axes.push_back({axis.name, 1, 0});
+      }
       for (const AxisRef& axis : guess_.dims[d].axes) {
-        const auto at = std::find_if(mesh_.axes.begin(), mesh_.axes.end(),
-                                     [&](const MeshAxis& m) { return m.name == axis.name; });
-        const auto index = static_cast<size_t>(at - mesh_.axes.begin());
-        if (index < dims.size() && dims[index] == d) out.dims[d].axes.push_back(axis);
+        if (guessed && placed(axis.name)) out.dims[d].axes.push_back(axis);
       }
-      for (size_t axis = 0; axis < dims.size(); ++axis) {
-        if (dims[axis] == d && !has(out.dims[d], mesh_.axes[axis].name))
-          out.dims[d].axes.push_back({mesh_.axes[axis].name, 1, 0});
-      }
+      if (!guessed) out.dims[d] = std::move(in_order);
     }
     return out;
   }

@@ -103,6 +103,14 @@ ENTRY main {
 }""", [tensor(count(16, 4)), tensor(count(4, 16))], [tensor(count(16, 4)), tensor(count(16, 4))],
      layouts="0 as [{a0, a1:(1)2}, {}], 1 as [{a1, a0}, {}]")
 
+ROWS = count(8, 2)
+case("groups_that_are_no_axis", """
+HloModule m, num_partitions=4
+ENTRY main {
+  x = f32[2,2]{1,0} parameter(0), sharding={devices=[4,1]<=[4]}
+  ROOT r = f32[4,2]{1,0} all-gather(x), channel_id=1, replica_groups={{0,2},{1,3}}, dimensions={0}, use_global_device_ids=true
+}""", [tensor(ROWS)], [tensor((ROWS[0:2] + ROWS[4:6] + ROWS[2:4] + ROWS[6:8]) * 2)])
+
 case("indices_from_the_device_number", """
 HloModule m, num_partitions=4
 ENTRY main {
