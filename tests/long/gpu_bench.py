@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """MLP forward (linear, tanh-gelu, linear) in bf16, this project and PyTorch measured in one run, on one GPU and on several.
 
-Usage: gpu_bench.py HOSTIR [--several]. Without PyTorch, only our times are measured. Prints microseconds per forward pass.
+Usage: gpu_bench.py HOSTIR [--several | --all-reduce]. Without PyTorch, only our times are measured. Prints microseconds per forward pass.
 Ours is the wall time of many passes in a loop, with everything included. --several: only the part on several devices, and
-all_reduce between them, of f32.
+all_reduce between them, of f32. --all-reduce: only that.
        gpu_bench.py HOSTIR --loop: beside a hand-written loop of the same library calls (tests/bench/cuda_loop.cu, built
 with nvcc), without and with a log; and what a launch costs the host beside a raw driver call.
 GPU_BENCH_SECONDS (110): no measurement starts later than this; the rest is named and left out.
@@ -31,6 +31,8 @@ LOOP_SIZES = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048)]
 # The operands decide how much power a product takes, and so its clock: everybody gets the same ones.
 INPUTS = sum((["--input", f"{name}=normal({seed}, 0, {deviation})"] for seed, (name, deviation) in
               enumerate([("x", 1), ("w1", 0.02), ("b1", 1), ("w2", 0.02), ("b2", 1)], 1)), [])
+if "--all-reduce" in sys.argv:
+    SEVERAL_SIZES = []
 # (bytes, iterations) of an all_reduce
 REDUCED = [(1 << 10, 2000), (1 << 20, 2000), (1 << 24, 500), (1 << 30, 200)]
 
@@ -191,7 +193,7 @@ def torch_on_several():
         measure(f"H={hidden} T={tokens}", forward, 2000 if tokens <= 128 else 100)
     for size_bytes, iterations in REDUCED:
         reduced = torch.zeros(size_bytes // 4, device="cuda")
-        measure(f"all_reduce {size_bytes} B", lambda: torch.distributed.all_reduce(reduced), min(iterations, 100))
+        measure(f"all_reduce {size_bytes} B", lambda: torch.distributed.all_reduce(reduced), iterations)
     sys.stdout.flush()
     os._exit(0)  # the process group cannot be destroyed while a graph holds its communicator
 
@@ -205,7 +207,7 @@ def on_several(hostir):
     for ranks in [n for n in (2, 4, 8) if n <= devices]:
         if is_late(f"{ranks} devices"):
             return
-        subprocess.run(["torchrun", "--nproc-per-node", str(ranks), __file__, "--torch"], timeout=90)
+        subprocess.run(["torchrun", "--nproc-per-node", str(ranks), __file__, "--torch", *sys.argv[2:]], timeout=90)
         programs = [(f"H={h} T={t}", program(h, t, n, ranks), n) for h, t, n in SEVERAL_SIZES]
         programs += [(f"all_reduce {size} B", all_reduce_program(size, n, ranks), n) for size, n in REDUCED]
         for what, text, iterations in programs:
@@ -336,7 +338,7 @@ def main():
     elif "--loop" in sys.argv:
         beside_a_loop(sys.argv[1])
     else:
-        if "--several" not in sys.argv:
+        if not {"--several", "--all-reduce"} & set(sys.argv):
             on_one(sys.argv[1])
         on_several(sys.argv[1])
 
