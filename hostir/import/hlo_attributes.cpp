@@ -169,12 +169,45 @@ Attr table(const std::vector<std::vector<int64_t>>& rows) {
   return attr;
 }
 
+bool is_collective(std::string_view name) {
+  for (const std::string_view one :
+       {"stablehlo.all_reduce", "stablehlo.all_gather", "stablehlo.reduce_scatter",
+        "stablehlo.all_to_all", "stablehlo.collective_permute", "stablehlo.collective_broadcast"}) {
+    if (name == one) return true;
+  }
+  return false;
+}
+
+// Without a channel, ids are replicas, and there is one: every device is alone. With one but
+// without `use_global_device_ids`, a group of replicas has all their devices. Otherwise ids are
+// devices.
+void devices_of_replicas(std::vector<std::vector<int64_t>>& groups, const ModuleOp& op,
+                         const HloInstruction& i, int64_t partitions) {
+  const bool replicas = std::all_of(groups.begin(), groups.end(), [](const auto& group) {
+    return group == std::vector<int64_t>{0};
+  });
+  if (!replicas || i.attribute("use_global_device_ids") == "true") return;
+  const bool channel = !i.attribute("channel_id").empty();
+  const bool moves =
+      op.name == "stablehlo.all_to_all" || op.name == "stablehlo.collective_broadcast";
+  if (channel && moves) return;
+  groups.clear();
+  if (channel) groups.emplace_back();
+  for (int64_t device = 0; device < partitions; ++device) {
+    if (!channel) groups.emplace_back();
+    groups.back().push_back(device);
+  }
+}
+
 Expected<void> collective(ModuleOp& op, const HloInstruction& i, int64_t partitions) {
+  if (!is_collective(op.name)) return {};
   const std::string_view groups = i.attribute("replica_groups");
-  if (!groups.empty()) {
-    const auto parsed = parse_replica_groups(groups, partitions);
+  if (op.name != "stablehlo.collective_permute") {
+    auto parsed = parse_replica_groups(groups.empty() ? "{}" : groups, partitions);
     if (!parsed)
       return wrong(i, "replica_groups=" + std::string(groups) + " is in a form that is not known");
+    if (groups == "{}" || groups.empty()) parsed->clear();
+    devices_of_replicas(*parsed, op, i, partitions);
     op.attributes.emplace_back("replica_groups", table(*parsed));
   }
   const auto dims = integers_in(i.attribute("dimensions"));
@@ -191,6 +224,9 @@ Expected<void> collective(ModuleOp& op, const HloInstruction& i, int64_t partiti
     const auto ids = integers_in(i.attribute("source_target_pairs"));
     std::vector<std::vector<int64_t>> pairs;
     for (size_t p = 0; p + 1 < ids.size(); p += 2) pairs.push_back({ids[p], ids[p + 1]});
+    if (i.attribute("channel_id").empty() && pairs == std::vector<std::vector<int64_t>>{{0, 0}}) {
+      for (int64_t device = 1; device < partitions; ++device) pairs.push_back({device, device});
+    }
     op.attributes.emplace_back("source_target_pairs", table(pairs));
   }
   return {};

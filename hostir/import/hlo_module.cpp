@@ -56,6 +56,13 @@ class Converter {
                               out.entry.partitions, Mesh::kMaxPositions));
     }
     partitions_ = out.entry.partitions;
+    const auto replicas = integers_in(text_.attribute("replica_count"));
+    if (!replicas.empty() && replicas.front() != 1) {
+      return fail(ErrorKind::kInvalid, "import_c8",
+                  fmt::format("replica_count={}: the text does not say what each replica gets; "
+                              "compile for one replica of {} partitions",
+                              replicas.front(), replicas.front() * partitions_));
+    }
     const HloComputation& entry = *text_.entry();
     const bool annotated =
         text_.attribute("frontend_attributes").find("sdy.meshes") != std::string_view::npos;

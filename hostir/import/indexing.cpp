@@ -71,8 +71,8 @@ Dims addressed_dims(const IndexingNumbers& n) {
 }
 
 // For the general form: linear indices [batch..., window sizes of the addressed dims...] into the
-// flattened addressed dimensions. With `drop_outside`, an element out of bounds gets -1; otherwise
-// starts are clamped.
+// flattened addressed dimensions. With `drop_outside`, the elements of a window that is not wholly
+// in bounds get -1; otherwise starts are clamped.
 Expected<Known> linear_indices(Emitter& e, const Known& x, const Known& indices,
                                const IndexingNumbers& n, bool drop_outside) {
   const Dims flat = addressed_dims(n);
@@ -82,6 +82,7 @@ Expected<Known> linear_indices(Emitter& e, const Known& x, const Known& indices,
   const std::string element = index_element(indices);
   std::optional<Known> linear;
   std::optional<Known> inside;
+  bool masked = flat.size() > 1;  // else take and put ignore indices out of bounds
   for (size_t f = 0; f < flat.size(); ++f) {
     const int64_t d = flat[f];
     const int64_t size = x.type.dims[static_cast<size_t>(d)];
@@ -103,18 +104,20 @@ Expected<Known> linear_indices(Emitter& e, const Known& x, const Known& indices,
       if (n.vector_dim < along) --along;
       HOSTIR_ASSIGN_OR_RETURN(at, iota_along(e, element, shape, static_cast<size_t>(along)));
     }
-    if (length > 1) {
-      HOSTIR_ASSIGN_OR_RETURN(const Known step, iota_along(e, element, shape, batch.size() + f));
-      HOSTIR_ASSIGN_OR_RETURN(at, e.apply(OpKind::add, {at, step}));
-    }
+    masked = masked || length > 1;
     if (drop_outside && mapped != n.map.end()) {
       HOSTIR_ASSIGN_OR_RETURN(const Known low, e.compared(at, e.integer(0, at.type), "ge"));
-      HOSTIR_ASSIGN_OR_RETURN(const Known high, e.compared(at, e.integer(size, at.type), "lt"));
+      HOSTIR_ASSIGN_OR_RETURN(const Known high,
+                              e.compared(at, e.integer(size - length, at.type), "le"));
       HOSTIR_ASSIGN_OR_RETURN(Known both, e.apply(OpKind::logical_and, {low, high}));
       if (inside) {
         HOSTIR_ASSIGN_OR_RETURN(both, e.apply(OpKind::logical_and, {*inside, both}));
       }
       inside = both;
+    }
+    if (length > 1) {
+      HOSTIR_ASSIGN_OR_RETURN(const Known step, iota_along(e, element, shape, batch.size() + f));
+      HOSTIR_ASSIGN_OR_RETURN(at, e.apply(OpKind::add, {at, step}));
     }
     if (linear) {
       HOSTIR_ASSIGN_OR_RETURN(const Known scaled,
@@ -125,8 +128,7 @@ Expected<Known> linear_indices(Emitter& e, const Known& x, const Known& indices,
     }
   }
   if (!linear) return e.integer(0, tensor_type(element, shape));
-  // One addressed dimension needs no mask: take and put ignore indices out of bounds.
-  if (inside && flat.size() > 1)
+  if (inside && masked)
     return e.apply(OpKind::select, {*inside, *linear, e.integer(-1, linear->type)});
   return *linear;
 }
@@ -185,6 +187,12 @@ std::optional<std::string> scatter_mode(const OpSite& s) {
                     region[0].arguments.size() == 2 &&
                     region[0].ops[0].operands == std::vector<ValueNumber>{region[0].arguments[1]};
   if (sets) return "set";
+  const bool subtracts = region.size() == 1 && region[0].ops.size() == 2 &&
+                         region[0].arguments.size() == 2 &&
+                         region[0].ops[0].name == "stablehlo.subtract" &&
+                         region[0].ops[0].operands == region[0].arguments &&
+                         region[0].ops[1].operands == region[0].ops[0].results;
+  if (subtracts) return "sub";
   const auto kind = reducer_of(s.function, s.op);
   if (!kind || (s.in(0).type.element == "i1")) return std::nullopt;
   if (kind == ReducerKind::kSum) return "add";
@@ -246,6 +254,14 @@ Expected<Known> scattered(Emitter& e, const Known& base, const Known& indices, c
                           const IndexingNumbers& n, std::string mode) {
   const size_t batch = index_batch_dims(indices, n).size();
   const size_t rank = batch + n.window.size();
+  if (mode == "sub") {
+    const bool is_unsigned_base = is_unsigned(*base.type.dtype());
+    HOSTIR_ASSIGN_OR_RETURN(const Known less,
+                            is_unsigned_base
+                                ? e.apply(OpKind::sub, {e.integer(0, updates.type), updates})
+                                : e.apply(OpKind::neg, {updates}));
+    return scattered(e, base, indices, less, n, "add");
+  }
   if (const auto along = along_form(base, indices, n))
     return put_along(e, base, indices, updates, n, *along, mode);
   HOSTIR_ASSIGN_OR_RETURN(Known what, e.transposed(updates, inverse(windows_permutation(n, rank))));

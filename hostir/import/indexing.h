@@ -25,8 +25,8 @@ Expected<IndexingNumbers> scatter_numbers(const OpSite& site);
 /// Gathers windows of x. Indices are clamped so that windows are in bounds.
 Expected<Known> gathered(Emitter& e, const Known& x, const Known& indices,
                          const IndexingNumbers& n);
-/// Scatters updates into `base`. `mode` is as in `scatter_mode`; elements out of bounds are
-/// dropped.
+/// Scatters updates into `base`. `mode` is as in `scatter_mode`; windows that are not wholly in
+/// bounds are dropped.
 Expected<Known> scattered(Emitter& e, const Known& base, const Known& indices, const Known& updates,
                           const IndexingNumbers& n, std::string mode);
 
@@ -35,7 +35,8 @@ Expected<Known> scattered(Emitter& e, const Known& base, const Known& indices, c
 /// Errors: `import_c8` too many pairs.
 Expected<Known> combined_into(Emitter& e, bool along, const Known& updates, const Known& indices,
                               const Known& base, size_t dim, const std::string& mode);
-/// How the region of a scatter combines: "set", "add", "mul", "max" or "min"; nullopt if otherwise.
+/// How the region of a scatter combines: "set", "add", "sub", "mul", "max" or "min"; nullopt if
+/// otherwise.
 std::optional<std::string> scatter_mode(const OpSite& site);
 
 }  // namespace hostir::importer

@@ -215,6 +215,168 @@ module @m {
 }""", [tensor(HALVES, "bf16")], [tensor([bf16(f(x)) for x in HALVES], "bf16") for f in (math.expm1, math.log1p, math.atan)])
 
 
+# ---- scatter, and the devices of a collective
+
+case("scatters_that_set_subtract_and_take_the_maximum", """
+module @m {
+  func.func public @main(%x: tensor<4x2xf32>, %i: tensor<3x1xi32>, %u: tensor<3x2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>) {
+    %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = true}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      stablehlo.return %b : tensor<f32>
+    }) : (tensor<4x2xf32>, tensor<3x1xi32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+    %1 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.subtract %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<4x2xf32>, tensor<3x1xi32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+    %2 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.maximum %b, %a : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<4x2xf32>, tensor<3x1xi32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+    return %0, %1, %2 : tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>
+  }
+}""", [tensor(count(4,2)), tensor([[2],[7],[0]],"i32"), tensor([[10,1],[30,30],[50,-5]])],
+ [tensor([[50,-5],[2,3],[10,1],[6,7]]), tensor([[-50,6],[2,3],[-6,4],[6,7]]), tensor([[50,1],[2,3],[10,5],[6,7]])])
+
+case("a_window_partly_out_of_bounds_is_dropped", """
+module @m {
+  func.func public @main(%x: tensor<4x4xf32>, %i: tensor<2x2xi32>, %u: tensor<2x2x2xf32>) -> tensor<4x4xf32> {
+    %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2], scatter_dims_to_operand_dims = [1, 0], index_vector_dim = 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<4x4xf32>, tensor<2x2xi32>, tensor<2x2x2xf32>) -> tensor<4x4xf32>
+    return %0 : tensor<4x4xf32>
+  }
+}""", [tensor([[0]*4]*4), tensor([[2,0],[3,1]],"i32"), tensor([[[1,2],[3,4]],[[5,6],[7,8]]])], [tensor([[0,0,1,2],[0,0,3,4],[0,0,0,0],[0,0,0,0]])])
+
+case("starts_and_dones_of_every_collective", """
+HloModule m, is_scheduled=true, num_partitions=2
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+%w_rs (p: f32[4]) -> f32[2] {
+  %p = f32[4]{0} parameter(0)
+  ROOT %rs = f32[2]{0} reduce-scatter(%p), channel_id=4, replica_groups=[1,2]<=[2], dimensions={0}, use_global_device_ids=true, to_apply=%add
+}
+%w_a2a (p: f32[4]) -> f32[4] {
+  %p = f32[4]{0} parameter(0)
+  ROOT %rs = f32[4]{0} all-to-all(%p), channel_id=4, replica_groups=[1,2]<=[2], dimensions={0}
+}
+ENTRY %main (p: f32[4]) -> (f32[4], f32[8], f32[4], f32[2], f32[4]) {
+  %p = f32[4]{0} parameter(0), sharding={devices=[2]<=[2]}
+  %ars = f32[4]{0} all-reduce-start(%p), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=%add
+  %ags = (f32[4]{0}, f32[8]{0}) all-gather-start(%p), channel_id=2, replica_groups={{0,1}}, dimensions={0}, use_global_device_ids=true
+  %cps = (f32[4]{0}, f32[4]{0}, u32[], u32[]) collective-permute-start(%p), channel_id=3, source_target_pairs={{0,1}}
+  %rss = ((f32[4]{0}), f32[2]{0}) async-start(%p), calls=%w_rs
+  %a2s = ((f32[4]{0}), f32[4]{0}) async-start(%p), calls=%w_a2a
+  %ar = f32[4]{0} all-reduce-done(%ars)
+  %ag = f32[8]{0} all-gather-done(%ags)
+  %cp = f32[4]{0} collective-permute-done(%cps)
+  %rsu = ((f32[4]{0}), f32[2]{0}) async-update(%rss)
+  %rs = f32[2]{0} async-done(%rsu)
+  %a2 = f32[4]{0} async-done(%a2s)
+  ROOT %t = (f32[4]{0}, f32[8]{0}, f32[4]{0}, f32[2]{0}, f32[4]{0}) tuple(%ar, %ag, %cp, %rs, %a2)
+}
+""", [tensor([1,2,3,4,5,6,7,8])], [tensor([6,8,10,12]), tensor([1,2,3,4,5,6,7,8]), tensor([0,0,0,0,1,2,3,4]), tensor([6,8,10,12]), tensor([1,2,5,6,3,4,7,8])])
+
+case("starts_without_a_computation", """
+HloModule m, is_scheduled=true, num_partitions=2
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+ENTRY %main (p: f32[4]) -> (f32[2], f32[4], f32[4]) {
+  %p = f32[4]{0} parameter(0), sharding={devices=[2]<=[2]}
+  %rss = ((f32[4]{0}), f32[2]{0}) reduce-scatter-start(%p), channel_id=4, replica_groups=[1,2]<=[2], dimensions={0}, use_global_device_ids=true, to_apply=%add
+  %a2s = ((f32[4]{0}), f32[4]{0}) all-to-all-start(%p), channel_id=4, replica_groups=[1,2]<=[2], dimensions={0}
+  %cb = ((f32[4]{0}), f32[4]{0}) collective-broadcast-start(%p), channel_id=5, replica_groups={{1,0}}
+  %rs = f32[2]{0} reduce-scatter-done(%rss)
+  %a2 = f32[4]{0} all-to-all-done(%a2s)
+  %cbd = f32[4]{0} collective-broadcast-done(%cb)
+  ROOT %t = (f32[2]{0}, f32[4]{0}, f32[4]{0}) tuple(%rs, %a2, %cbd)
+}
+""", [tensor([1,2,3,4,5,6,7,8])], [tensor([6,8,10,12]), tensor([1,2,5,6,3,4,7,8]), tensor([5,6,7,8])])
+
+case("starts_of_several_tensors", """
+HloModule m, is_scheduled=true, num_partitions=2
+%max (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] maximum(%b, %a)
+}
+ENTRY %main (p: f32[4], q: s32[2]) -> (f32[4], f32[2,4], f32[8]) {
+  %p = f32[4]{0} parameter(0), sharding={devices=[2]<=[2]}
+  %q = s32[2]{0} parameter(1), sharding={devices=[2]<=[2]}
+  %b = f32[2,4]{1,0} broadcast(%p), dimensions={1}
+  %ars = (f32[4]{0}, f32[2,4]{1,0}) all-reduce-start(%p, %b), channel_id=1, replica_groups={}, use_global_device_ids=true, to_apply=%max
+  %ar = (f32[4]{0}, f32[2,4]{1,0}) all-reduce-done(%ars)
+  %x = f32[4]{0} get-tuple-element(%ar), index=0
+  %y = f32[2,4]{1,0} get-tuple-element(%ar), index=1
+  %ags = ((f32[4]{0}, s32[2]{0}), (f32[8]{0}, s32[4]{0})) all-gather-start(%p, %q), channel_id=2, replica_groups={{0,1}}, dimensions={0}, use_global_device_ids=true
+  %ag = (f32[8]{0}, s32[4]{0}) all-gather-done(%ags)
+  %g = f32[8]{0} get-tuple-element(%ag), index=0
+  ROOT %t = (f32[4]{0}, f32[2,4]{1,0}, f32[8]{0}) tuple(%x, %y, %g)
+}
+""", [tensor([1,2,3,4,5,6,7,8][::-1]), tensor([1,2,3,4],"i32")], [tensor([8,7,6,5]), tensor([[8,7,6,5]]*2), tensor([8,7,6,5,4,3,2,1])])
+
+case("groups_as_a_turned_iota", """
+HloModule m, num_partitions=8
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY main {
+  p = f32[1]{0} parameter(0), sharding={devices=[8]<=[8]}
+  ROOT c = f32[1]{0} all-reduce(p), channel_id=1, replica_groups=[2,4]<=[4,2]T(1,0), use_global_device_ids=true, to_apply=add
+}
+""", [tensor([1,2,3,4,5,6,7,8])], [tensor([16,20]*4)])
+
+case("a_group_of_replicas_has_all_their_devices", """
+HloModule m, num_partitions=2
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY main {
+  p = f32[2]{0} parameter(0), sharding={devices=[2]<=[2]}
+  ROOT c = f32[2]{0} all-reduce(p), channel_id=1, replica_groups={{0}}, to_apply=add
+}
+""", [tensor([1,2,3,4])], [tensor([4,6,4,6])])
+
+case("without_a_channel_every_device_is_a_replica_alone", """
+HloModule m, num_partitions=2
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY main {
+  p = f32[2]{0} parameter(0), sharding={devices=[2]<=[2]}
+  ROOT c = f32[2]{0} all-reduce(p), replica_groups={}, to_apply=add
+}
+""", [tensor([1,2,3,4])], [tensor([1,2,3,4])])
+
+case("several_replicas", """
+HloModule m, replica_count=2
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY main {
+  p = f32[2]{0} parameter(0)
+  ROOT c = f32[2]{0} all-reduce(p), replica_groups={}, to_apply=add
+}
+""", refuses="error[import_c8]: replica_count=2: the text does not say what each replica gets; compile for one replica of 2 partitions")
+
+
 def run(*command):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
