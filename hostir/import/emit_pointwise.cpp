@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 
+#include "hostir/import/formula.h"
 #include "hostir/import/handlers.h"
 #include "hostir/ops/record.h"
 
@@ -140,11 +141,28 @@ Expected<void> emit_shift(const OpSite& s) {
   return s.set(std::move(y));
 }
 
+// Integers in the order of the bits of floats: -NaN, -inf, .., -0, 0, .., inf, NaN.
+Expected<Known> ordered_bits(const OpSite& s, const Known& x) {
+  const int64_t width = 8 * size_bytes(*x.type.dtype());
+  const std::string element = "i" + std::to_string(width);
+  Formula f(s.emitter, tensor_type(element, x.type.dims));
+  const Known bits = f.bits(x, element);
+  const Known negative = f.shifted_right(bits, width - 1);
+  const uint64_t magnitude = (uint64_t{1} << (width - 1)) - 1;
+  return f.result(f.bit_xor(bits, f.bit_and(negative, f.integer(magnitude))));
+}
+
 Expected<void> emit_compare(const OpSite& s) {
+  Known left = s.in(0);
+  Known right = s.in(1);
+  if (orders_totally(s.op) && is_real(left) && is_real(right)) {
+    HOSTIR_ASSIGN_OR_RETURN(left, ordered_bits(s, left));
+    HOSTIR_ASSIGN_OR_RETURN(right, ordered_bits(s, right));
+  }
   std::string direction(s.op.word("comparison_direction"));
   if (direction.empty()) direction = s.op.word("word");
   for (char& c : direction) c = static_cast<char>(c | 0x20);
-  HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.compared(s.in(0), s.in(1), std::move(direction)));
+  HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.compared(left, right, std::move(direction)));
   return s.set(std::move(y));
 }
 

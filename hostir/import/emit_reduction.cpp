@@ -65,8 +65,7 @@ Expected<void> emit_arg_extreme(const OpSite& s, ReducerKind kind,
     HOSTIR_ASSIGN_OR_RETURN(const Known nan, e.compared(x, x, "ne"));
     HOSTIR_ASSIGN_OR_RETURN(here, e.apply(OpKind::logical_or, {here, nan}));
   }
-  // An index larger than any dimension, valid in all index types of 32 bits or more.
-  const Known none = e.integer(std::numeric_limits<int32_t>::max(), index.type);
+  const Known none = e.integer(greatest(*index.type.dtype()), index.type);
   HOSTIR_ASSIGN_OR_RETURN(const Known candidates, e.apply(OpKind::select, {here, index, none}));
   HOSTIR_ASSIGN_OR_RETURN(Known place, e.reduced(OpKind::reduce_min, candidates, dims));
   if (is_bool) {
@@ -136,7 +135,8 @@ Expected<void> emit_reduce(const OpSite& s) {
       return s.fail("import_c2", fmt::format("there is no dimension {}", d));
   }
   if (inputs == 2) {
-    if (const auto kind = arg_reducer_of(s.function, s.op)) return emit_arg_extreme(s, *kind, dims);
+    const auto kind = arg_reducer_of(s.function, s.op);
+    if (kind && is_identity_of(*kind, s.in(2))) return emit_arg_extreme(s, *kind, dims);
   }
   const Combiner combine(s);
   const auto kind = combine.kind();

@@ -197,6 +197,8 @@ class Emitter {
 Known splat_of(Tensor scalar, ModuleType type);
 /// Converts a module type. Errors: `import_c1` the dtype or size is not supported.
 Expected<TensorType> our_type(const ModuleType& type, SourceSpan at);
+/// Whether a comparison is of the kind TOTALORDER, in which -0 < 0 and NaN has a place.
+bool orders_totally(const ModuleOp& compare);
 /// Evaluates an operation on known numbers: integers, booleans, and floats if exact. nullopt if it
 /// cannot.
 std::optional<Known> folded(const OpSite& site);

@@ -90,6 +90,7 @@ std::optional<Known> fold_binary(const OpSite& s, DType dtype) {
 std::optional<Known> fold_compare(const OpSite& s) {
   std::string_view direction = s.op.word("comparison_direction");
   if (direction.empty()) direction = s.op.word("word");
+  if (orders_totally(s.op) && is_float(s.in(0).number->dtype)) return std::nullopt;
   Elements e = elements_for(s, DType::kI1);
   for (int64_t i = 0; i < e.count; ++i) {
     const auto value = holds_at(direction, *s.in(0).number, place_in(s.in(0), i), *s.in(1).number,
@@ -169,6 +170,13 @@ std::optional<Known> fold_unary(const OpSite& s, DType dtype) {
 }
 
 }  // namespace
+
+bool orders_totally(const ModuleOp& compare) {
+  return compare.word("compare_type") == "TOTALORDER" ||
+         std::any_of(compare.attributes.begin(), compare.attributes.end(), [](const NamedAttr& a) {
+           return a.first == "word" && a.second.text == "TOTALORDER";
+         });
+}
 
 std::optional<Known> folded(const OpSite& s) {
   if (s.op.results.size() != 1 || !s.op.regions.empty()) return std::nullopt;

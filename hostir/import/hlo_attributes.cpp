@@ -349,6 +349,8 @@ Expected<void> convert_attributes(ModuleOp& op, const HloInstruction& i, const H
   if (name == "stablehlo.compare") {
     op.attributes.emplace_back("comparison_direction",
                                Attr::of_word(std::string(i.attribute("direction"))));
+    if (!i.attribute("type").empty())
+      op.attributes.emplace_back("compare_type", Attr::of_word(std::string(i.attribute("type"))));
   }
   if (name == "stablehlo.slice") slice(op, i);
   if (name == "stablehlo.dynamic_slice") set_ints(op, "slice_sizes", ints("dynamic_slice_sizes"));

@@ -269,38 +269,6 @@ Expected<std::vector<Known>> Combiner::operator()(std::vector<Known> left,
   return out;
 }
 
-// jnp.argmax and jnp.argmin compare values (GT or LT), prefer NaN, and among equal values take the
-// smaller index.
-std::optional<ReducerKind> arg_reducer_of(const ModuleFunction& function, const ModuleOp& op) {
-  if (op.regions.size() != 1 || op.regions.front().arguments.size() != 4) return std::nullopt;
-  const ModuleBlock& block = op.regions.front();
-  const auto is_value = [&](ValueNumber v) {
-    return v == block.arguments[0] || v == block.arguments[2];
-  };
-  const auto is_index = [&](ValueNumber v) {
-    return v == block.arguments[1] || v == block.arguments[3];
-  };
-  // The arguments are all left-hand ones, then all right-hand ones: value, index, value, index.
-  if (function.type(block.arguments[0]) != function.type(block.arguments[2])) return std::nullopt;
-  std::optional<ReducerKind> kind;
-  bool smaller_index = false;
-  for (const ModuleOp& inner : block.ops) {
-    if (inner.name != "stablehlo.compare" || inner.operands.size() != 2) continue;
-    std::string_view direction = inner.word("comparison_direction");
-    if (direction.empty()) direction = inner.word("word");
-    const bool left_first =
-        inner.operands[0] == block.arguments[0] || inner.operands[0] == block.arguments[1];
-    if (is_value(inner.operands[0]) && is_value(inner.operands[1]) &&
-        inner.operands[0] != inner.operands[1] && left_first) {
-      if (direction == "GT" || direction == "GE") kind = ReducerKind::kMax;
-      if (direction == "LT" || direction == "LE") kind = ReducerKind::kMin;
-    }
-    if (is_index(inner.operands[0]) && is_index(inner.operands[1]) && left_first)
-      smaller_index = direction == "LT";
-  }
-  return smaller_index ? kind : std::nullopt;
-}
-
 OpKind combining_op(ReducerKind kind, bool is_bool) {
   switch (kind) {
     case ReducerKind::kSum:

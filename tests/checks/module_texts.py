@@ -377,6 +377,58 @@ ENTRY main {
 """, refuses="error[import_c8]: replica_count=2: the text does not say what each replica gets; compile for one replica of 2 partitions")
 
 
+# ---- reducers and comparisons
+
+
+def reduces(name, body, values, indices):
+    """A reduction of two rows with their indices: `body` makes %8 and %9 of (%a, %c) and (%b, %d)."""
+    case(name, """
+module @m {
+  func.func public @main(%%x: tensor<2x4xf32>) -> (tensor<2xf32>, tensor<2xi32>) {
+    %%i = stablehlo.iota dim = 1 : tensor<2x4xi32>
+    %%n = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %%z = stablehlo.constant dense<0> : tensor<i32>
+    %%0:2 = stablehlo.reduce(%%x init: %%n), (%%i init: %%z) across dimensions = [1] : (tensor<2x4xf32>, tensor<2x4xi32>, tensor<f32>, tensor<i32>) -> (tensor<2xf32>, tensor<2xi32>)
+     reducer(%%a: tensor<f32>, %%b: tensor<f32>) (%%c: tensor<i32>, %%d: tensor<i32>)  {
+%s
+      stablehlo.return %%8, %%9 : tensor<f32>, tensor<i32>
+    }
+    return %%0#0, %%0#1 : tensor<2xf32>, tensor<2xi32>
+  }
+}""" % body, [tensor([[1, 5, 5, 2], [7, 0, 7, 7]])], [tensor(values), tensor(indices, "i32")])
+
+
+reduces("the_last_of_the_largest", """      %1 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %4 = stablehlo.compare EQ, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %5 = stablehlo.compare LT, %c, %d : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %n5 = stablehlo.not %5 : tensor<i1>
+      %6 = stablehlo.and %4, %n5 : tensor<i1>
+      %7 = stablehlo.or %1, %6 : tensor<i1>
+      %8 = stablehlo.select %7, %a, %b : tensor<i1>, tensor<f32>
+      %9 = stablehlo.select %7, %c, %d : tensor<i1>, tensor<i32>""", [5, 7], [2, 3])
+
+reduces("the_first_of_the_largest", """      %1 = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %8 = stablehlo.select %1, %a, %b : tensor<i1>, tensor<f32>
+      %4 = stablehlo.compare EQ, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %5 = stablehlo.minimum %c, %d : tensor<i32>
+      %6 = stablehlo.select %1, %c, %d : tensor<i1>, tensor<i32>
+      %9 = stablehlo.select %4, %5, %6 : tensor<i1>, tensor<i32>""", [5, 7], [1, 0])
+
+reduces("the_largest_value_and_the_largest_index", """      %1 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %5 = stablehlo.compare LT, %c, %d : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %8 = stablehlo.select %1, %a, %b : tensor<i1>, tensor<f32>
+      %9 = stablehlo.select %5, %d, %c : tensor<i1>, tensor<i32>""", [5, 7], [3, 3])
+
+case("total_order_and_unsigned_order", """
+module @m {
+  func.func public @main(%x: tensor<3xui32>, %y: tensor<3xui32>, %a: tensor<3xf32>, %b: tensor<3xf32>) -> (tensor<3xi1>, tensor<3xi1>) {
+    %0 = stablehlo.compare  LT, %x, %y,  UNSIGNED : (tensor<3xui32>, tensor<3xui32>) -> tensor<3xi1>
+    %1 = stablehlo.compare  LT, %a, %b,  TOTALORDER : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+    return %0, %1 : tensor<3xi1>, tensor<3xi1>
+  }
+}""", ["3xu32=[1 4294967295 2147483648]", "3xu32=[2 1 1]", "3xf32=[-0 1 nan]", "3xf32=[0 2 1]"], ["3xi1=[1 0 0]", "3xi1=[1 1 0]"])
+
+
 def run(*command):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
