@@ -150,7 +150,8 @@ Expected<bool> DeviceOps::take_all_reduce(const OpSite& s) {
   const auto kind = reducer_of(s.function, s.op);
   if (!kind)
     return s.fail("import_c8",
-                  "its reducer is not one of sum, product, maximum, minimum, and \"and\" and \"or\" of booleans");
+                  "its reducer is not one of sum, product, maximum, minimum, and \"and\" and "
+                  "\"or\" of booleans");
   HOSTIR_ASSIGN_OR_RETURN(Groups groups, groups_of(s));
   std::vector<Known> inputs;
   std::vector<ModuleType> types;
@@ -231,7 +232,8 @@ Expected<bool> DeviceOps::take_reduce_scatter(const OpSite& s) {
   const auto kind = reducer_of(s.function, s.op);
   if (!kind)
     return s.fail("import_c8",
-                  "its reducer is not one of sum, product, maximum, minimum, and \"and\" and \"or\" of booleans");
+                  "its reducer is not one of sum, product, maximum, minimum, and \"and\" and "
+                  "\"or\" of booleans");
   HOSTIR_ASSIGN_OR_RETURN(const Groups groups, groups_of(s));
   const int64_t dim = s.op.integer_or("scatter_dimension", 0);
   const auto members = static_cast<int64_t>(groups.front().size());
