@@ -64,7 +64,7 @@ TEST(LayoutGeometry, CutDimensionsAreShownFirst) {
 // Addends are counted along the unreduced axes; ranks along the other axes hold copies of them.
 TEST(LayoutGeometry, CopiesOfAddendsAreNoAddends) {
   Held held({{"pp", 2}, {"tp", 2}}, {4, 6}, {{}, {}});
-  held.sharding->unreduced.push_back({"tp"});
+  held.sharding.unreduced.push_back({"tp"});
   const auto shards = shards_of(held.source);
   ASSERT_EQ(shards.size(), 1u);
   EXPECT_EQ(shards[0].holders.size(), 4u);
