@@ -14,10 +14,17 @@ using interp::LogCell;
 
 namespace {
 
-Expected<ComputedTable::Rows> list_of_tables(const LogReader&, const std::stop_token&);
+Expected<ComputedRows> list_of_tables(const LogReader&, const std::stop_token&);
 
 constexpr ComputedTable kComputedTables[] = {
     {"computed_tables", "These tables.", "name, doc", list_of_tables},
+    {"collectives",
+     "Each meeting once: how many members issued it (arrived), of how many, skew, time, bandwidth; "
+     "in the order of their starts.",
+     "event, communicator, group_index, sequence, kind, reduction, dtype, count, bytes, arrived, "
+     "member_count, first_arrival_ns, last_arrival_ns, skew_ns, start_ns, finish_ns, duration_ns, "
+     "algbw_bytes_per_s, busbw_bytes_per_s, address, group_address",
+     collectives},
     {"instruction_times",
      "How long each instruction took on each host and stream. An asynchronous one is on both: "
      "issued by the host, executed on the stream.",
@@ -35,8 +42,8 @@ constexpr ComputedTable kComputedTables[] = {
      "event, rank, instruction, waited_ns, reason, waited_for_event", slowest_waits},
 };
 
-Expected<ComputedTable::Rows> list_of_tables(const LogReader&, const std::stop_token&) {
-  ComputedTable::Rows rows;
+Expected<ComputedRows> list_of_tables(const LogReader&, const std::stop_token&) {
+  ComputedRows::Cells rows;
   for (const ComputedTable& table : kComputedTables) {
     rows.push_back({LogCell(std::string(table.name)), LogCell(std::string(table.doc))});
   }
@@ -56,7 +63,7 @@ struct SqliteTable {
 };
 struct SqliteCursor {
   sqlite3_vtab_cursor base{};
-  ComputedTable::Rows rows;
+  ComputedRows rows;
   size_t at = 0;
 };
 
@@ -113,7 +120,7 @@ int next_row(sqlite3_vtab_cursor* base) {
 }
 int rows_ended(sqlite3_vtab_cursor* base) {
   const auto* cursor = reinterpret_cast<SqliteCursor*>(base);
-  return cursor->at >= cursor->rows.size() ? 1 : 0;
+  return cursor->at >= cursor->rows.count() ? 1 : 0;
 }
 int row_number(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
   *out = static_cast<sqlite3_int64>(reinterpret_cast<SqliteCursor*>(base)->at);
@@ -133,7 +140,7 @@ struct CellResult {
 };
 int row_cell(sqlite3_vtab_cursor* base, sqlite3_context* context, int index) {
   const auto* cursor = reinterpret_cast<SqliteCursor*>(base);
-  std::visit(CellResult{context}, cursor->rows[cursor->at][static_cast<size_t>(index)]);
+  std::visit(CellResult{context}, cursor->rows.cell(cursor->at, static_cast<size_t>(index)));
   return SQLITE_OK;
 }
 

@@ -77,8 +77,8 @@ Expected<std::pair<std::vector<BusyInterval>, std::vector<BusyInterval>>> busy_t
 
 }  // namespace
 
-Expected<ComputedTable::Rows> instruction_times(const LogReader& log, const std::stop_token& stop) {
-  ComputedTable::Rows rows;
+Expected<ComputedRows> instruction_times(const LogReader& log, const std::stop_token& stop) {
+  ComputedRows::Cells rows;
   for (size_t t = 0; t < log.tracks().size(); ++t) {
     std::vector<interp::Durations> durations;
     HOSTIR_TRY(
@@ -96,9 +96,8 @@ Expected<ComputedTable::Rows> instruction_times(const LogReader& log, const std:
   return rows;
 }
 
-Expected<ComputedTable::Rows> exposed_communication(const LogReader& log,
-                                                    const std::stop_token& stop) {
-  ComputedTable::Rows rows;
+Expected<ComputedRows> exposed_communication(const LogReader& log, const std::stop_token& stop) {
+  ComputedRows::Cells rows;
   for (interp::Rank rank = 0; rank < log.run().rank_count; ++rank) {
     HOSTIR_ASSIGN_OR_RETURN(const auto busy, busy_times(log, rank, stop));
     const auto& [compute, communication] = busy;
@@ -120,8 +119,8 @@ Expected<ComputedTable::Rows> exposed_communication(const LogReader& log,
   return rows;
 }
 
-Expected<ComputedTable::Rows> peak_memory(const LogReader& log, const std::stop_token& stop) {
-  ComputedTable::Rows rows;
+Expected<ComputedRows> peak_memory(const LogReader& log, const std::stop_token& stop) {
+  ComputedRows::Cells rows;
   const interp::LogExtent extent = log.extent();
   for (interp::Rank rank = 0; rank < log.run().rank_count; ++rank) {
     HOSTIR_ASSIGN_OR_RETURN(const auto points,

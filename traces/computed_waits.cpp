@@ -145,7 +145,7 @@ const char* wait_reason(SlowWait::Kind kind) {
 
 }  // namespace
 
-Expected<ComputedTable::Rows> slowest_waits(const LogReader& log, const std::stop_token& stop) {
+Expected<ComputedRows> slowest_waits(const LogReader& log, const std::stop_token& stop) {
   SlowWaits waits;
   {
     HOSTIR_ASSIGN_OR_RETURN(const auto connection, log.connect(stop));
@@ -165,7 +165,7 @@ Expected<ComputedTable::Rows> slowest_waits(const LogReader& log, const std::sto
     }
   }
   HOSTIR_TRY(add_members(log, stop, waits.longest));
-  ComputedTable::Rows rows;
+  ComputedRows::Cells rows;
   for (SlowWait& wait : waits.longest.take()) {
     if (wait.kind == SlowWait::Kind::kStream) wait.cause = ended_at(log, wait.rank, wait.until_ns);
     rows.push_back({LogCell(wait.event), LogCell(int64_t{wait.rank}),

@@ -23,6 +23,30 @@ TEST(Sql, ItsTablesAreThereToClick) {
   EXPECT_EQ(w.text("sql/bars"), "on");
 }
 
+// The quick table says what the view says, of sends, groups, several communicators and hangs too.
+TEST(Sql, CollectivesAreThoseOfTheView) {
+  const std::string columns =
+      "communicator, group_index, sequence, kind, reduction, dtype, count, bytes, arrived, "
+      "member_count, first_arrival_ns, last_arrival_ns, skew_ns, start_ns, finish_ns, duration_ns, "
+      "algbw_bytes_per_s, busbw_bytes_per_s, address, group_address";
+  for (const char* program : {"pipeline_by_hand", "fsdp_tp", "overlap", "deadlock"}) {
+    Workbench w(std::string("tests/programs/") + program + ".hir");
+    ASSERT_TRUE(w.press("F5"));
+    ask(w, [&](const interp::LogView& log, std::stop_token) {
+      const std::string quick = "select " + columns + " from collectives";
+      const std::string view = "select " + columns + " from v_collectives";
+      const auto count = log.query("select count(*) from v_collectives");
+      EXPECT_EQ(count->rows, log.query("select count(*) from collectives")->rows) << program;
+      EXPECT_NE(count->rows[0][0], interp::LogCell(int64_t{0})) << program;
+      for (const std::string& differ : {quick + " except " + view, view + " except " + quick}) {
+        const auto rows = log.query(differ);
+        ASSERT_TRUE(rows) << program << ": " << rows.error().message();
+        EXPECT_TRUE(rows->rows.empty()) << program << ": " << rows->rows.size();
+      }
+    });
+  }
+}
+
 TEST(Sql, AWrongNameIsAnsweredWithTheRightOne) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.press("F5"));

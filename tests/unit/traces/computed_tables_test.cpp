@@ -37,6 +37,12 @@ void expect_same(const LogReader& log, const std::string& computed, const std::s
 }
 
 void expect_views(const LogReader& log) {
+  const std::string columns =
+      "communicator, group_index, sequence, kind, reduction, dtype, count, bytes, arrived, "
+      "member_count, first_arrival_ns, last_arrival_ns, skew_ns, start_ns, finish_ns, duration_ns, "
+      "algbw_bytes_per_s, busbw_bytes_per_s, address, group_address ";
+  expect_same(log, "SELECT " + columns + "FROM collectives",
+              "SELECT " + columns + "FROM v_collectives");
   expect_same(log,
               "SELECT instruction, rank, times, total_ns, least_ns, most_ns FROM instruction_times "
               "WHERE track != 'host' ORDER BY 1, 2",
@@ -89,7 +95,8 @@ TEST(ComputedTables, StopWhenTheQueryIsCancelled) {
   const auto log = log_of(scratch.file("run.db"), 3000);
   std::stop_source source;
   source.request_stop();
-  for (const char* name : {"instruction_times", "exposed_communication", "slowest_waits"}) {
+  for (const char* name :
+       {"instruction_times", "exposed_communication", "slowest_waits", "collectives"}) {
     const auto table = log->query("SELECT * FROM " + std::string(name), 10, source.get_token());
     ASSERT_FALSE(table) << name;
     EXPECT_EQ(table.error().diagnostics[0].id, "log_cancelled") << name;
