@@ -58,6 +58,11 @@ std::optional<Banner> read_only_banner(const Model& model) {
 std::optional<Banner> from_log_banner(const Model& model) {
   const interp::SnapshotPtr& shot = model.snapshot();
   if (!shot || !shot->from_log || model.running()) return std::nullopt;
+  if (model.follows_log())
+    return Banner{StateKind::kWaiting,
+                  "This run is being recorded now: the window follows it, and shows its outcome "
+                  "when it ends.",
+                  {{"Timeline", "panel.timeline", ""}, {"Events", "panel.events", ""}}};
   return Banner{StateKind::kWaiting,
                 fmt::format("The end of a long run, as its log has it. Contents are known once the "
                             "program has run here again: {} decisions.",

@@ -1,5 +1,6 @@
 #include "gui/model.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "gui/panels/collectives/mismatch_row.h"
@@ -58,6 +59,7 @@ bool Model::update(double now_s) {
   const bool grew = log_grew();
   if (grew) ++generation_;  // panels ask the log again
   seen_log_ = worker_.followed_generation();
+  follow_log();
   return compared || grew || !results.empty();
 }
 
@@ -78,6 +80,8 @@ void Model::take(Opened& result) {
     return;
   }
   ++opened_;
+  follows_ = asks_to_follow_ = false;
+  follow_cost_s_ = 0;
   timeline_range.reset();
   what_if_.cancel(*this);  // it searches the closed session
   if (path_ != result.request.path) what_if_.forget();
@@ -101,6 +105,33 @@ void Model::take(Opened& result) {
   const bool comes_back = !after_open_.empty();
   for (const std::string& command : std::exchange(after_open_, {})) worker_.execute(command);
   if (!comes_back) go_to_outcome();
+}
+
+void Model::follow_log() {
+  const bool written_now = !document_.is_program() && worker_.follows_log();
+  if (asks_to_follow_ || opening() || running() || (!written_now && !follows_)) return;
+  follows_ = follows_ || written_now;
+  constexpr double kEveryS = 1;
+  constexpr double kSeldomS = 8;  // a long log with much in flight is read in seconds
+  const double wait = written_now ? std::clamp(4 * follow_cost_s_, kEveryS, kSeldomS) : kEveryS;
+  if (now_s_ - followed_s_ < wait) return;
+  followed_s_ = now_s_;
+  asks_to_follow_ = true;
+  worker_.ask_now("follow", [this, opened = opened_, written_now](interp::Session& session) {
+    const auto found = session.follow();
+    const bool ended = found && *found == interp::FollowedLog::kEnded;
+    const bool shows_end = session.snapshot()->from_log || !session.snapshot()->no_stepping.empty();
+    return [this, opened, ended, shows_end, written_now] {
+      asks_to_follow_ = false;
+      follow_cost_s_ = now_s_ - followed_s_;
+      if (opened != opened_) return;
+      follows_ = written_now && !ended;
+      if (!ended) return;
+      const std::string text = "the run that wrote " + path_ + " has ended";
+      add_message(Message::Kind::kInfo, shows_end ? text : text + "; Ctrl+R shows how");
+      if (shows_end) open(opened_request_);
+    };
+  });
 }
 
 // A long log already shows its end (OpenRequest::at_outcome).

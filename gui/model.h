@@ -165,8 +165,10 @@ class Model {
   const std::vector<Message>& messages() const { return messages_; }
   void add_message(Message::Kind kind, std::string text);
 
-  /// True if another process has added to the open log since the last `update`. Always false for
-  /// a live run, whose snapshots say the same.
+  /// True if the open log was being written by another process when it was last looked at.
+  bool follows_log() const { return follows_; }
+  /// True if another process has added to the open log since the last `update`, or has ended it.
+  /// Always false for a live run, whose snapshots say the same.
   bool log_grew() const {
     return !document_.is_program() && worker_.followed_generation() != seen_log_;
   }
@@ -182,6 +184,8 @@ class Model {
   void take(Opened& result);
   /// Shows a recorded run at its end, where its outcome is, unless that takes long.
   void go_to_outcome();
+  /// Moves on with a log that is being written; at its end opens it again, at its outcome.
+  void follow_log();
   void take(Executed& result);
   void take(Read& result);
   void take(LogAnswer& result);
@@ -204,6 +208,10 @@ class Model {
   std::vector<Message> messages_;
   uint64_t generation_ = 0;
   uint64_t seen_log_ = 0;  // SessionWorker::followed_generation
+  bool follows_ = false;
+  bool asks_to_follow_ = false;
+  double followed_s_ = 0;     // when it was last asked
+  double follow_cost_s_ = 0;  // how long the answer took
   uint64_t opened_ = 0;
   double now_s_ = 0;
   SessionWorker worker_;

@@ -164,8 +164,7 @@ bool SessionWorker::has_log() const {
 
 bool SessionWorker::follows_log() const {
   const std::lock_guard lock(mutex_);
-  return session_ && session_->log() &&
-         session_->log()->run().ending == interp::LogEnding::kRunning;
+  return session_ && session_->log() && session_->log()->ending() == interp::LogEnding::kRunning;
 }
 
 uint64_t SessionWorker::followed_generation() const {
@@ -215,7 +214,13 @@ void SessionWorker::session_loop(const std::stop_token& stop) {
     if (const auto* command = std::get_if<std::string>(&work)) do_execute(*command);
     if (const auto* read = std::get_if<PendingRead>(&work)) do_read(read->key, read->query);
     if (auto* question = std::get_if<NowQuestion>(&work)) {
-      if (session_) publish(LogAnswer{(*question)(*session_)});
+      if (!session_) continue;
+      LogAnswer answer{(*question)(*session_)};
+      {
+        const std::lock_guard lock(mutex_);
+        snapshot_ = session_->snapshot();  // it may have followed its log
+      }
+      publish(std::move(answer));
     }
   }
 }

@@ -50,6 +50,7 @@ Expected<std::unique_ptr<LogReader>> open_log(const std::string& path) {
 LogReader::LogReader(ReadableFile file, LogTables tables)
     : tables_(std::move(tables)),
       pool_(std::move(file)),
+      ending_(tables_.run.ending),
       blocks_([this](int64_t row) { return fetch_block(row); }) {
   loaded_.timelines.resize(tables_.tracks.size());
   loaded_.memory.resize(static_cast<size_t>(tables_.limits().rank_count));
@@ -89,8 +90,26 @@ Expected<LogExtent> LogReader::refresh(std::stop_token stop) {
     ~Uncancel() { database.set_cancel({}); }
   } const uncancel{*loader_};
 
+  // The writer's end is looked for first: what it wrote before is then read below.
+  HOSTIR_ASSIGN_OR_RETURN(const interp::LogEnding ending, ending_now());
+  HOSTIR_TRY(read_newest(stop));
+  ending_ = ending;
+  return extent();
+}
+
+// A live run asks often, and about itself.
+Expected<interp::LogEnding> LogReader::ending_now() {
+  constexpr auto kEvery = std::chrono::milliseconds(200);
+  const auto now = std::chrono::steady_clock::now();
+  if (ending_ != interp::LogEnding::kRunning || now - looked_at_ending_ < kEvery)
+    return ending_.load();
+  looked_at_ending_ = now;
+  return read_ending(*loader_);
+}
+
+Expected<void> LogReader::read_newest(const std::stop_token& stop) {
   HOSTIR_ASSIGN_OR_RETURN(const auto version, loader_->query_int("PRAGMA data_version"));
-  if (version.value_or(0) == data_version_) return extent();
+  if (version.value_or(0) == data_version_) return {};
   HOSTIR_ASSIGN_OR_RETURN(Lineage lineage, Lineage::load(*loader_));
 
   // New events only come after those already read. If the branch changes, older events may be shown
@@ -108,7 +127,7 @@ Expected<LogExtent> LogReader::refresh(std::stop_token stop) {
   if (again) HOSTIR_TRY(load_all(std::move(lineage), stop));
   if (stop.stop_requested()) return cancelled();
   data_version_ = version.value_or(0);
-  return extent();
+  return {};
 }
 
 void LogReader::begin(Lineage lineage, std::vector<EventRange> undone, StoredLog stored) {
@@ -170,11 +189,13 @@ void LogReader::settle(Loaded& loaded, const News& news) const {
 
 Expected<LogReader::News> LogReader::read_open(Database& database, const Loaded& loaded) const {
   News news{EventPart(tables_), {}};
-  for (const int64_t id : loaded.open) {
-    HOSTIR_ASSIGN_OR_RETURN(const LogEvent event, find_event(database, tables_.limits(), id));
+  // There may be many: hosts run ahead of their streams.
+  const std::vector<int64_t> ids(loaded.open.begin(), loaded.open.end());
+  HOSTIR_ASSIGN_OR_RETURN(const auto events, find_events(database, tables_.limits(), ids));
+  for (const LogEvent& event : events) {
     if (is_open(event)) continue;
-    news.finished.push_back(id);
-    news.part.show(tables_, loaded.lineage, event);
+    news.finished.push_back(event.id);
+    news.part.show(tables_, loaded.lineage, tables_.on_stream(event));
   }
   return news;
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -50,6 +51,7 @@ class LogReader final : public interp::LogView {
 
   Expected<interp::LogExtent> refresh(std::stop_token stop = {}) override;
   interp::LogExtent extent() const override;
+  interp::LogEnding ending() const override { return ending_; }
   interp::LogProgress progress() const override;
   bool shows(int64_t event) const override;
   std::vector<interp::TimelineSlice> timeline(
@@ -122,6 +124,8 @@ class LogReader final : public interp::LogView {
     EventPart part;
     std::vector<int64_t> finished;  // formerly `open`; also in `part`
   };
+  Expected<interp::LogEnding> ending_now();
+  Expected<void> read_newest(const std::stop_token& stop);
   Expected<void> load_all(Lineage lineage, const std::stop_token& stop);
   void begin(Lineage lineage, std::vector<EventRange> undone, StoredLog stored);
   /// The events of `loaded.open` that have finished.
@@ -137,10 +141,12 @@ class LogReader final : public interp::LogView {
   mutable ConnectionPool pool_;
   std::unique_ptr<Database> loader_;  // refresh() only: its data_version shows changes
   int64_t data_version_ = -1;         // of loader_, at the last read
+  std::chrono::steady_clock::time_point looked_at_ending_{};
   std::mutex refresh_mutex_;
   std::atomic<int64_t> read_ = 0;  // for progress()
   std::atomic<int64_t> total_ = 0;
   std::atomic<bool> reading_ = true;  // until the first refresh has ended
+  std::atomic<interp::LogEnding> ending_;
   mutable BlockCache blocks_;
   mutable std::shared_mutex mutex_;  // guards loaded_
   Loaded loaded_;

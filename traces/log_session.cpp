@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 #include "interp/session/answers/answer.h"
 #include "interp/session/commands/rank_selection.h"
@@ -14,13 +15,17 @@
 namespace hostir::traces {
 
 void follow(LogReader& log, const std::stop_token& stop) {
-  constexpr auto kEvery = std::chrono::milliseconds(300);  // as often as a writer commits
+  using Clock = std::chrono::steady_clock;
+  constexpr Clock::duration kEvery = std::chrono::milliseconds(300);  // as a writer commits
   std::mutex mutex;
   std::condition_variable_any stopped;
   // After damage everything up to it is shown.
-  while (log.refresh(stop) && log.run().ending == interp::LogEnding::kRunning) {
+  while (true) {
+    const Clock::time_point begin = Clock::now();
+    if (!log.refresh(stop) || log.ending() != interp::LogEnding::kRunning) return;
     std::unique_lock lock(mutex);
-    if (stopped.wait_for(lock, stop, kEvery, [&] { return stop.stop_requested(); })) return;
+    const Clock::duration wait = std::max(kEvery, 2 * (Clock::now() - begin));
+    if (stopped.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); })) return;
   }
 }
 
@@ -29,11 +34,24 @@ Expected<std::unique_ptr<LogSession>> LogSession::create(std::unique_ptr<LogRead
   HOSTIR_ASSIGN_OR_RETURN(interp::Snapshot shot, end_of(*log, std::move(why)));
   std::unique_ptr<LogSession> session(new LogSession());
   session->log_ = std::move(log);
+  session->follows_ = session->log_->run().ending == interp::LogEnding::kRunning;
   session->snapshot_ = std::make_shared<const interp::Snapshot>(std::move(shot));
   // If reading fails, shows everything up to there.
-  session->loading_ =
-      std::jthread([reader = session->log_.get()](std::stop_token stop) { follow(*reader, stop); });
+  session->loading_ = std::jthread(
+      [reader = session->log_.get()](std::stop_token stop) { traces::follow(*reader, stop); });
   return session;
+}
+
+Expected<interp::FollowedLog> LogSession::follow() {
+  if (!follows_) return interp::FollowedLog::kSame;
+  follows_ = log_->ending() == interp::LogEnding::kRunning;
+  if (!follows_) return interp::FollowedLog::kEnded;
+  const uint64_t generation = log_->extent().generation;
+  if (std::exchange(followed_, generation) == generation) return interp::FollowedLog::kSame;
+  HOSTIR_ASSIGN_OR_RETURN(interp::Snapshot shot, end_of(*log_, snapshot_->no_stepping));
+  shot.focus = snapshot_->focus;
+  snapshot_ = std::make_shared<const interp::Snapshot>(std::move(shot));
+  return interp::FollowedLog::kNewer;
 }
 
 Expected<interp::Outcome> LogSession::execute(const interp::Command& command, std::stop_token) {

@@ -27,6 +27,7 @@ class LogSession final : public interp::Session {
                                                       std::string why);
 
   Expected<interp::Outcome> execute(const interp::Command& command, std::stop_token stop) override;
+  Expected<interp::FollowedLog> follow() override;
   interp::SnapshotPtr snapshot() const override { return snapshot_; }
   Expected<interp::ValueReading> read(const interp::ValueQuery& query) override;
   Expected<std::vector<interp::PastValue>> past_values(const interp::PastQuery& query,
@@ -38,7 +39,9 @@ class LogSession final : public interp::Session {
 
   std::unique_ptr<LogReader> log_;
   interp::SnapshotPtr snapshot_;
-  std::jthread loading_;  // reads the timeline; joined before the log is destroyed
+  bool follows_ = false;   // the log was being written when last looked at
+  uint64_t followed_ = 0;  // generation of the log that `snapshot_` shows
+  std::jthread loading_;   // reads the timeline; joined before the log is destroyed
 };
 
 }  // namespace hostir::traces

@@ -185,6 +185,10 @@ interp::StopReason stop_of(const LogReader& log, const std::vector<interp::Fault
   interp::StopReason stop;
   stop.kind = interp::StopKind::kFinished;
   stop.sentence = read_only ? "A read-only recording." : "The end of a recorded run.";
+  if (log.ending() == interp::LogEnding::kRunning) {
+    stop.kind = interp::StopKind::kInterrupted;
+    stop.sentence = "The run goes on: this is its end so far.";
+  }
   if (!faults.empty()) {
     stop.kind = faults.back().kind == "deadlock" || faults.back().kind == "timeout"
                     ? interp::StopKind::kDeadlock

@@ -26,6 +26,12 @@ Expected<void> for_rows(Database& database, std::string_view sql,
   }
 }
 
+interp::LogEnding ending_of(const Statement& row, int writer, int ended) {
+  return !row.is_null(ended)                 ? interp::LogEnding::kClosed
+         : is_running(row.text_view(writer)) ? interp::LogEnding::kRunning
+                                             : interp::LogEnding::kCut;
+}
+
 Expected<void> load_run(Database& database, LogTables& log) {
   HOSTIR_ASSIGN_OR_RETURN(
       Statement s,
@@ -54,9 +60,7 @@ Expected<void> load_run(Database& database, LogTables& log) {
     if (s.text_view(column).empty()) continue;
     run.host += (run.host.empty() ? "" : ", ") + s.text(column);
   }
-  run.ending = !s.is_null(16)                ? interp::LogEnding::kClosed
-               : is_running(s.text_view(15)) ? interp::LogEnding::kRunning
-                                             : interp::LogEnding::kCut;
+  run.ending = ending_of(s, 15, 16);
   run.outcome = s.text(17);
   run.complete = s.integer(18) != 0;
   HOSTIR_ASSIGN_OR_RETURN(const auto version, database.query_int("PRAGMA user_version"));
@@ -217,12 +221,37 @@ EventLimits LogTables::limits() const {
           static_cast<int64_t>(instructions.size())};
 }
 
+Expected<interp::LogEnding> read_ending(Database& database) {
+  HOSTIR_ASSIGN_OR_RETURN(Statement row,
+                          database.prepare("SELECT writer, ended_unix_ns FROM run WHERE id = 1"));
+  HOSTIR_ASSIGN_OR_RETURN(const bool found, row.step());
+  return found ? ending_of(row, 0, 1) : interp::LogEnding::kCut;
+}
+
+Expected<void> load_group_streams(Database& database, LogTables& log) {
+  const auto count = static_cast<int64_t>(log.instructions.size());
+  log.group_streams.assign(log.instructions.size(), -1);
+  return for_rows(database,
+                  "SELECT group_instruction, MIN(instruction) FROM collective_site "
+                  "WHERE group_instruction IS NOT NULL GROUP BY group_instruction",
+                  [&](const Statement& row) -> Expected<void> {
+                    const int64_t group = row.integer(0);
+                    const int64_t member = row.integer(1);
+                    if (group < 0 || group >= count || member < 0 || member >= count)
+                      return damaged("collective_site");
+                    log.group_streams[static_cast<size_t>(group)] =
+                        log.instructions[static_cast<size_t>(member)].stream;
+                    return {};
+                  });
+}
+
 Expected<LogTables> load_tables(Database& database) {
   LogTables log;
   HOSTIR_TRY(load_run(database, log));
   HOSTIR_TRY(load_tracks(database, log));
   HOSTIR_TRY(load_instructions(database, log));
   HOSTIR_TRY(load_communicators(database, log));
+  HOSTIR_TRY(load_group_streams(database, log));
   HOSTIR_TRY(load_tensors(database, log));
   HOSTIR_TRY(load_texts(database, log));
   return log;

@@ -26,14 +26,26 @@ struct LogTables {
   std::vector<interp::LogExplain> explanations;
   std::vector<interp::LogInput> inputs;
   std::vector<interp::Rank> started_ranks;
+  // By instruction: the stream that a `group` runs on, its first member's; -1 for others.
+  std::vector<int32_t> group_streams;
 
   EventLimits limits() const;
+  /// The event with the stream that it is drawn on: the event of a `group` has none.
+  interp::LogEvent on_stream(const interp::LogEvent& event) const {
+    interp::LogEvent drawn = event;
+    const bool grouped = event.stream < 0 && event.task != interp::kNoTask;
+    if (grouped) drawn.stream = group_streams[event.instruction];
+    return drawn;
+  }
   /// The track of an event that has passed the limits check.
   interp::TrackId track_of(const interp::LogEvent& event) const {
     return static_cast<interp::TrackId>(static_cast<size_t>(event.rank) * (streams.size() + 1) +
                                         static_cast<size_t>(event.stream + 1));
   }
 };
+
+/// Whether the log is being written now.
+Expected<interp::LogEnding> read_ending(Database& database);
 
 /// Errors: `log_damaged` and those of SQLite. An invalid field is an error and never causes a large
 /// allocation.

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "hostir/ops/record.h"
+#include "traces/event_scanner.h"
 #include "traces/model_reader.h"
 #include "traces/static_rows.h"
 
@@ -178,15 +179,19 @@ Expected<void> ModelReader::add_tasks() {
       database_->query_int(
           "SELECT MIN(id) FROM event_row WHERE finish_ns IS NULL AND task IS NOT NULL"));
   if (!first) return {};
+  std::vector<int64_t> ids;
   HOSTIR_TRY(
       for_rows("SELECT id FROM event_row WHERE finish_ns IS NULL AND task IS NOT NULL ORDER BY id",
                [&](const Statement& row) -> Expected<void> {
-                 if (!shows(row.integer(0))) return {};
-                 HOSTIR_ASSIGN_OR_RETURN(const LogEvent event, log_.event(row.integer(0)));
-                 if (event.task == model::kNoTask || event.stream < 0) return {};
-                 pending_.emplace(event.id, event);
+                 if (shows(row.integer(0))) ids.push_back(row.integer(0));
                  return {};
                }));
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<LogEvent> in_flight,
+                          find_events(*database_, limits_, ids));
+  for (const LogEvent& event : in_flight) {
+    if (event.task == model::kNoTask || event.stream < 0) continue;
+    pending_.emplace_hint(pending_.end(), event.id, event);
+  }
   std::map<std::pair<Rank, int32_t>, std::vector<LogEvent>> waits;
   interp::EventFilter filter;
   filter.first_id = *first;
@@ -198,7 +203,7 @@ Expected<void> ModelReader::add_tasks() {
     if (stream >= 0 && e.waited_for != model::kNoTask && shows(e.id))
       waits[{e.rank, stream}].push_back(e);
   }
-  std::map<std::pair<Rank, int32_t>, int64_t> previous;
+  std::map<std::pair<Rank, int32_t>, size_t> passed;  // waits before the previous task
   for (const auto& [id, event] : pending_) {
     model::Task& task = builder_.task(event.task);
     task.stream = model::StreamId(static_cast<uint32_t>(event.stream));
@@ -209,11 +214,9 @@ Expected<void> ModelReader::add_tasks() {
     if (event.host_start_ns != kUnknownNs) task.times.issued_ns = event.host_start_ns;
     task.times.issued_clock = task.times.execution_clock = ClockId(0U);
     const std::pair key(event.rank, event.stream);
-    const int64_t from = previous.contains(key) ? previous[key] : -1;
-    for (const LogEvent& wait : waits[key]) {
-      if (wait.id > from && wait.id < id) task.waits_for.push_back(wait.waited_for);
-    }
-    previous[key] = id;
+    const std::vector<LogEvent>& all = waits[key];
+    for (size_t& at = passed[key]; at < all.size() && all[at].id < id; ++at)
+      task.waits_for.push_back(all[at].waited_for);
   }
   return {};
 }

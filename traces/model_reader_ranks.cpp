@@ -105,6 +105,11 @@ void ModelReader::derive_states() {
                               "@" + log_.run().entry + "#");
     if (returned) facts.at = instruction_id(last->second.instruction);
     if (returned || ended_well) facts.state = model::RankState::kDone;
+    const bool written_now = log_.run().ending == interp::LogEnding::kRunning;
+    if (!returned && written_now && last != last_of_rank_.end()) {  // about where its host is
+      facts.state = model::RankState::kRunning;
+      facts.at = instruction_id(last->second.instruction);
+    }
     if (last != last_of_rank_.end() && last->second.host_end_ns != kUnknownNs) {
       facts.last_sign_ns = last->second.host_end_ns;
       facts.last_sign_clock = ClockId(0U);

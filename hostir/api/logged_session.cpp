@@ -13,6 +13,7 @@
 #include "interp/session/commands/command_table.h"
 #include "traces/log_session.h"
 #include "traces/log_snapshot.h"
+#include "traces/recorded_line.h"
 #include "traces/replay.h"
 
 namespace hostir::api {
@@ -82,19 +83,40 @@ void LoggedSession::show_recorded(std::unique_ptr<traces::LogReader> recorded, s
   recorded_ = std::move(recorded);
   recorded_path_ = std::move(path);
   shows_recorded_ = true;
+  follows_ = recorded_->run().ending == interp::LogEnding::kRunning;
   // A damaged log is shown up to the damage; `trace info --check` reports the error.
   loading_ = std::jthread(
       [log = recorded_.get()](const std::stop_token& stop) { traces::follow(*log, stop); });
 }
 
 Expected<void> LoggedSession::show_end() {
+  followed_ = recorded_->extent().generation;
   HOSTIR_ASSIGN_OR_RETURN(interp::Snapshot end, traces::end_of(*recorded_, ""));
   end.from_log = true;
   end.program = live_->snapshot()->program;
   end.last_decision = live_->snapshot()->last_decision;
+  if (follows_) {  // it is longer than when the live session was made
+    const auto length = traces::recorded_length(*recorded_, end.program->rank_count);
+    if (length) end.last_decision = std::max(end.last_decision, length->decisions);
+  }
   end.position.decision = end.last_decision;
   end_ = std::make_shared<const interp::Snapshot>(std::move(end));
   return {};
+}
+
+Expected<interp::FollowedLog> LoggedSession::follow() {
+  if (!follows_ || repeated_now_.load() != nullptr) return interp::FollowedLog::kSame;
+  follows_ = recorded_->ending() == interp::LogEnding::kRunning;
+  if (!follows_) return interp::FollowedLog::kEnded;
+  if (!end_ || recorded_->extent().generation == followed_) return interp::FollowedLog::kSame;
+  const interp::SnapshotPtr before = end_;
+  HOSTIR_TRY(show_end());
+  auto shot = std::make_shared<interp::Snapshot>(*end_);
+  shot->focus = before->focus;
+  shot->step_scope = before->step_scope;
+  shot->breakpoints = before->breakpoints;
+  end_ = std::move(shot);
+  return interp::FollowedLog::kNewer;
 }
 
 Expected<interp::Outcome> LoggedSession::execute(const interp::Command& command,

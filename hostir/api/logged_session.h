@@ -71,6 +71,7 @@ class LoggedSession final : public interp::Session {
   Expected<void> show_end();
 
   Expected<interp::Outcome> execute(const interp::Command& command, std::stop_token stop) override;
+  Expected<interp::FollowedLog> follow() override;
   interp::SnapshotPtr snapshot() const override {
     if (const LoggedSession* repeated = repeated_now_) return repeated->snapshot();
     return end_ ? end_ : live_->snapshot();
@@ -112,6 +113,8 @@ class LoggedSession final : public interp::Session {
   std::unique_ptr<traces::LogReader> recorded_;  // kept when no longer shown
   std::atomic<bool> shows_recorded_ = false;
   interp::SnapshotPtr end_;  // see show_end; null once something moved
+  bool follows_ = false;     // the recorded log was being written when last looked at
+  uint64_t followed_ = 0;    // generation of the recorded log that `end_` shows
   std::jthread loading_;
   std::unique_ptr<LoggedSession> repeated_;  // on the simulator, once a device had to go back
   std::atomic<LoggedSession*> repeated_now_ = nullptr;  // it, for all threads

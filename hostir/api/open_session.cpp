@@ -126,9 +126,10 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::start(
   HOSTIR_TRY(session->start(std::move(prepared), std::move(live), options_.log_path,
                             std::move(source), trace));
   if (recorded) {
+    const bool written_now = (*recorded)->run().ending == interp::LogEnding::kRunning;
     session->show_recorded(std::move(*recorded), request.path);
     if (request.at_outcome &&
-        session->snapshot()->last_decision > options_.max_decisions_to_outcome)
+        (written_now || session->snapshot()->last_decision > options_.max_decisions_to_outcome))
       HOSTIR_TRY(session->show_end());
   }
   return session;

@@ -41,6 +41,13 @@ struct Outcome {
   bool quit = false;
 };
 
+/// What a session found that looked again at the log it shows (Session::follow).
+enum class FollowedLog : uint8_t {
+  kSame,
+  kNewer,  // the snapshot is that of the log's newest end
+  kEnded,  // its writer has ended: opening the log again shows its outcome
+};
+
 struct WhatIf;         // what_if.h
 struct WhatIfOptions;  // what_if.h
 
@@ -55,6 +62,10 @@ class Session : public PastRun {
 
   /// Current contents. Errors: unknown value, not allocated on that rank, freed, box out of range.
   virtual Expected<ValueReading> read(const ValueQuery& query) = 0;
+
+  /// A session that shows the end of a log that another process writes: moves on to its newest
+  /// end. Errors: those of reading the log.
+  virtual Expected<FollowedLog> follow() { return FollowedLog::kSame; }
 
   /// How an instruction computes one element that it writes.
   /// Errors: `not_written`, `not_held`, `no_inside` if nothing runs (a log without a program).

@@ -19,7 +19,9 @@ void RankMarks::index(const interp::SnapshotPtr& shot) {
   lines_.clear();
   const std::vector<uint32_t>& lines = shot->program->lines;
   for (const auto& rank : shot->ranks) {
-    if (rank->status != interp::RankStatus::kDone && rank->code < lines.size())
+    // The end of a cut log does not say where its hosts were.
+    const bool known = rank->status != interp::RankStatus::kUnknown || !rank->address.empty();
+    if (known && rank->status != interp::RankStatus::kDone && rank->code < lines.size())
       lines_[static_cast<int>(lines[rank->code]) - 1].hosts.push_back(rank->rank);
     for (size_t s = 0; s < rank->streams.size(); ++s) {
       const auto& tasks = rank->streams[s].tasks;

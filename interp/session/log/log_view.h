@@ -109,6 +109,9 @@ class LogView {
   /// Errors: `log_damaged`, `log_cancelled`.
   virtual Expected<LogExtent> refresh(std::stop_token stop = {}) = 0;
   virtual LogExtent extent() const = 0;
+  /// Whether the log is being written now, as far as the last refresh() knows; `run().ending` is
+  /// what it was at opening. Never blocks.
+  virtual LogEnding ending() const { return run().ending; }
   /// Progress of a running refresh; what has been read so far is already visible. Never blocks.
   virtual LogProgress progress() const = 0;
 

@@ -1,6 +1,8 @@
 // Copying what is under the mouse, exporting, finding, and recorded runs at their outcome.
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "gui/export.h"
 #include "gui/find_text.h"
@@ -26,6 +28,48 @@ TEST(Copy, AValue) {
   w->step();
   ASSERT_TRUE(w.press("Ctrl+C"));
   EXPECT_NEAR(std::atof(clipboard().c_str()) / std::atof(w.text("values/1").c_str()), 1, 0.01);
+}
+
+// What is under the mouse can be copied in every panel: each named text, and the pictures.
+TEST(Copy, EveryNamedTextOfEveryPanel) {
+  struct State {
+    const char* program;
+    std::vector<const char*> panels;
+  };
+  const State states[] = {
+      {kMlp,
+       {"host_ir", "phases", "explain", "layout", "memory", "values", "history", "inside", "ledger",
+        "events", "ranks", "schedule", "statistics", "timeline", "messages"}},
+      {"tests/programs/mismatch.hir", {"ledger", "waits", "ranks"}},
+      {"tests/programs/deadlock.hir", {"waits", "ledger", "timeline"}},
+  };
+  for (const State& state : states) {
+    Workbench w(state.program);
+    ASSERT_TRUE(w.press("F5"));
+    if (std::string(state.program) == kMlp) w.model().selection.value = "y";
+    w.model().selection.element = {0, 0, 0};
+    for (const char* panel : state.panels) {
+      SCOPED_TRACE(std::string(state.program) + " " + panel);
+      w.only(panel);
+      const WidgetRect leaf = *w->app().ui().find(std::string("leaf/") + panel);
+      const auto all = w->app().ui().widgets();
+      int copied = 0;
+      for (const auto& [name, rect] : all) {
+        const ImVec2 at((rect.min.x + rect.max.x) / 2, (rect.min.y + rect.max.y) / 2);
+        const bool inside = at.x > leaf.min.x && at.x < leaf.max.x && at.y > leaf.min.y + 40 &&
+                            at.y < leaf.max.y - 20;
+        if (!inside || rect.text.empty() || rect.max.x - rect.min.x < 4) continue;
+        if (++copied > 60) break;
+        ImGui::SetClipboardText("nothing");
+        if (!w->hover(name)) continue;  // it was only there while something else was hovered
+        w->step();
+        ASSERT_TRUE(w.press("Ctrl+C"));
+        EXPECT_NE(clipboard(), "nothing") << name << ": " << rect.text;
+      }
+      EXPECT_GT(copied, 0);
+      ImGui::GetIO().MousePos = ImVec2(-1, -1);
+    }
+  }
 }
 
 TEST(Copy, ARightClickOffersToCopyAndExport) {
@@ -159,6 +203,44 @@ TEST(Recorded, ALongLogShowsItsEndFromTheLog) {
   ASSERT_TRUE(w.perform("goto end"));
   EXPECT_EQ(w.decision(), end);
   EXPECT_EQ(w.shot().stop.sentence, sentence);
+  std::filesystem::remove(path);
+}
+
+// The window moves on with the writer, and shows the outcome when it ends.
+TEST(Recorded, ALogThatIsBeingWrittenIsFollowed) {
+  const std::string path = testing::TempDir() + "followed.db";
+  std::filesystem::remove(path);
+  api::SessionOptions options;
+  options.log_path = path;
+  api::SessionOpener factory{options};
+  auto writer = factory.open({.path = "tests/programs/deadlock.hir"});
+  ASSERT_TRUE(writer);
+  const auto execute = [&](const char* command) {
+    return (*writer)->execute(*interp::parse_command(command), {}).has_value();
+  };
+  ASSERT_TRUE(execute("step 3"));
+  Workbench w(path);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  const auto wait_until = [&](const std::function<bool()>& done) {
+    for (int i = 0; i < 1000 && !done(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      w->step();
+    }
+    return done();
+  };
+  EXPECT_TRUE(w.shot().from_log);
+  EXPECT_TRUE(wait_until([&] { return w.model().follows_log(); }));
+  EXPECT_TRUE(says(w.text("banner"), "is being recorded now")) << w.text("banner");
+  const uint64_t before = w.decision();
+  ASSERT_TRUE(execute("step 2"));
+  EXPECT_TRUE(wait_until([&] { return w.decision() > before; })) << before;
+  EXPECT_TRUE(w.model().follows_log());
+  ASSERT_TRUE(execute("continue"));
+  writer->reset();
+  EXPECT_TRUE(wait_until([&] { return w.shot().stop.kind == interp::StopKind::kDeadlock; }));
+  w->settle(kSettleSeconds);
+  EXPECT_FALSE(w.model().follows_log());
+  EXPECT_TRUE(says(w.text("banner"), "deadlock")) << w.text("banner");
   std::filesystem::remove(path);
 }
 
