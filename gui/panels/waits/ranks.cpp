@@ -31,8 +31,12 @@ class RanksPanel : public Panel {
 
   Room room(const Frame& frame) const override {
     const float row = ImGui::GetTextLineHeight() + frame.ui.px(5);
-    const auto rows = static_cast<float>(groups(frame).size() + 1);
-    return Room::some(row * rows + frame.ui.px(20));
+    constexpr size_t kFewest = 3;
+    const size_t rows = groups(frame).size();
+    const auto height = [&](size_t n) { return row * static_cast<float>(n + 1) + frame.ui.px(20); };
+    Room room = Room::some(height(rows));
+    room.fewest = height(std::min(rows, kFewest));
+    return room;
   }
 
   void draw(Frame& frame) override {
@@ -205,10 +209,11 @@ class RanksPanel : public Panel {
     ImGui::TableNextColumn();
     if (frame.ui.rank_chip(r.rank, r.rank == shot.focus, fmt::format("ranks/{}", r.rank)))
       frame.actions.command(fmt::format("focus {}", r.rank));
-    const Facts facts = stepped ? facts_of(shot, r.rank) : Facts();
+    const bool known = stepped && !shot.from_log;
+    const Facts facts = known ? facts_of(shot, r.rank) : Facts();
     if (ImGui::IsItemHovered()) {
       frame.model.hovered.rank = r.rank;
-      if (stepped)
+      if (known)
         Ui::tooltip("rank %d: steps %s, in flight %s, clock %s, memory and peak %s", r.rank,
                     facts[0].c_str(), facts[1].c_str(), facts[2].c_str(), facts[3].c_str());
     }
@@ -233,7 +238,7 @@ class RanksPanel : public Panel {
     if (ImGui::IsItemClicked()) frame.model.selection.code = r.code;
     ImGui::TableNextColumn();
     draw_waits(frame, shot, r.rank);
-    if (!one || !stepped)
+    if (!one || !known)
       return ImGui::PopID();  // these columns differ between ranks, or are unknown
     for (const size_t fact : shown_) {
       ImGui::TableNextColumn();

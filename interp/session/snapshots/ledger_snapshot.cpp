@@ -71,17 +71,19 @@ class LedgerMaker {
 
   void fill(LedgerRow& row, const std::vector<MemberRef>& members, bool mismatch) {
     std::vector<std::string> calls;
-    bool complete = true;
     bool finished = true;
-    bool over = false;  // a member completed it, so all arrived, whether recorded or lost
+    // A member completed it, so all arrived, whether recorded or lost. A send may be done early.
+    const bool over = std::any_of(members.begin(), members.end(), [](const MemberRef& m) {
+      return m.member->state == model::MemberState::kCompleted &&
+             (m.pair == nullptr || m.member == &m.pair->recv);
+    });
     bool ready = true;  // all members are at the head of their streams
     for (const MemberRef& m : members) {
       const bool came = m.member->arrived();
       calls.push_back(came ? model::call_text(m.member->call) : std::string());
-      complete = complete && came;
       const bool completed = m.member->state == model::MemberState::kCompleted;
-      finished = finished && (completed || m.member->state == model::MemberState::kUnknown);
-      over = over || completed;
+      const bool lost = m.member->state == model::MemberState::kUnknown || (over && !came);
+      finished = finished && (completed || lost);
       ready = ready && came && (!m.member->unfinished() || queues_.is_ready(m));
     }
     if (mismatch)
@@ -95,6 +97,8 @@ class LedgerMaker {
     for (size_t i = 0; i < members.size(); ++i) {
       row.cells.push_back(cell_of(members[i], calls[i], ready && !mismatch));
       LedgerCell& cell = row.cells.back();
+      if (over && cell.state == LedgerCell::State::kMissing)
+        cell.state = LedgerCell::State::kUnknown;
       // Without a majority, no call counts as correct.
       if (mismatch && !calls[i].empty() && (!votes.expected || calls[i] != votes.most))
         cell.state = LedgerCell::State::kDiffers;
