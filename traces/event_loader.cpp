@@ -163,10 +163,11 @@ void EventPart::show(const LogTables& tables, const Lineage& lineage, const LogE
   }
 }
 
-void EventPart::add(const LogTables& tables, const Lineage& lineage, const LogEvent& event) {
-  next_id = std::max(next_id, event.id + 1);
+void EventPart::add(const LogTables& tables, const Lineage& lineage, const LogEvent& logged) {
+  next_id = std::max(next_id, logged.id + 1);
   ++row_count;
-  if (is_open(event)) open.push_back(event.id);
+  if (is_open(logged)) open.push_back(logged.id);
+  const LogEvent event = tables.on_stream(logged);
   show(tables, lineage, event);
   // While it was being issued, an asynchronous instruction also appears on its host's track.
   if (event.stream < 0 || !lineage.contains(event.branch, event.decision)) return;

@@ -22,7 +22,7 @@ struct EventPart {
   explicit EventPart(const LogTables& tables);
   /// Adds an event. Events of an undone history are counted, but not shown.
   void add(const LogTables& tables, const Lineage& lineage, const interp::LogEvent& event);
-  /// Shows an event that was counted before it finished.
+  /// Shows an event that was counted before it finished; see LogTables::on_stream.
   void show(const LogTables& tables, const Lineage& lineage, const interp::LogEvent& event);
 
   std::vector<std::vector<Timeline::Event>> tracks;         // by track

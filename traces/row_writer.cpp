@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -56,13 +57,33 @@ Expected<std::unique_ptr<RowWriter>> RowWriter::create(const std::string& path,
   return writer;
 }
 
+namespace {
+
+// See LogTables::group_streams.
+std::vector<int32_t> group_streams(const ProgramDescription& program) {
+  constexpr interp::CodeIndex kNoMember = ~interp::CodeIndex{0};
+  std::vector<interp::CodeIndex> first(program.instructions.size(), kNoMember);
+  for (const CollectiveSite& site : program.sites) {
+    const auto group = static_cast<size_t>(site.group_instruction);
+    if (site.group_instruction >= 0 && group < first.size())
+      first[group] = std::min(first[group], site.instruction);
+  }
+  std::vector<int32_t> streams(first.size(), -1);
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (first[i] < program.instructions.size()) streams[i] = program.instructions[first[i]].stream;
+  }
+  return streams;
+}
+
+}  // namespace
+
 Expected<void> RowWriter::prepare(const RunDescription& run, const TraceOptions& options) {
   program_ = run.program;
   data_globs_ = options.data_globs;
   HOSTIR_ASSIGN_OR_RETURN(events_, EventStore::create(database_, options.plain_events));
   HOSTIR_ASSIGN_OR_RETURN(
       timeline_, TimelineStore::create(database_, static_cast<size_t>(run.program.rank_count),
-                                       run.program.streams.size()));
+                                       run.program.streams.size(), group_streams(run.program)));
   HOSTIR_ASSIGN_OR_RETURN(
       collectives_, RowInserter::create(database_, "INSERT", "collective_row", kCollectiveColumns));
   HOSTIR_ASSIGN_OR_RETURN(

@@ -14,8 +14,10 @@ namespace hostir::traces {
 using interp::LogEvent;
 using interp::LogMemoryPoint;
 
-Expected<TimelineStore> TimelineStore::create(Database& database, size_t ranks, size_t streams) {
+Expected<TimelineStore> TimelineStore::create(Database& database, size_t ranks, size_t streams,
+                                              std::vector<int32_t> group_streams) {
   TimelineStore store;
+  store.group_streams_ = std::move(group_streams);
   store.streams_ = streams;
   store.tracks_.resize(ranks * (streams + 1));
   store.memory_.resize(ranks);
@@ -33,7 +35,11 @@ size_t TimelineStore::track_of(const LogEvent& event) const {
   return static_cast<size_t>(event.rank) * (streams_ + 1) + static_cast<size_t>(event.stream + 1);
 }
 
-void TimelineStore::show(const LogEvent& event, Shown before) {
+void TimelineStore::show(const LogEvent& logged, Shown before) {
+  LogEvent event = logged;
+  const bool grouped = event.stream < 0 && event.task != interp::kNoTask;
+  if (grouped && event.instruction < group_streams_.size())
+    event.stream = group_streams_[event.instruction];
   const auto draw = [this](const LogEvent& e) {
     const auto drawn = Timeline::event_of(e);
     const size_t track = track_of(e);

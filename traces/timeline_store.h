@@ -20,7 +20,9 @@ namespace hostir::traces {
 class TimelineStore {
  public:
   TimelineStore() = default;
-  static Expected<TimelineStore> create(Database& database, size_t ranks, size_t streams);
+  /// `group_streams`: see LogTables.
+  static Expected<TimelineStore> create(Database& database, size_t ranks, size_t streams,
+                                        std::vector<int32_t> group_streams);
 
   /// Adds a complete event, in order of id.
   Expected<void> add(const interp::LogEvent& event);
@@ -41,6 +43,7 @@ class TimelineStore {
   Expected<void> write_track(int64_t id, const Bytes& bytes);
 
   size_t streams_ = 0;
+  std::vector<int32_t> group_streams_;
   std::vector<std::vector<TimelineEvent>> tracks_;
   std::vector<std::vector<interp::LogMemoryPoint>> memory_;  // by rank
   std::set<int64_t> late_;                                   // passed once to `add_late`

@@ -16,7 +16,7 @@ constexpr Mark kMarks[] = {
     {"reduce_scatter", "\u229f", EventKind::kGather}, {"scatter", "\u229f", EventKind::kGather},
     {"all_to_all", "\u21c4", EventKind::kGather},     {"broadcast", "\u21c9", EventKind::kGather},
     {"permute", "\u2192", EventKind::kPointToPoint},  {"send", "\u2192", EventKind::kPointToPoint},
-    {"recv", "\u2190", EventKind::kPointToPoint},
+    {"recv", "\u2190", EventKind::kPointToPoint},     {"group", "\u21c4", EventKind::kPointToPoint},
 };
 
 const Mark* mark_of(std::string_view mnemonic) {

@@ -12,6 +12,7 @@
 #include "gui/panels/collectives/collective_glyph.h"
 #include "gui/panels/collectives/comm_groups.h"
 #include "gui/panels/collectives/mismatch_card.h"
+#include "gui/panels/collectives/permute_routes.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/timeline/timeline_data.h"
 #include "hostir/support/number_from.h"
@@ -105,9 +106,10 @@ class LedgerPanel : public Panel {
     // Room for a few rows at once, so that the next ones do not move what is below.
     Room room = Room::some(table_height(frame, std::max(shot.ledger->size(), kFewestRows)) +
                            (mismatch ? frame.ui.px(kCardHeight) : 0));
-    room.fewest = table_height(frame, kFewestRows) - ImGui::GetFrameHeightWithSpacing();
-    if (mismatch) room.least = table_height(frame, 1) + frame.ui.px(kCardHeight);
-    if (deadlock) room.least = table_height(frame, std::min<size_t>(shot.ledger->size(), 2));
+    room.fewest = rows_height(kFewestRows);
+    const float rows = rows_height(std::min(shot.ledger->size(), kFewestRows));
+    if (mismatch) room.least = rows + frame.ui.px(kCardHeight);
+    if (deadlock) room.least = rows;
     return room;
   }
 
@@ -119,34 +121,42 @@ class LedgerPanel : public Panel {
     // The mismatch card comes first; the table scrolls below it.
     if (mismatch) {
       ImGui::BeginChild("card", ImVec2(0, card_height(frame, shot.ledger->size())));
+      frame.ui.tag_rect("ledger/card", ImGui::GetWindowPos(),
+                        ImVec2(ImGui::GetWindowPos().x + ImGui::GetWindowWidth(),
+                               ImGui::GetWindowPos().y + ImGui::GetWindowHeight()));
       card_.draw(frame, *mismatch);
       ImGui::EndChild();
       ImGui::Separator();
     }
-    const bool low = ImGui::GetContentRegionAvail().y < frame.ui.px(120);
+    const float five = rows_height(kFewestRows);
+    const bool low = ImGui::GetContentRegionAvail().y < five + ImGui::GetFrameHeightWithSpacing();
     draw_filter(frame, shot, low && filter_.empty() && !only_open_);
     if (std::exchange(counted_, frame.model.generation()) != frame.model.generation())
       older_ = count_older(*shot.ledger);
     if (older_ > 0) {
       const std::string text = fmt::format(
           "{} older collectives are not here, all are in Events "
-          "(class=comm) and in SQL (v_collectives)",
+          "(class=comm) and in SQL (collectives)",
           older_);
       frame.ui.say_hidden(text);
       frame.ui.text_dim(text);
       frame.ui.tag("ledger/older", std::to_string(older_));
     }
-    const bool legend = ImGui::GetContentRegionAvail().y > frame.ui.px(110);
-    draw_table(frame, shot, legend ? frame.ui.fonts.small->FontSize + frame.ui.px(5) : 0);
+    const float legend_height = frame.ui.fonts.small->FontSize + frame.ui.px(5);
+    const bool legend = ImGui::GetContentRegionAvail().y > five + legend_height;
+    draw_table(frame, shot, legend ? legend_height : 0);
     if (legend) draw_legend(frame);
   }
 
  private:
-  // Includes the filter above the table.
+  // The header and rows, and the scroll bar below them.
+  static float rows_height(size_t rows) {
+    const float row = ImGui::GetTextLineHeight() + 2 * ImGui::GetStyle().CellPadding.y + 1;
+    return row * static_cast<float>(rows + 1) + ImGui::GetStyle().ScrollbarSize;
+  }
+  // The same with the filter above the table and the legend below it.
   static float table_height(const Frame& frame, size_t rows) {
-    const float row = ImGui::GetTextLineHeightWithSpacing() + frame.ui.px(3);
-    return row * static_cast<float>(rows + 1) + ImGui::GetFrameHeightWithSpacing() +
-           frame.ui.px(36);
+    return rows_height(rows) + ImGui::GetFrameHeightWithSpacing() + frame.ui.px(36);
   }
 
   void draw_legend(Frame& frame) const {
@@ -159,11 +169,11 @@ class LedgerPanel : public Panel {
     ImGui::PopFont();
   }
 
-  // Leaves room for two table rows, but takes most of a low panel; the card scrolls.
+  // Leaves room for five table rows, but takes its share of a low panel; the card scrolls.
   static float card_height(const Frame& frame, size_t rows) {
     const float space = ImGui::GetContentRegionAvail().y;
-    const float left = space - table_height(frame, std::min<size_t>(rows, 2));
-    return std::min(frame.ui.px(kMostCard), std::max(left, space * 0.7f));
+    const float left = space - rows_height(std::min(rows, kFewestRows)) - frame.ui.px(8);
+    return std::min(frame.ui.px(kMostCard), std::max(left, space * 0.4f));
   }
 
   // Names by communicator and group; empty for a communicator with a single group.
@@ -334,8 +344,35 @@ class LedgerPanel : public Panel {
       draw_cell(frame, row, *cell, state, fmt::format("ledger/{}/{}", i, r));
     }
     ImGui::TableNextColumn();
-    frame.ui.text_mono(with_glyph(row.kind) + "  " + bytes_text(row.bytes));
+    const std::vector<RankRoute> routes = routes_of(*frame.model.snapshot(), row);
+    const std::string what = with_glyph(row.kind) + "  " + bytes_text(row.bytes) +
+                             (routes.empty() ? "" : "  " + routes_text(routes));
+    frame.ui.text_mono(what);
+    frame.ui.tag(fmt::format("ledger/{}/what", i), what);
     ImGui::PopID();
+  }
+
+  // Of a permute.
+  static std::vector<RankRoute> routes_of(const interp::Snapshot& shot, const Row& row) {
+    std::vector<Rank> members;
+    const Cell* one = nullptr;
+    for (const Cell& c : row.cells) {
+      members.push_back(c.rank());
+      if (c.arrived()) one = &c;
+    }
+    if (one == nullptr || row.point_to_point) return {};
+    return permute_routes(*shot.program, one->code(), members);
+  }
+
+  // `sends to r1, receives from r3` for a rank of a permute, a send or a recv.
+  static std::string partners_text(const std::vector<RankRoute>& routes, Rank rank) {
+    std::string text;
+    for (const auto& [from, to] : routes) {
+      if (from == rank) text += fmt::format("{}sends to r{}", text.empty() ? "" : ", ", to);
+      if (to == rank) text += fmt::format("{}receives from r{}", text.empty() ? "" : ", ", from);
+    }
+    if (text.empty() && !routes.empty()) return "\nneither sends nor receives";
+    return text.empty() ? text : "\n" + text;
   }
 
   // A glyph shows the cell's state; a click selects the rank and its instruction.
@@ -359,8 +396,11 @@ class LedgerPanel : public Panel {
     frame.model.hovered.rank = cell.rank();
     if (cell.arrived()) frame.model.hovered.code = cell.code();
     const interp::Snapshot& shot = *frame.model.snapshot();
-    Ui::tooltip("rank %d: %s\n%s %s\nclick: go there", cell.rank(), cell_word(cell.state),
-                cell.call.c_str(), cell.address(*shot.run).c_str());
+    std::vector<RankRoute> routes = routes_of(shot, row);
+    if (const auto pair = id_of(row).pair) routes = {*pair};
+    Ui::tooltip("rank %d: %s\n%s %s%s\nclick: go there", cell.rank(), cell_word(cell.state),
+                cell.call.c_str(), cell.address(*shot.run).c_str(),
+                partners_text(routes, cell.rank()).c_str());
     if (!ImGui::IsItemClicked()) return;
     frame.actions.command(fmt::format("focus {}", cell.rank()));
     frame.model.selection.collective = id_of(row);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "gui/panels/collectives/permute_routes.h"
 #include "hostir/ops/record.h"
 #include "interp/core/engine.h"
 
@@ -141,18 +142,9 @@ void exchange_rows(Reshard& r, DType dtype) {
   }
 }
 
-void pass_on(const interp::Code& code, Reshard& r, std::optional<int64_t> shift, DType dtype) {
+void pass_on(const interp::Code& code, Reshard& r, interp::Rank rank, DType dtype) {
   const auto n = static_cast<int64_t>(r.members.size());
-  std::vector<std::pair<int64_t, int64_t>> pairs;
-  if (shift) {
-    for (int64_t p = 0; p < n; ++p) pairs.emplace_back(p, ((p + *shift) % n + n) % n);
-  } else if (const auto* list = code.source(r.code).attributes.get<IntLists>("pairs")) {
-    for (const auto& pair : *list) {
-      if (pair.size() == 2) pairs.emplace_back(pair[0], pair[1]);
-    }
-  }
-  for (const auto& [from, to] : pairs) {
-    if (from < 0 || to < 0 || from >= n || to >= n) continue;
+  for (const auto& [from, to] : permute_positions(code, r.code, rank, n)) {
     const std::optional<Box>& box = r.before.boxes[static_cast<size_t>(from)];
     if (box) add(r, static_cast<size_t>(from), static_cast<size_t>(to), *box, dtype);
   }
@@ -287,8 +279,7 @@ std::optional<Reshard> reshard_of(const interp::ProgramView& program, interp::Co
   r.sentence = describe(facts, r, root);
   if (r.members.size() > most_members) return r;
   if (facts.in == Part::kFree) {
-    const bool shifted = code.source(index).attributes.has("shift");
-    pass_on(code, r, shifted ? position : std::nullopt, dtype);
+    pass_on(code, r, rank, dtype);
   } else if (facts.in == Part::kBlocks && !r.before.sharding) {
     exchange_rows(r, dtype);
   } else {

@@ -96,7 +96,7 @@ void walk_events(Model& model, EventWalk walk) {
   };
   model.worker().ask_log(
       "event/walk", [=](const interp::LogView& log, std::stop_token stop) -> std::function<void()> {
-        const auto from = fetch_event(log, id, stop);
+        const auto from = fetch_event(log, id, nullptr, stop);
         if (!from) return tell(from.error().message());
         const bool forward = walk == EventWalk::kNextOnLane || walk == EventWalk::kForward;
         const bool lane = walk == EventWalk::kNextOnLane || walk == EventWalk::kPreviousOnLane;

@@ -82,6 +82,7 @@ TimelineNames fetch_names(const interp::LogView& log) {
 }
 
 Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKey& key,
+                                    const interp::ProgramView* program,
                                     const std::stop_token& stop) {
   TimelineLanes out;
   out.key = key;
@@ -111,7 +112,7 @@ Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKe
     // The margins are not drawn, so allow twice the number.
     if (count > 2 * kMaxRuns) continue;
     HOSTIR_TRY(add_stream_waits(log, out, column_ns, stop));
-    HOSTIR_TRY(add_flows(log, out, column_ns, stop));
+    HOSTIR_TRY(add_flows(log, out, column_ns, program, stop));
     break;
   }
   return out;
@@ -202,7 +203,15 @@ CollectiveId id_of(const interp::LogView& log, const interp::LogCollective& memb
   return id;
 }
 
+std::string TimelineEvent::arrived_text() const {
+  const auto all = collective && collective->pair ? 2
+                   : members.empty()              ? 0
+                                                  : members.front().member_count;
+  return fmt::format("{} of {}", members.size(), all);
+}
+
 Expected<TimelineEvent> fetch_event(const interp::LogView& log, int64_t id,
+                                    const interp::ProgramView* program,
                                     const std::stop_token& stop) {
   TimelineEvent out;
   HOSTIR_ASSIGN_OR_RETURN(out.event, log.event(id));
@@ -227,6 +236,10 @@ Expected<TimelineEvent> fetch_event(const interp::LogView& log, int64_t id,
         return a.rank == b.rank;
       }) != out.members.end();
   if (twice) HOSTIR_TRY(keep_one_line(log, out.event, out.members));
+  const CollectiveId& of = *out.collective;
+  const auto& comms = log.communicators();
+  if (program != nullptr && of.comm < comms.size() && of.group < comms[of.comm].groups.size())
+    out.routes = permute_routes(*program, own[0].instruction, comms[of.comm].groups[of.group]);
   return out;
 }
 
@@ -257,8 +270,15 @@ std::string describe(const TimelineNames& names, const TimelineRun& run, const T
   if (e.bytes > 0) out += "\n" + bytes_text(e.bytes);
   for (const interp::LogCollective& c : event->members) {
     if (c.event != e.id) continue;
-    out += fmt::format("\n{} of {} ranks, sequence {}, {}", c.kind, c.member_count, c.sequence,
-                       bytes_text(c.bytes));
+    if (event->collective && event->collective->pair) {
+      const auto& [from, to] = *event->collective->pair;
+      out +=
+          fmt::format("\nr{}\u2192r{}, message {}, {}", from, to, c.sequence, bytes_text(c.bytes));
+    } else {
+      out += fmt::format("\n{} of {} ranks, sequence {}, {}", c.kind, c.member_count, c.sequence,
+                         bytes_text(c.bytes));
+    }
+    if (!event->routes.empty()) out += "\n" + routes_text(event->routes);
     if (c.busbw_bytes_per_s > 0)
       out += fmt::format(", algbw {}, busbw {}", rate_text(c.algbw_bytes_per_s),
                          rate_text(c.busbw_bytes_per_s));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gui/model.h"
+#include "gui/panels/collectives/permute_routes.h"
 #include "gui/panels/timeline/timeline_view.h"
 #include "gui/theme.h"
 #include "interp/session/log/log_view.h"
@@ -128,7 +129,9 @@ constexpr int64_t kMaxSteps = 4000;
 /// Event kinds by instruction.
 std::vector<EventKind> event_kinds(const interp::LogView& log);
 TimelineNames fetch_names(const interp::LogView& log);
+/// `program` tells who sends to whom in a permute; it may be null.
 Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKey& key,
+                                    const interp::ProgramView* program,
                                     const std::stop_token& stop);
 Expected<TimelineOverview> fetch_overview(const interp::LogView& log, int columns,
                                           const std::stop_token& stop);
@@ -151,7 +154,7 @@ Expected<void> add_stream_waits(const interp::LogView& log, TimelineLanes& lanes
 
 /// Fills `lanes.flows` for communication that is drawn as single events, at most a few hundred.
 Expected<void> add_flows(const interp::LogView& log, TimelineLanes& lanes, int64_t column_ns,
-                         const std::stop_token& stop);
+                         const interp::ProgramView* program, const std::stop_token& stop);
 
 /// The collective that a member took part in.
 CollectiveId id_of(const interp::LogView& log, const interp::LogCollective& member);
@@ -162,8 +165,13 @@ struct TimelineEvent {
   std::string loop;
   std::vector<interp::LogCollective> members;  // members of its collective, ordered by rank
   std::optional<CollectiveId> collective;      // the collective it belongs to
+  std::vector<RankRoute> routes;               // of a permute
+
+  /// "3 of 4", or of the two sides of a message.
+  std::string arrived_text() const;
 };
 Expected<TimelineEvent> fetch_event(const interp::LogView& log, int64_t id,
+                                    const interp::ProgramView* program,
                                     const std::stop_token& stop);
 
 /// Hover text of a run. `event`: details of its longest event, or null. In steps, a run has no

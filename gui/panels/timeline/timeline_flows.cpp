@@ -29,14 +29,17 @@ FlowMeeting flow_key_of(const CollectiveId& id) {
 
 class FlowFinder {
  public:
-  FlowFinder(const interp::LogView& log, int64_t column_ns) : log_(log), column_ns_(column_ns) {
+  FlowFinder(const interp::LogView& log, int64_t column_ns, const interp::ProgramView* program)
+      : log_(log), column_ns_(column_ns), program_(program) {
     for (size_t t = 0; t < log.tracks().size(); ++t)
       tracks_[{log.tracks()[t].rank, log.tracks()[t].stream}] = static_cast<interp::TrackId>(t);
   }
 
   void add(const std::vector<interp::LogCollective>& members) {
     if (members.size() < 2) return;
-    members.front().peer >= 0 ? add_message(members) : add_waits(members);
+    if (members.front().peer >= 0) return add_message(members);
+    add_waits(members);
+    add_routes(members);
   }
   std::vector<TimelineFlow> take() { return std::move(flows_); }
 
@@ -80,8 +83,31 @@ class FlowFinder {
     }
   }
 
+  // The messages of a permute.
+  void add_routes(const std::vector<interp::LogCollective>& members) {
+    if (program_ == nullptr) return;
+    const interp::LogCollective& one = members.front();
+    const auto& comms = log_.communicators();
+    const auto group = static_cast<size_t>(one.group);
+    if (one.comm >= comms.size() || group >= comms[one.comm].groups.size()) return;
+    std::map<interp::Rank, const interp::LogCollective*> by_rank;
+    for (const interp::LogCollective& m : members) by_rank[m.rank] = &m;
+    for (const auto& [from, to] :
+         permute_routes(*program_, one.instruction, comms[one.comm].groups[group])) {
+      const auto source = by_rank.find(from);
+      const auto target = by_rank.find(to);
+      if (from == to || source == by_rank.end() || target == by_rank.end() ||
+          source->second->start_ns == interp::kUnknownNs ||
+          target->second->finish_ns == interp::kUnknownNs)
+        continue;
+      add_flow(*source->second, source->second->start_ns, *target->second,
+               target->second->finish_ns, true);
+    }
+  }
+
   const interp::LogView& log_;
   int64_t column_ns_;
+  const interp::ProgramView* program_;
   std::map<std::pair<interp::Rank, int32_t>, interp::TrackId> tracks_;
   std::vector<TimelineFlow> flows_;
 };
@@ -89,7 +115,7 @@ class FlowFinder {
 }  // namespace
 
 Expected<void> add_flows(const interp::LogView& log, TimelineLanes& lanes, int64_t column_ns,
-                         const std::stop_token& stop) {
+                         const interp::ProgramView* program, const std::stop_token& stop) {
   std::set<interp::CodeIndex> instructions;
   std::vector<int64_t> events;
   for (const std::vector<TimelineRun>& runs : lanes.runs) {
@@ -111,7 +137,7 @@ Expected<void> add_flows(const interp::LogView& log, TimelineLanes& lanes, int64
   std::map<FlowMeeting, std::vector<interp::LogCollective>> meetings;
   for (const interp::LogCollective& member : members)
     meetings[flow_key_of(id_of(log, member))].push_back(member);
-  FlowFinder flows(log, column_ns);
+  FlowFinder flows(log, column_ns, program);
   for (const auto& [key, of] : meetings) flows.add(of);
   lanes.flows = flows.take();
   return {};

@@ -80,6 +80,16 @@ void TimelinePaint::pending(const std::vector<TimelineRow>& rows, size_t first, 
   list_->PopClipRect();
 }
 
+namespace {
+
+std::string meeting_name(const TimelineEvent& event) {
+  if (!event.collective->pair) return with_glyph(event.members.front().kind);
+  const auto& [from, to] = *event.collective->pair;
+  return fmt::format("message r{}\u2192r{}", from, to);
+}
+
+}  // namespace
+
 void TimelinePaint::collective(const std::vector<TimelineRow>& rows, const TimelineEvent& event) {
   if (!event.collective) return;
   const Palette& p = frame_.ui.pal();
@@ -131,9 +141,8 @@ void TimelinePaint::collective(const std::vector<TimelineRow>& rows, const Timel
   if (!lowest || last_ns < first_ns) return;
   const interp::LogCollective& c = event.members[0];
   skew_label(*lowest, at.y + lowest->y - g_.scroll, begin, end,
-             fmt::format("{} #{}: {} of {} arrived, skew {}", with_glyph(c.kind), c.sequence,
-                         event.members.size(), c.member_count,
-                         time_text(static_cast<double>(last_ns - first_ns))));
+             fmt::format("{} #{}: {} arrived, skew {}", meeting_name(event), c.sequence,
+                         event.arrived_text(), time_text(static_cast<double>(last_ns - first_ns))));
 }
 
 // Placed right of the collective in its last lane, or below its start if the window ends before

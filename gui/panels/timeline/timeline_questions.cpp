@@ -6,11 +6,12 @@ namespace {
 
 const TimelineEvent* ask_event(Frame& frame, LogFetch<EventKey, TimelineEvent>& slot,
                                int64_t event) {
+  const auto program = frame.model.snapshot()->program;
   if (event < 0) return nullptr;
   const EventKey key{event, frame.model.generation()};
-  const TimelineEvent* answer =
-      slot.get(frame.model, key, [event](const interp::LogView& log, std::stop_token stop) {
-        return fetch_event(log, event, stop);
+  const TimelineEvent* answer = slot.get(
+      frame.model, key, [event, program](const interp::LogView& log, std::stop_token stop) {
+        return fetch_event(log, event, program.get(), stop);
       });
   return answer && answer->event.id == event ? answer : nullptr;
 }
@@ -43,10 +44,11 @@ void TimelineQuestions::ask(Frame& frame, const TimelineAsked& asked) {
     key.tracks.clear();
     key.groups.clear();
   }
-  lanes =
-      lanes_fetch_.get(frame.model, key, [key](const interp::LogView& log, std::stop_token stop) {
+  const auto program = frame.model.snapshot()->program;
+  lanes = lanes_fetch_.get(
+      frame.model, key, [key, program](const interp::LogView& log, std::stop_token stop) {
         return key.axis == TimelineAxis::kSteps ? fetch_steps(log, key, stop)
-                                                : fetch_lanes(log, key, stop);
+                                                : fetch_lanes(log, key, program.get(), stop);
       });
   overview = overview_fetch_.get(
       frame.model, {asked.columns / 2, asked.axis, generation},

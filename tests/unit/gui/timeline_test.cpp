@@ -97,7 +97,7 @@ TEST(Timeline, AStreamShowsWhatItWaitsForWhereItWaits) {
     key.columns = 1000;
     for (size_t t = 0; t < log.tracks().size(); ++t)
       key.tracks.push_back(static_cast<interp::TrackId>(t));
-    const auto lanes = fetch_lanes(log, key, stop);
+    const auto lanes = fetch_lanes(log, key, nullptr, stop);
     const auto event = log.event(launch);
     ASSERT_TRUE(lanes && event);
     int found = 0;

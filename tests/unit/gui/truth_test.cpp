@@ -133,7 +133,7 @@ TEST(Timeline, AMessageHasItsOwnSenderAndReceiver) {
     filter.mnemonics = {"send"};
     const auto sends = log.events(filter, stop);
     for (const interp::LogEvent& e : sends ? *sends : std::vector<interp::LogEvent>()) {
-      const auto event = fetch_event(log, e.id, stop);
+      const auto event = fetch_event(log, e.id, nullptr, stop);
       EXPECT_TRUE(event && event->members.size() == 2 && event->collective);
       if (!event || event->members.size() != 2 || !event->collective) continue;
       EXPECT_EQ(event->collective->pair->first, e.rank);
