@@ -241,7 +241,7 @@ void App::draw_center() {
 
 PanelTree& App::tree_for(ImVec2 screen) {
   if (layout_chosen_) return tree_;
-  if (screen.x < ui_.px(860) || screen.y < ui_.px(520)) return small_tree_;
+  if (screen.x < ui_.px(860) || screen.y < ui_.px(580)) return small_tree_;
   return screen.y < ui_.px(860) && is_default(tree_) ? low_tree_ : tree_;
 }
 

@@ -47,7 +47,7 @@ bool is_idle(const Frame& frame, const PanelNode& node, const Panel& panel) {
 
 void forget_rooms(PanelNode& node) {
   node.busy.clear();
-  node.most = 0;
+  node.most = node.stays = 0;
   node.most_is_all = false;
   if (node.first) forget_rooms(*node.first);
   if (node.second) forget_rooms(*node.second);
@@ -82,16 +82,15 @@ std::optional<float> PanelTree::wanted(Frame& frame, const Panels& panels, Panel
 }
 
 float PanelTree::least(Frame& frame, const Panels& panels, PanelNode& node, float width,
-                       bool beside_error) {
+                       bool few_lines_do) {
   if (node.kind == PanelNode::Kind::kRows)
-    return least(frame, panels, *node.first, width, beside_error) +
-           least(frame, panels, *node.second, width, beside_error) + frame.ui.px(4);
+    return least(frame, panels, *node.first, width, few_lines_do) +
+           least(frame, panels, *node.second, width, few_lines_do) + frame.ui.px(4);
   if (node.kind == PanelNode::Kind::kColumns)
-    return std::max(least(frame, panels, *node.first, width * node.ratio, beside_error),
-                    least(frame, panels, *node.second, width * (1 - node.ratio), beside_error));
+    return std::max(least(frame, panels, *node.first, width * node.ratio, few_lines_do),
+                    least(frame, panels, *node.second, width * (1 - node.ratio), few_lines_do));
   const Panel* panel = find_panel(panels, node.active);
-  // A table keeps its five rows, but not at the cost of an error's panel.
-  const bool has_fewest = !beside_error && panel && is_shown(frame, *panel);
+  const bool has_fewest = !few_lines_do && panel && is_shown(frame, *panel);
   const float fewest = has_fewest ? panel->room(frame).fewest : 0;
   const float few_lines = ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2) +
                           std::max(fewest, 2 * ImGui::GetTextLineHeightWithSpacing());
@@ -112,9 +111,18 @@ float PanelTree::pressing(Frame& frame, const Panels& panels, PanelNode& node, f
   float a = pressing(frame, panels, *node.first, first_width);
   float b = pressing(frame, panels, *node.second, second_width);
   if (columns || (a <= 0 && b <= 0)) return std::max(a, b);
-  if (a <= 0) a = least(frame, panels, *node.first, width, /*beside_error=*/true);
-  if (b <= 0) b = least(frame, panels, *node.second, width, /*beside_error=*/true);
+  if (a <= 0) a = least(frame, panels, *node.first, width, /*few_lines_do=*/false);
+  if (b <= 0) b = least(frame, panels, *node.second, width, /*few_lines_do=*/false);
   return a + b + frame.ui.px(4);
+}
+
+// A table keeps its five rows beside an error, unless the error would get less than half.
+float PanelTree::least_beside_error(Frame& frame, const Panels& panels, PanelNode& node,
+                                    float width, float whole) {
+  const float rows = least(frame, panels, node, width, /*few_lines_do=*/false);
+  if (rows <= whole * 0.5f) return rows;
+  return std::min(rows,
+                  std::max(whole * 0.2f, least(frame, panels, node, width, /*few_lines_do=*/true)));
 }
 
 float PanelTree::first_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
@@ -124,21 +132,28 @@ float PanelTree::first_height(Frame& frame, const Panels& panels, PanelNode& nod
   const float a = pressing(frame, panels, *node.first, width);
   const float b = pressing(frame, panels, *node.second, width);
   if (a > 0 && b > 0) return a + b > whole ? whole * a / (a + b) : std::clamp(share, a, whole - b);
-  // A side with an error shrinks the other one to a few lines, but never hides it.
+  // A side with an error shrinks the other one, but never hides it.
   if (a > 0) {
-    const float other = least(frame, panels, *node.second, width, /*beside_error=*/true);
-    const float most = std::min(whole * 0.8f, whole - other);
-    return std::max(share, std::min(a, most));
+    const float other = least_beside_error(frame, panels, *node.second, width, whole);
+    return std::max(std::min(share, whole - other), std::min(a, whole - other));
   }
   if (b > 0) {
-    const float other = least(frame, panels, *node.first, width, /*beside_error=*/true);
-    return std::min(share, std::max(whole - b, std::max(whole * 0.2f, other)));
+    const float other = least_beside_error(frame, panels, *node.first, width, whole);
+    return std::max(std::min(share, whole - b), other);
   }
   // Without errors, no panel gets less than it needs to be of use, if there is room for all.
-  const float first = least(frame, panels, *node.first, width, /*beside_error=*/false);
-  const float second = least(frame, panels, *node.second, width, /*beside_error=*/false);
+  const float first = least(frame, panels, *node.first, width, /*few_lines_do=*/false);
+  const float second = least(frame, panels, *node.second, width, /*few_lines_do=*/false);
   if (first + second > whole) return whole * first / (first + second);
   return std::clamp(share, first, whole - second);
+}
+
+// True if all panels below the node are idle.
+bool PanelTree::only_idle(const Frame& frame, const Panels& panels, const PanelNode& node) {
+  if (node.kind != PanelNode::Kind::kLeaf)
+    return only_idle(frame, panels, *node.first) && only_idle(frame, panels, *node.second);
+  const Panel* panel = find_panel(panels, node.active);
+  return panel && is_idle(frame, node, *panel);
 }
 
 // The share given by the ratio, less what one child cannot use.
@@ -152,6 +167,15 @@ float PanelTree::usual_height(Frame& frame, const Panels& panels, PanelNode& nod
     return a ? std::min(*a, std::max(share, whole - *b)) : std::max(share, whole - *b);
   }
   if (!a) return share;
+  // What neither needs goes to the one that has something to show, less what a neighbour above may
+  // soon grow by: then this one keeps its size.
+  if (b && only_idle(frame, panels, *node.second)) {
+    const float reserve = frame.ui.px(30);
+    const float most = whole - *b;
+    const bool stays = node.stays >= *a && node.stays <= most && node.stays > most - 3 * reserve;
+    if (!stays) node.stays = std::max(*a, most - reserve);
+    return node.stays;
+  }
   // Give the first child its full height if it needs little, beside one that could use any height.
   const float most = std::max(share, whole * 0.42f);
   return std::min(*a, b ? whole - *b : most);

@@ -32,6 +32,7 @@ struct PanelNode {
   // steps or switches tabs.
   float most = 0;
   bool most_is_all = false;
+  float stays = 0;                // rows: height given to the first child above idle panels
   std::vector<std::string> busy;  // panels that have had something to show
 };
 /// nullptr if the text is not a layout.
@@ -69,9 +70,13 @@ class PanelTree {
                                      float width);
   /// Height for a few lines of every panel below the node, including tabs.
   static float least(Frame& frame, const Panels& panels, PanelNode& node, float width,
-                     bool beside_error);
+                     bool few_lines_do);
+  /// Height that stays for a node beside one that shows an error, of `whole` for both.
+  static float least_beside_error(Frame& frame, const Panels& panels, PanelNode& node, float width,
+                                  float whole);
   /// Height that the node needs to show errors (Room::least); 0 if there are none.
   static float pressing(Frame& frame, const Panels& panels, PanelNode& node, float width);
+  static bool only_idle(const Frame& frame, const Panels& panels, const PanelNode& node);
   static float usual_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
                             float whole);
   static float first_height(Frame& frame, const Panels& panels, PanelNode& node, float width,

@@ -63,8 +63,9 @@ void draw_word(Frame& frame, const std::string& word, bool differs) {
     list->AddRect(at, max, alarm, pad);
     list->AddText(ImVec2(at.x + pad, at.y + 1), frame.ui.pal().text_strong, text.c_str());
     ImGui::Dummy(ImVec2(size.x + 2 * pad, size.y + 2));
+    frame.ui.copyable(word);
   } else {
-    ImGui::TextUnformatted(word.c_str());
+    frame.ui.text(word);
   }
   ImGui::PopFont();
 }
@@ -169,7 +170,7 @@ void draw_branches(Frame& frame, const StoryCard& story) {
     }
     if (ImGui::IsItemClicked()) frame.model.selection.code = branch.instruction.index;
     Ui::flow(ImGui::CalcTextSize(text.c_str()).x);
-    ImGui::TextUnformatted(text.c_str());
+    frame.ui.text(text);
   }
 }
 
@@ -232,12 +233,12 @@ void MismatchCard::draw(Frame& frame, const interp::LedgerRow& row) {
   frame.ui.state_word(StateKind::kMismatch, title);
   ImGui::PopFont();
   frame.ui.tag("ledger/mismatch", title);
-  if (!card_.cause.empty()) ImGui::TextUnformatted(("Likely cause: " + card_.cause).c_str());
+  if (!card_.cause.empty()) frame.ui.text("Likely cause: " + card_.cause);
   frame.ui.tag("ledger/cause", card_.cause);
   ImGui::PopTextWrapPos();
-  what_if_button(frame, "ledger/whatif");
   draw_sides(frame, card_);
   draw_branches(frame, card_);
+  what_if_button(frame, "ledger/whatif");
   draw_order(frame, card_);
 }
 

@@ -29,6 +29,15 @@ class EventsPanel : public Panel {
            "it everywhere, a header to sort.";
   }
 
+  // The filter, the line of pages, the header and five rows.
+  Room room(const Frame&) const override {
+    constexpr float kRows = 6;
+    Room room;
+    room.fewest =
+        2 * ImGui::GetFrameHeightWithSpacing() + kRows * ImGui::GetTextLineHeightWithSpacing();
+    return room;
+  }
+
   void draw(Frame& frame) override {
     if (std::exchange(opened_, frame.model.last_opened()) != frame.model.last_opened())
       starts_ = {0};
@@ -184,7 +193,7 @@ class EventsPanel : public Panel {
     frame.ui.tag(fmt::format("events/{}", i), std::to_string(e.id));
     ImGui::TableNextColumn();
     ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().rank(e.rank));
-    ImGui::Text("r%d", e.rank);
+    frame.ui.text(fmt::format("r{}", e.rank));
     ImGui::PopStyleColor();
     ImGui::TableNextColumn();
     if (undone) {

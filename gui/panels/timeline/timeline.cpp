@@ -24,6 +24,7 @@ namespace {
 using interp::Rank;
 
 constexpr float kMinimapHeight = 33;
+constexpr float kFewestHeight = 90;  // the toolbar, the ruler and two lanes
 
 class TimelinePanel : public Panel {
  public:
@@ -74,13 +75,18 @@ class TimelinePanel : public Panel {
     const auto lanes = static_cast<float>(shot.ranks.size() * (1 + shot.rank(0).streams.size()));
     const float content =
         known ? rows_.back().y + rows_.back().height : lanes * frame.ui.px(lane_height_);
-    return Room::some(content + ImGui::GetFrameHeightWithSpacing() + frame.ui.px(kMinimapHeight) +
-                      geometry_.ruler_height + frame.ui.px(10));
+    Room room = Room::some(content + ImGui::GetFrameHeightWithSpacing() +
+                           frame.ui.px(kMinimapHeight) + geometry_.ruler_height + frame.ui.px(10));
+    room.fewest = std::min(room.height, frame.ui.px(kFewestHeight));
+    return room;
   }
 
   void draw(Frame& frame) override {
     const ImVec2 size = ImGui::GetContentRegionAvail();
-    if (size.x < frame.ui.px(200) || size.y < frame.ui.px(70)) return;
+    if (size.x < frame.ui.px(200) || size.y < frame.ui.px(70)) {
+      frame.ui.text_dim("too small for the timeline");
+      return;
+    }
     forget_other_log(frame);
     questions_.refresh(frame.model);
     selected_ = questions_.selected;

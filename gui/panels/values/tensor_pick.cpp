@@ -110,7 +110,7 @@ std::vector<std::string> later_names(const interp::Snapshot& shot,
 
 }  // namespace
 
-const TensorView& pick_tensor(Frame& frame, const std::string& widget) {
+const TensorView& tensor_combo(Frame& frame, const std::string& widget) {
   follow(frame.model);
   const interp::Snapshot& shot = *frame.model.snapshot();
   std::string& selected = frame.model.selection.value;
@@ -134,7 +134,11 @@ const TensorView& pick_tensor(Frame& frame, const std::string& widget) {
     ImGui::EndCombo();
   }
   frame.ui.tag(widget, selected);
-  ImGui::SameLine();
+  return frame.model.tensor(selected);
+}
+
+void follow_box(Frame& frame, const std::string& widget) {
+  const std::string& selected = frame.model.selection.value;
   bool on = frame.model.followed.on;
   if (ImGui::Checkbox("follow", &on)) {
     frame.model.followed = {on, on ? selected : "", ~uint64_t{0}};
@@ -144,7 +148,13 @@ const TensorView& pick_tensor(Frame& frame, const std::string& widget) {
     Ui::tooltip(
         "Follows the run: shows the tensor of the current collective, or else the last one "
         "written.");
-  return frame.model.tensor(selected);
+}
+
+const TensorView& pick_tensor(Frame& frame, const std::string& widget) {
+  tensor_combo(frame, widget);
+  ImGui::SameLine();
+  follow_box(frame, widget);
+  return frame.model.tensor(frame.model.selection.value);
 }
 
 std::string absent_text(const interp::Snapshot& shot, const std::string& name) {

@@ -53,9 +53,9 @@ void ValueStatistics::draw(Frame& frame, const ReadingSlot& slot, bool part) {
   frame.ui.text_mono(text);
   frame.ui.tag("values/stats", text);
   if (shown_.nans + shown_.infs > 0) {
-    ImGui::SameLine();
-    frame.ui.state_word(StateKind::kMismatch,
-                        fmt::format("NaN {}  Inf {}", shown_.nans, shown_.infs));
+    const std::string bad = fmt::format("NaN {}  Inf {}", shown_.nans, shown_.infs);
+    Ui::flow(ImGui::CalcTextSize(bad.c_str()).x + frame.ui.px(14));  // with its glyph
+    frame.ui.state_word(StateKind::kMismatch, bad);
     frame.ui.tag("values/nan", std::to_string(shown_.nans));
   }
   if (shown_.histogram.empty()) return;

@@ -42,16 +42,27 @@ class ValuesPanel : public Panel {
   }
 
   void draw(Frame& frame) override {
-    const TensorView& tensor = pick_tensor(frame, "values/tensor");
+    width_ = ImGui::GetContentRegionAvail().x;
+    compact_ =
+        ImGui::GetWindowHeight() < height_with(frame, control_lines(frame)) + frame.ui.px(50);
+    const TensorView& tensor =
+        compact_ ? tensor_combo(frame, "values/tensor") : pick_tensor(frame, "values/tensor");
     if (!tensor.valid()) {
       const std::string absent = absent_text(*frame.model.snapshot(), tensor.name);
       frame.ui.empty_hint(absent.empty() ? std::string(hint()) : absent);
       return frame.ui.tag("values/absent", absent);
     }
-    width_ = ImGui::GetContentRegionAvail().x;
-    compact_ = ImGui::GetWindowHeight() < fewest_height(frame) + frame.ui.px(50);
-    choose(frame);
-    element_line(frame, tensor);
+    if (compact_) {
+      compact_controls(frame, tensor);
+    } else {
+      choose_from(frame);
+      choose_form(frame);
+      go_to_element(frame, tensor);
+      change_element(frame, tensor);
+    }
+    if (!typing_ && ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) &&
+        !ImGui::IsAnyItemActive())
+      nudge(frame, tensor);
     if (from_ == kSideBySide) return draw_value_ranks(frame, tensor, format_);
     if (std::exchange(written_of_, {frame.model.generation(), tensor.name}) !=
         std::pair(frame.model.generation(), tensor.name)) {
@@ -76,25 +87,53 @@ class ValuesPanel : public Panel {
   }
 
  private:
-  // The controls, the notes on one line, the header and five rows.
-  float fewest_height(const Frame& frame) const {
+  // The controls on one line, the notes on one line, the header and five rows.
+  float fewest_height(const Frame& frame) const { return height_with(frame, 1); }
+
+  float control_lines(const Frame& frame) const {
     constexpr float kControls = 560;  // width of all controls side by side
+    return std::ceil(frame.ui.px(kControls) / std::max(width_, frame.ui.px(100)));
+  }
+
+  float height_with(const Frame& frame, float control_lines) const {
     constexpr float kRows = 6;
-    const float lines = std::ceil(frame.ui.px(kControls) / std::max(width_, frame.ui.px(100)));
-    return lines * ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing() +
-           kRows * row_height(frame) + ImGui::GetStyle().ScrollbarSize;
+    return (control_lines + (sliced_ ? 1.0f : 0.0f)) * ImGui::GetFrameHeightWithSpacing() +
+           ImGui::GetTextLineHeightWithSpacing() + kRows * row_height(frame) +
+           ImGui::GetStyle().ScrollbarSize;
   }
 
   static float row_height(const Frame& frame) {
     return frame.ui.fonts.mono->FontSize + frame.ui.px(6);
   }
 
-  void choose(Frame& frame) {
-    Ui::flow(frame.ui.px(100));
+  // In a low panel what is used least is in a menu, so that rows have the height.
+  void compact_controls(Frame& frame, const TensorView& tensor) {
+    constexpr float kOneLine = 340;
+    const bool narrow = width_ < frame.ui.px(kOneLine);
+    choose_from(frame);
+    if (!narrow) go_to_element(frame, tensor);
+    Ui::flow(frame.ui.px(24));
+    if (ImGui::Button("\u2026")) ImGui::OpenPopup("values/more");
+    frame.ui.tag("values/more");
+    if (ImGui::IsItemHovered()) Ui::tooltip("format, heat, follow, and changes of the element");
+    if (!ImGui::BeginPopup("values/more")) return;
+    follow_box(frame, "values/tensor");
+    if (narrow) go_to_element(frame, tensor);
+    choose_form(frame);
+    change_element(frame, tensor);
+    ImGui::EndPopup();
+  }
+
+  void choose_from(Frame& frame) {
+    const float width = frame.ui.px(compact_ ? 92 : 100);
+    Ui::flow(width);
     const char* kFrom[] = {"whole", "focus rank", "all ranks"};
-    ImGui::SetNextItemWidth(frame.ui.px(100));
+    ImGui::SetNextItemWidth(width);
     ImGui::Combo("##from", &from_, kFrom, 3);
     frame.ui.tag("values/from", kFrom[from_]);
+  }
+
+  void choose_form(Frame& frame) {
     Ui::flow(frame.ui.px(96));
     const char* kFormats[] = {"decimal", "fixed", "scientific", "hex bits"};
     int format = static_cast<int>(format_);
@@ -137,18 +176,25 @@ class ValuesPanel : public Panel {
     return true;
   }
 
-  // `[0, 3]` goes to an element; a value entered beside it changes the element at this stop.
-  void element_line(Frame& frame, const TensorView& tensor) {
-    std::vector<int64_t>& element = frame.model.selection.element;
+  // `[0, 3]` goes to an element.
+  void go_to_element(Frame& frame, const TensorView& tensor) {
+    const std::vector<int64_t>& element = frame.model.selection.element;
     const Extents& global = tensor.first->placement.global;
     if (!typing_) goto_ = element.size() == global.size() ? index_to_string(element) : "";
-    Ui::flow(frame.ui.px(110));
-    ImGui::SetNextItemWidth(frame.ui.px(110));
+    const float width = frame.ui.px(compact_ ? 92 : 110);
+    Ui::flow(width);
+    ImGui::SetNextItemWidth(width);
     if (ImGui::InputTextWithHint("##goto", "go to [0, 3]", &goto_,
                                  ImGuiInputTextFlags_EnterReturnsTrue))
       go_to(frame, global);
     typing_ = ImGui::IsItemActive();
     frame.ui.tag("values/goto", goto_);
+  }
+
+  // A value that is entered changes the selected element at this stop.
+  void change_element(Frame& frame, const TensorView& tensor) {
+    const std::vector<int64_t>& element = frame.model.selection.element;
+    const Extents& global = tensor.first->placement.global;
     if (element.size() != global.size() || !holds(Box::whole(global), element)) return;
     Ui::flow(frame.ui.px(110));
     ImGui::SetNextItemWidth(frame.ui.px(110));
@@ -168,9 +214,6 @@ class ValuesPanel : public Panel {
     frame.ui.tag("values/watch");
     if (ImGui::IsItemHovered())
       Ui::tooltip("runs stop when this element changes, on any rank that holds it (Shift+F9)");
-    if (!typing_ && ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) &&
-        !ImGui::IsAnyItemActive())
-      nudge(global, element);
   }
 
   void go_to(Frame& frame, const Extents& global) {
@@ -193,7 +236,10 @@ class ValuesPanel : public Panel {
   }
 
   // Arrow keys move the selected element.
-  void nudge(const Extents& global, std::vector<int64_t>& element) {
+  void nudge(Frame& frame, const TensorView& tensor) {
+    std::vector<int64_t>& element = frame.model.selection.element;
+    const Extents& global = tensor.first->placement.global;
+    if (element.size() != global.size() || !holds(Box::whole(global), element)) return;
     const auto move = [&](ImGuiKey key, size_t from_end, int64_t by) {
       if (global.size() < from_end || !ImGui::IsKeyPressed(ImGui::GetKeyIndex(key))) return;
       const size_t d = global.size() - from_end;
@@ -247,8 +293,10 @@ class ValuesPanel : public Panel {
     const Box& whole = r.placement.box;
     const size_t rank = whole.lo.size();
     slice_.resize(rank, 0);
+    sliced_ = false;
     for (size_t d = 0; d + 2 < rank; ++d) {
       if (whole.hi[d] - whole.lo[d] < 2) continue;
+      sliced_ = true;
       int64_t& at = element.size() == rank ? element[d] : slice_[d];
       int shown = static_cast<int>(std::clamp(at, whole.lo[d], whole.hi[d] - 1));
       Ui::flow(frame.ui.px(130));
@@ -430,6 +478,7 @@ class ValuesPanel : public Panel {
   bool scroll_ = false;
   std::vector<int64_t> seen_element_;  // last element scrolled to
   std::vector<int64_t> slice_;  // indices of the leading dimensions while no element is selected
+  bool sliced_ = false;         // there are sliders for leading dimensions
   bool heat_ = true;
   float height_ = 0;      // height of the last complete table; 0: there was none
   float width_ = 0;       // of the panel, in the last frame

@@ -1,6 +1,7 @@
 // How panels share the window's height, and the columns beside the program.
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "gui/panels/waits/wait_graph.h"
 #include "tests/unit/gui/workbench.h"
@@ -55,7 +56,8 @@ TEST(Room, ARecordedLogShowsItsTimelineAtOnce) {
   std::filesystem::remove(path);
 }
 
-// Stepping makes panels grow as needed but never shrink, so that nothing moves under the mouse.
+// Stepping makes panels grow as needed but never shrink, so that nothing moves under the mouse. An
+// idle panel that gets its first contents takes back what it did not need, once.
 TEST(Room, WhatHasGrownStaysWhileOneSteps) {
   Workbench w(kMlp);
   w.perform("layout.Step");
@@ -64,9 +66,11 @@ TEST(Room, WhatHasGrownStaysWhileOneSteps) {
   std::map<std::string, float> before;
   for (const char* panel : {"ledger", "timeline", "values"}) before[panel] = height(w, panel);
   ASSERT_TRUE(w.perform("goto start"));
+  bool idle = w.has("idle/waits");
   for (int i = 0; i < 12; ++i) {
+    const bool woke = std::exchange(idle, w.has("idle/waits")) && !idle;
     for (auto& [panel, least] : before) {
-      EXPECT_GE(height(w, panel), least) << panel << " at step " << i;
+      EXPECT_GE(height(w, panel), woke ? 160 : least) << panel << " at step " << i;
       least = height(w, panel);
     }
     w.press("F10");
@@ -114,6 +118,49 @@ TEST(Room, LowWindowsHaveFiveRowsToo) {
     EXPECT_TRUE(stuck.has("leaf/waits")) << width << "x" << height;
     EXPECT_GE(rows_shown(stuck, "ranks", "ranks/0", "ranks/1"), 2) << width << "x" << height;
   }
+}
+
+// The card of a mismatch takes its height from the neighbours, but not their last five rows; nor
+// does a window of a screen with small pixels.
+TEST(Room, AMismatchLeavesFiveRowsOfValues) {
+  struct Case {
+    int width, height;
+    const char* scale;
+  };
+  for (const Case& c :
+       {Case{1280, 720, "1"}, Case{1000, 700, "1"}, Case{1600, 1000, "1"}, Case{1280, 720, "2"},
+        Case{1600, 1000, "2"}, Case{1920, 1080, "2"}, Case{2560, 1440, "2"}}) {
+    SCOPED_TRACE(std::to_string(c.width) + "x" + std::to_string(c.height) + " scale " + c.scale);
+    const std::string settings = write_file("room.settings", std::string("scale = ") + c.scale);
+    {
+      Workbench w("tests/programs/sp_toy.hir", c.width, c.height, settings);
+      ASSERT_TRUE(w.press("F5"));
+      ASSERT_TRUE(w.has("leaf/values") || w.perform("panel.values"));
+      EXPECT_GE(rows_shown(w, "values", "values/0", "values/5"), 5);
+    }
+    Workbench wrong("tests/programs/mismatch.hir", c.width, c.height, settings);
+    ASSERT_TRUE(wrong.press("F5"));
+    ASSERT_TRUE(wrong.has("ledger/mismatch"));
+    const WidgetRect* card = wrong->app().ui().find("ledger/card");
+    ASSERT_TRUE(card);
+    const float scale = std::stof(c.scale);
+    EXPECT_GE(card->max.y - card->min.y, 90 * scale) << "the sentence and one side";
+    ASSERT_TRUE(wrong.has("leaf/values") || wrong.perform("panel.values"));
+    const WidgetRect* first = wrong->app().ui().find("values/0");
+    const WidgetRect* leaf = wrong->app().ui().find("leaf/values");
+    ASSERT_TRUE(first && leaf);
+    EXPECT_GE((leaf->max.y - first->min.y) / (first->max.y - first->min.y), 5);
+  }
+}
+
+// Height that nobody needs goes to panels with contents.
+TEST(Room, AnIdlePanelIsOneLineBelowSmallTables) {
+  Workbench w(kMlp);
+  w.perform("layout.Step");
+  ASSERT_TRUE(w.press("F5"));
+  w->settle();
+  ASSERT_TRUE(w.has("idle/waits"));
+  EXPECT_LT(height(w, "waits"), 60);
 }
 
 TEST(Room, ALineNumberIsPartOfTheTargetOfABreakpoint) {
