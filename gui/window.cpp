@@ -115,6 +115,7 @@ void run_interactive(GLFWwindow* window, App& app, WindowPainter& painter,
   constexpr int kSettlingFrames = 3;
   WindowInput input(window);
   int frames_left = kSettlingFrames;
+  double input_s = glfwGetTime();  // of the last event
   while (!app.wants_quit() && !signals.came()) {
     if (glfwWindowShouldClose(window)) {
       glfwSetWindowShouldClose(window, GLFW_FALSE);
@@ -123,9 +124,13 @@ void run_interactive(GLFWwindow* window, App& app, WindowPainter& painter,
       if (app.wants_quit()) break;
     }
     if (frames_left > 0 || input.waits() || app.wants_frame()) {
-      // While a large log is read in the background, draw few frames: reading needs the CPU.
+      // While a large log is read in the background, or an answer takes long, draw few frames: the
+      // work needs the CPU. Input and the answer end the wait.
+      constexpr double kLongS = 0.5;
+      if (frames_left > 0) input_s = glfwGetTime();
       const bool reading = frames_left <= 0 && app.model().worker().log_progress().reading;
-      glfwWaitEventsTimeout(reading ? 0.2 : 1.0 / 60);
+      const bool takes_long = glfwGetTime() - input_s > kLongS;
+      glfwWaitEventsTimeout(reading ? 0.2 : takes_long ? 0.1 : 1.0 / 60);
       --frames_left;
     } else {
       sleep(app);
@@ -144,6 +149,7 @@ Expected<void> run_script(GLFWwindow* window, App& app, WindowPainter& painter,
   const auto frame = [&](const ScriptInput* input) {
     glfwPollEvents();
     painter.paint(input);
+    glFinish();  // a frame that is not swapped would keep its memory until the last one
   };
   HOSTIR_TRY(script.run(app, frame, [&] { return painter.grab(); }));
   glfwSwapBuffers(window);
