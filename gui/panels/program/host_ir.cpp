@@ -28,6 +28,13 @@ bool is_in(const std::vector<interp::CodeIndex>& all, interp::CodeIndex code) {
   return std::find(all.begin(), all.end(), code) != all.end();
 }
 
+// `209000` has no room in the column: `209k`.
+std::string hits_text(int64_t hits) {
+  if (hits < 100'000) return std::to_string(hits);
+  const auto n = static_cast<double>(hits);
+  return hits < 10'000'000 ? fmt::format("{:.0f}k", n / 1e3) : fmt::format("{:.0f}M", n / 1e6);
+}
+
 class HostIrPanel : public Panel {
  public:
   std::string_view id() const override { return "host_ir"; }
@@ -96,7 +103,9 @@ class HostIrPanel : public Panel {
 
   void header(Frame& frame, const interp::Snapshot& shot) {
     const interp::RankSnapshot& rank = shot.rank(shot.focus);
-    std::string where = fmt::format("r{} at {} {}", shot.focus, rank.address, rank.op);
+    std::string where = rank.address.empty()
+                            ? fmt::format("r{}: the log does not say where it is", shot.focus)
+                            : fmt::format("r{} at {} {}", shot.focus, rank.address, rank.op);
     const std::string stream = stream_words(shot, shot.focus);
     if (rank.status == interp::RankStatus::kDone)
       where = !stream.empty() ? fmt::format("r{} has returned; {}", shot.focus, stream)
@@ -318,10 +327,10 @@ class HostIrPanel : public Panel {
     };
     if (columns_.hits > 0 && costs_ && code < costs_->size() && (*costs_)[code].hits > 0) {
       const LineCost& cost = (*costs_)[code];
-      const std::string hits = std::to_string(cost.hits);
+      const std::string hits = hits_text(cost.hits);
       right_aligned(columns_.hits, hits, p.text);
       frame.ui.tag_rect(fmt::format("host_ir/hits/{}", i + 1), ImVec2(columns_.costs, y),
-                        ImVec2(columns_.hits, y + row), hits);
+                        ImVec2(columns_.hits, y + row), std::to_string(cost.hits));
       const std::string time = time_text(static_cast<double>(cost.busy_ns));
       if (slowest_ns_ > 0) {
         const float share = static_cast<float>(cost.busy_ns) / static_cast<float>(slowest_ns_);

@@ -3,8 +3,10 @@
 // 2. From there upwards and downwards, a line with the same text as the neighbour in the user's
 // file
 //    is that neighbour: comments, braces, blank lines.
+// 3. A mesh has no origin: its line is the one with its text.
 #include "gui/panels/program/user_lines.h"
 
+#include <algorithm>
 #include <set>
 
 namespace hostir::gui {
@@ -49,6 +51,14 @@ std::vector<UserLine> user_lines(const interp::ProgramView& program,
   }
   for (size_t i = out.size(); i-- > 1;) {
     if (out[i].line > 0 && !out[i].generated) continues(i - 1, int64_t{out[i].line} - 1);
+  }
+  const std::string_view text = given.text(file);
+  const auto count = static_cast<uint32_t>(std::count(text.begin(), text.end(), '\n') + 1);
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out[i].line > 0 || !trimmed(lines[i]).starts_with("mesh ")) continue;
+    for (uint32_t line = 1; line <= count && out[i].line == 0; ++line) {
+      if (trimmed(given.line(file, line)) == trimmed(lines[i])) out[i].line = line;
+    }
   }
   return out;
 }
