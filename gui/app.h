@@ -148,6 +148,8 @@ class App {
   void export_tensor(const std::string& extension);
   void export_log();
   void export_picture();
+  /// The panel that the pointer was last in, if it shows a table; else nullptr.
+  const Panel* table_panel();
   void take_export_wish();
   void set_layout(std::string_view text);
   PanelTree& tree_for(ImVec2 screen);

@@ -7,6 +7,7 @@
 
 #include "gui/app.h"
 #include "gui/export.h"
+#include "gui/panel_room.h"
 
 namespace hostir::gui {
 
@@ -64,6 +65,10 @@ void App::add_copy_actions() {
   actions_.add({"export.log", "Save a copy of the log...", "File", "",
                 "Writes what the run has logged so far to a file that opens anywhere.",
                 [this] { export_log(); }, [this] { return model_.worker().has_log(); }});
+  actions_.add({"export.table", "Export the panel's table as CSV...", "File", "",
+                "Writes the answer to an SQL query, if the pointer was last in that panel.",
+                [this] { model_.export_wish = table_panel()->table(); },
+                [this] { return table_panel() != nullptr; }});
   actions_.add({"export.png",
                 "Export a picture of the panel...",
                 "File",
@@ -107,6 +112,8 @@ void App::draw_copy_menu() {
     if (item(fmt::format("Export %{} as {}...", model_.selection.value, action + 7), action))
       actions_.request(action);
   }
+  if (table_panel() && item("Export the table as CSV...", "export.table"))
+    actions_.request("export.table");
   if (item("Save a copy of the log...", "export.log")) actions_.request("export.log");
   if (item("Export a picture of the panel...", "export.png")) actions_.request("export.png");
   ImGui::EndPopup();
@@ -143,6 +150,11 @@ void App::export_log() {
     return std::nullopt;
   };
   begin_file_dialog(FileDialog::kExport);
+}
+
+const Panel* App::table_panel() {
+  const Panel* panel = find_panel(panels_, tree().focused());
+  return panel && panel->has_table() ? panel : nullptr;
 }
 
 void App::export_picture() {

@@ -53,6 +53,9 @@ class Panel {
   virtual Room room(const Frame&) const { return {}; }
   /// False for panels that work without an open session (messages, editor).
   virtual bool needs_session() const { return true; }
+  /// True if it showed an answer in the last frame that `table` writes as CSV.
+  virtual bool has_table() const { return false; }
+  virtual ExportWish table() const { return {}; }
   /// Keys for the list of keys; none of them may be the key of an action.
   virtual std::span<const PanelKey> keys() const { return {}; }
   /// View state saved with the layout: `key=value` lines; empty if there is none. `restore` gets

@@ -195,6 +195,7 @@ void Ui::state_word(StateKind state, std::string_view word) const {
   ImGui::PushStyleColor(ImGuiCol_Text, pal().state(state));
   ImGui::TextUnformatted(text.c_str());
   ImGui::PopStyleColor();
+  copyable(word);
 }
 
 void Ui::draw_text(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text,

@@ -275,7 +275,7 @@ class DiffPanel : public Panel {
       ImGui::SameLine();
     }
     ImGui::PushTextWrapPos(0);
-    ImGui::TextUnformatted(diff.place(diff.rows[row]).c_str());
+    frame.ui.text(diff.place(diff.rows[row]));
     frame.ui.tag("diff/selected", diff.place(diff.rows[row]));
     if (d && view.outcomes[row] != WriteOutcome::kEqual) {
       const std::string text = interp::describe(*d) + ulp_classes(*d);

@@ -169,7 +169,7 @@ void draw_row(Frame& frame, const DiffView& view, uint32_t row, bool reveal) {
   cell(frame, "%" + diff.tensor(r).name);
   ImGui::TableNextColumn();
   ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().rank(rank));
-  ImGui::Text("r%d", rank);
+  frame.ui.text(fmt::format("r{}", rank));
   ImGui::PopStyleColor();
   cell(frame, diff.address(r));
   cell(frame, diff.loop(r));

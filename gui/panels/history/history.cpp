@@ -303,7 +303,7 @@ class HistoryPanel : public Panel {
   static void draw_rank(const Frame& frame, interp::Rank rank) {
     ImGui::TableNextColumn();
     ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().rank(rank));
-    ImGui::Text("r%d", rank);
+    frame.ui.text(fmt::format("r{}", rank));
     ImGui::PopStyleColor();
   }
 
@@ -311,7 +311,7 @@ class HistoryPanel : public Panel {
     const Palette& p = frame.ui.pal();
     ImGui::PushFont(frame.ui.fonts.mono);
     ImGui::PushStyleColor(ImGuiCol_Text, strong ? p.text_strong : p.text_dim);
-    ImGui::TextUnformatted(what.c_str());
+    frame.ui.text(what);
     ImGui::PopStyleColor();
     ImGui::PopFont();
   }

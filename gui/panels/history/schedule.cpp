@@ -213,7 +213,7 @@ class SchedulePanel : public Panel {
     }
     ImGui::TableNextColumn();
     ImGui::PushStyleColor(ImGuiCol_Text, p.rank(d.rank));
-    ImGui::TextUnformatted(fmt::format("\u25cf r{}", d.rank).c_str());
+    frame.ui.text(fmt::format("\u25cf r{}", d.rank));
     ImGui::PopStyleColor();
     ImGui::TableNextColumn();
     if (d.code < schedule.names.size()) frame.ui.text_mono(schedule.names[d.code]);
@@ -222,7 +222,7 @@ class SchedulePanel : public Panel {
         d.clock_ns == interp::kUnknownNs ? "-" : time_text(static_cast<double>(d.clock_ns)));
     ImGui::TableNextColumn();
     const std::string others = d.others.empty() ? "nobody" : ranks_text(d.others);
-    ImGui::TextUnformatted(others.c_str());
+    frame.ui.text(others);
     frame.ui.tag(fmt::format("schedule/{}/others", d.number), others);
     ImGui::PopStyleColor();
     ImGui::PopID();

@@ -102,7 +102,7 @@ class InsidePanel : public Panel {
     std::string text = "%" + operand.value + operand.place;
     ImGui::PushFont(frame.ui.fonts.mono);
     ImGui::PushStyleColor(ImGuiCol_Text, operand.of_host ? p.link : p.text);
-    ImGui::TextUnformatted(text.c_str());
+    frame.ui.text(text);
     ImGui::PopStyleColor();
     const bool clicked = ImGui::IsItemClicked();
     const ImVec2 at = ImGui::GetItemRectMin();
@@ -111,7 +111,7 @@ class InsidePanel : public Panel {
     if (!operand.number.empty()) {
       ImGui::SameLine(0, 0);
       ImGui::PushStyleColor(ImGuiCol_Text, operand.not_finite ? p.nan : p.text_strong);
-      ImGui::TextUnformatted((" = " + operand.number).c_str());
+      frame.ui.text(" = " + operand.number);
       ImGui::PopStyleColor();
       text += " = " + operand.number;
     }
@@ -246,7 +246,7 @@ class InsidePanel : public Panel {
       frame.ui.state_word(state, m.state);
       frame.ui.tag(fmt::format("inside/member/{}", m.rank), m.state);
       ImGui::TableNextColumn();
-      ImGui::TextUnformatted(m.text.c_str());
+      frame.ui.text(m.text);
       for (const int64_t bytes : {m.in_bytes, m.out_bytes}) {
         ImGui::TableNextColumn();
         frame.ui.text_mono(fmt::format("{} B", bytes));

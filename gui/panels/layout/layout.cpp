@@ -94,7 +94,7 @@ class LayoutPanel : public Panel {
         name(source.sharding->unreduced_kind), axes);
     ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().state(StateKind::kMismatch));
     ImGui::PushTextWrapPos(0);
-    ImGui::TextUnformatted(sentence.c_str());
+    frame.ui.text(sentence);
     ImGui::PopTextWrapPos();
     ImGui::PopStyleColor();
     frame.ui.tag("layout/partial", sentence);

@@ -158,7 +158,7 @@ void writer_facts(Frame& frame, const interp::AllocationSnapshot& a, bool in_fli
   frame.ui.tag("layout/version", text);
   if (a.written_by.empty()) return;
   ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().link);
-  ImGui::TextUnformatted(a.written_by.c_str());
+  frame.ui.text(a.written_by);
   ImGui::PopStyleColor();
   frame.ui.tag("layout/writer", a.written_by);
   if (!ImGui::IsItemClicked()) return;

@@ -326,7 +326,7 @@ void draw_reshard(Frame& frame, const Reshard& r, const Absent& absent) {
   constexpr float kLeastNode = 17;  // height of a member including the gap, in pixels
   const std::string head = headline(r);
   ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(head.c_str());
+  frame.ui.text(head);
   frame.ui.tag("reshard/sentence", head);
   if (!r.problem.empty()) {
     frame.ui.text_dim(r.problem);

@@ -43,7 +43,7 @@ class MessagesPanel : public Panel {
         continue;
       }
       ImGui::PushStyleColor(ImGuiCol_Text, colour(frame.ui.pal(), m.kind));
-      ImGui::TextUnformatted(m.text.c_str(), m.text.c_str() + m.text.size());
+      frame.ui.text(m.text);
       ImGui::PopStyleColor();
     }
     frame.ui.tag("messages/last", messages.back().text);

@@ -28,7 +28,7 @@ struct SavedQuery {
   const char* text;
 };
 constexpr SavedQuery kSaved[] = {
-    {"Collectives", "select * from v_collectives"},
+    {"Collectives", "select * from collectives"},
     {"Exposed communication", "select * from exposed_communication"},
     {"Slowest waits",
      "select w.event, w.rank, i.address, i.text, w.waited_ns, w.reason, w.waited_for_event "
@@ -40,8 +40,8 @@ constexpr SavedQuery kSaved[] = {
      "min(t.least_ns) as least_ns, max(t.most_ns) as most_ns from instruction_times t "
      "join instruction i on i.id = t.instruction group by 1, 3 order by us desc"},
     {"Largest skew of a collective",
-     "select communicator, sequence, kind, skew_ns, bytes from v_collectives order by skew_ns desc "
-     "limit 50"},
+     "select event, communicator, sequence, kind, skew_ns, bytes from collectives "
+     "order by skew_ns desc limit 50"},
     {"Tables", "select name, sql from sqlite_master order by name"},
 };
 
@@ -57,7 +57,25 @@ class SqlPanel : public Panel {
            "can be clicked.";
   }
 
+  // The question, the line above the answer, and a few rows.
+  Room room(const Frame& frame) const override {
+    constexpr float kRows = 5;
+    Room room;
+    room.fewest = 2 * ImGui::GetFrameHeightWithSpacing() + field_height(frame) +
+                  kRows * ImGui::GetTextLineHeightWithSpacing();
+    return room;
+  }
+  bool has_table() const override { return drawn_ != nullptr; }
+  ExportWish table() const override {
+    return ExportWish{
+        "result.csv",
+        [text = csv_of(*drawn_)](const std::string& path) -> std::optional<Expected<void>> {
+          return io::write_file(path, text);
+        }};
+  }
+
   void draw(Frame& frame) override {
+    drawn_ = nullptr;
     const float width = ImGui::GetContentRegionAvail().x;
     const bool beside = width > frame.ui.px(520);
     const float schema = frame.ui.px(200);
@@ -76,6 +94,10 @@ class SqlPanel : public Panel {
     if (question.empty()) return;
     text_ = question;
     run();
+  }
+
+  static float field_height(const Frame& frame) {
+    return ImGui::GetTextLineHeight() * 3 + frame.ui.px(8);
   }
 
   void draw_question(Frame& frame, bool schema_beside) {
@@ -101,10 +123,9 @@ class SqlPanel : public Panel {
     if (ImGui::Button("Run")) run();
     frame.ui.tag("sql/run");
     if (ImGui::IsItemHovered()) Ui::tooltip("Ctrl+Enter in the field");
-    const float height = ImGui::GetTextLineHeight() * 3 + frame.ui.px(8);
     // Enter inserts a newline and Ctrl+Enter returns true, which deactivates the field: refocus it.
     if (std::exchange(typing_goes_on_, false)) ImGui::SetKeyboardFocusHere();
-    if (ImGui::InputTextMultiline("##sql", &text_, ImVec2(-1, height),
+    if (ImGui::InputTextMultiline("##sql", &text_, ImVec2(-1, field_height(frame)),
                                   ImGuiInputTextFlags_EnterReturnsTrue)) {
       run();
       typing_goes_on_ = true;
@@ -234,13 +255,8 @@ class SqlPanel : public Panel {
     frame.ui.text_dim(count);
     frame.ui.tag("sql/count", count);
     ImGui::SameLine();
-    if (ImGui::SmallButton("Export CSV...")) {
-      frame.model.export_wish = ExportWish{
-          "result.csv",
-          [text = csv_of(table)](const std::string& path) -> std::optional<Expected<void>> {
-            return io::write_file(path, text);
-          }};
-    }
+    drawn_ = &table;
+    if (ImGui::SmallButton("Export CSV...")) frame.model.export_wish = this->table();
     frame.ui.tag("sql/export");
     ImGui::SameLine();
     ImGui::Checkbox("bars", &bars_);
@@ -304,6 +320,7 @@ class SqlPanel : public Panel {
   std::vector<double> largest_;  // by column; -1: not all values are numbers
   const interp::LogTable* measured_ = nullptr;
   uint64_t measured_run_ = 0;
+  const interp::LogTable* drawn_ = nullptr;  // in the last frame
   std::string text_;
   bool typing_goes_on_ = false;
   bool cancelled_ = false;

@@ -174,7 +174,7 @@ class BreaksPanel : public Panel {
     }
     if (b.logs) {
       ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().accent);
-      ImGui::TextUnformatted("\u25c6 log");
+      frame.ui.text("\u25c6 log");
       ImGui::PopStyleColor();
       frame.ui.tag(fmt::format("breaks/{}/log", b.number), "log");
       ImGui::SameLine();

@@ -115,7 +115,7 @@ class ExplainPanel : public Panel {
     const size_t begin = word.find_first_of("%@");
     const bool link = begin != std::string::npos && begin <= 1 && begin + 1 < word.size();
     ImGui::PushStyleColor(ImGuiCol_Text, link ? frame.ui.pal().link : frame.ui.pal().text);
-    ImGui::TextUnformatted(word.c_str());
+    frame.ui.text(word);
     ImGui::PopStyleColor();
     if (!link || !ImGui::IsItemClicked()) return;
     const std::string_view name = name_at(word, begin);

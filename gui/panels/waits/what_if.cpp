@@ -186,7 +186,7 @@ class WhatIfPanel : public Panel {
     Ui::flow(std::min(ImGui::CalcTextSize(trial.edit.sentence.c_str()).x,
                       ImGui::GetContentRegionAvail().x));
     ImGui::PushTextWrapPos(0);
-    ImGui::TextUnformatted(trial.edit.sentence.c_str());
+    frame.ui.text(trial.edit.sentence);
     ImGui::PopTextWrapPos();
     frame.ui.tag(fmt::format("whatif/sentence/{}", i), trial.edit.sentence);
     if (open) draw_open(frame, result, i);
