@@ -105,7 +105,7 @@ Expected<void> LoggedSession::show_end() {
 }
 
 Expected<interp::FollowedLog> LoggedSession::follow() {
-  if (!follows_ || repeated_now_.load() != nullptr) return interp::FollowedLog::kSame;
+  if (!follows_ || next_now_.load() != nullptr) return interp::FollowedLog::kSame;
   follows_ = recorded_->ending() == interp::LogEnding::kRunning;
   if (!follows_) return interp::FollowedLog::kEnded;
   if (!end_ || recorded_->extent().generation == followed_) return interp::FollowedLog::kSame;
@@ -121,9 +121,16 @@ Expected<interp::FollowedLog> LoggedSession::follow() {
 
 Expected<interp::Outcome> LoggedSession::execute(const interp::Command& command,
                                                  std::stop_token stop) {
-  if (LoggedSession* repeated = repeated_now_) return repeated->execute(command, std::move(stop));
+  if (LoggedSession* next = next_now_) return next->execute(command, std::move(stop));
   if (end_) return execute_at_end(command, stop);
-  if (needs_simulator(command)) return go_back_on_simulator(command, stop);
+  switch (way_back(command)) {
+    case Return::kNotNeeded:
+      break;
+    case Return::kAgain:
+      return run_again(command, stop);
+    case Return::kOnSimulator:
+      return go_back_on_simulator(command, stop);
+  }
   auto outcome = live_->execute(command, std::move(stop));
   if (live_->departed()) shows_recorded_ = false;
   if (outcome && outcome->ran) {
@@ -134,20 +141,20 @@ Expected<interp::Outcome> LoggedSession::execute(const interp::Command& command,
 }
 
 Expected<interp::ValueReading> LoggedSession::read(const interp::ValueQuery& query) {
-  if (LoggedSession* repeated = repeated_now_) return repeated->read(query);
+  if (LoggedSession* next = next_now_) return next->read(query);
   if (end_) return not_run_yet();
   return live_->read(query);
 }
 
 Expected<interp::Inside> LoggedSession::inside(const interp::InsideQuery& query) {
-  if (LoggedSession* repeated = repeated_now_) return repeated->inside(query);
+  if (LoggedSession* next = next_now_) return next->inside(query);
   if (end_) return not_run_yet();
   return live_->inside(query);
 }
 
 Expected<std::vector<interp::PastValue>> LoggedSession::past_values(const interp::PastQuery& query,
                                                                     std::stop_token stop) const {
-  if (LoggedSession* repeated = repeated_now_) return repeated->past_values(query, std::move(stop));
+  if (LoggedSession* next = next_now_) return next->past_values(query, std::move(stop));
   return traces::replay_element(shows_recorded_ ? recorded_path_ : log_.file->path(), make_backend_,
                                 query, std::move(stop));
 }
@@ -155,70 +162,103 @@ Expected<std::vector<interp::PastValue>> LoggedSession::past_values(const interp
 Expected<void> LoggedSession::past_contents(const std::vector<interp::PastWrite>& writes,
                                             const interp::TakeContents& take,
                                             std::stop_token stop) const {
-  if (LoggedSession* repeated = repeated_now_)
-    return repeated->past_contents(writes, take, std::move(stop));
+  if (LoggedSession* next = next_now_) return next->past_contents(writes, take, std::move(stop));
   return traces::replay_contents(shows_recorded_ ? recorded_path_ : log_.file->path(),
                                  make_backend_, writes, take, std::move(stop));
 }
 
 Expected<interp::WhatIf> LoggedSession::what_if(const interp::Snapshot& shot,
                                                 const interp::WhatIfOptions& options) const {
-  if (LoggedSession* repeated = repeated_now_) return repeated->what_if(shot, options);
-  return live_->what_if(shot, options);
+  if (LoggedSession* next = next_now_) return next->what_if(shot, options);
+  // Not by `live_`, which may be replaced meanwhile.
+  interp::WhatIfOptions with_claims = options;
+  if (!with_claims.check_claims) with_claims.check_claims = options_.check_claims;
+  return interp::what_if({prepared_, make_backend_, options_.backend}, shot, with_claims);
 }
 
-// True if the command goes back on a device.
-bool LoggedSession::needs_simulator(const interp::Command& command) const {
+// What to do about a command that goes back on a device.
+LoggedSession::Return LoggedSession::way_back(const interp::Command& command) const {
   using K = interp::CommandKind;
-  if (options_.backend.traits.models_time || live_->can_go_back()) return false;
+  if (options_.backend.traits.models_time || live_->can_go_back()) return Return::kNotNeeded;
   const uint64_t position = live_->snapshot()->position.decision;
+  if (position == 0) return Return::kNotNeeded;
   switch (command.kind) {
     case K::kReverseStep:
     case K::kReverseNext:
     case K::kReverseFinish:
     case K::kReverseUntil:
     case K::kReverseContinue:
-      return true;
+      return Return::kOnSimulator;
     case K::kRun:
-      return position > 0;
+      return Return::kAgain;
     case K::kGoto:
-      return static_cast<uint64_t>(command.numbers.front()) < position;
+      return static_cast<uint64_t>(command.numbers.front()) < position ? Return::kOnSimulator
+                                                                       : Return::kNotNeeded;
     default:
-      return false;
+      return Return::kNotNeeded;
   }
+}
+
+Expected<std::unique_ptr<LoggedSession>> LoggedSession::another_run(
+    interp::LiveOptions options) const {
+  auto out = std::make_unique<LoggedSession>(make_backend_);
+  options.breakpoints.clear();
+  HOSTIR_TRY(out->start(prepared_, std::move(options), {}, source_, trace_));
+  out->live_->adopt(*live_);
+  return out;
+}
+
+// From here on `next` is this session. Ends the run on the device and finishes its log.
+void LoggedSession::give_way_to(std::unique_ptr<LoggedSession> next) {
+  next_ = std::move(next);
+  next_now_ = next_.get();
+  live_.reset();
+  watch_.reset();
+  log_.writer.reset();
+}
+
+std::string LoggedSession::where_the_log_is() const {
+  return log_.file->is_temporary() ? "" : fmt::format("; {} ends here", log_.file->path());
+}
+
+Expected<interp::Outcome> LoggedSession::run_again(const interp::Command& command,
+                                                   const std::stop_token& stop) {
+  HOSTIR_ASSIGN_OR_RETURN(auto again, another_run(options_));
+  HOSTIR_ASSIGN_OR_RETURN(interp::Outcome out, again->execute(command, stop));
+  out.text =
+      fmt::format("A new run on {}{}.\n", options_.backend.name, where_the_log_is()) + out.text;
+  give_way_to(std::move(again));
+  return out;
 }
 
 Expected<interp::Outcome> LoggedSession::go_back_on_simulator(const interp::Command& command,
                                                               const std::stop_token& stop) {
-  const interp::SnapshotPtr shot = live_->snapshot();
+  const uint64_t position = live_->snapshot()->position.decision;
   interp::LiveOptions options = options_;
   name_backend(options.backend, interp::BackendRequest{}.name);
   options.recorded = live_->history().taken();
-  options.breakpoints.clear();
-  for (const interp::BreakpointSnapshot& b : *shot->breakpoints)
-    options.breakpoints.push_back(b.text);
-  auto repeated = std::make_unique<LoggedSession>(make_backend_);
-  HOSTIR_TRY(repeated->start(prepared_, std::move(options), {}, source_, trace_));
-  repeated->live_->adopt_focus(*live_);
-  HOSTIR_TRY(publish());
-  HOSTIR_ASSIGN_OR_RETURN(auto recorded, traces::open_log(log_.file->path()));
-  repeated->show_recorded(std::move(recorded), log_.file->path());
+  HOSTIR_ASSIGN_OR_RETURN(auto repeated, another_run(std::move(options)));
   if (command.kind != interp::CommandKind::kGoto) {
     HOSTIR_ASSIGN_OR_RETURN(const interp::Command there,
-                            interp::parse_command(fmt::format("goto {}", shot->position.decision)));
-    HOSTIR_TRY(repeated->execute(there, stop));
-    if (stop.stop_requested()) {
-      return fail(ErrorKind::kUsage, "interrupted", "interrupted; the run is where it was");
+                            interp::parse_command(fmt::format("goto {}", position)));
+    HOSTIR_ASSIGN_OR_RETURN(const interp::Outcome arrived, repeated->execute(there, stop));
+    const uint64_t reached = repeated->live_->snapshot()->position.decision;
+    if (reached != position) {
+      return fail(ErrorKind::kRuntime, "backend_no_checkpoint",
+                  fmt::format("{} cannot go back, and {} repeats only {} of its {} decisions: {}",
+                              options_.backend.name, repeated->options_.backend.name, reached,
+                              position, arrived.stop.sentence));
     }
   }
   HOSTIR_ASSIGN_OR_RETURN(interp::Outcome out, repeated->execute(command, stop));
   out.text = fmt::format(
                  "{} cannot go back: from here on {} repeats the run from its inputs, and values "
-                 "are recomputed.\n",
-                 options_.backend.name, repeated->options_.backend.name) +
+                 "are recomputed{}.\n",
+                 options_.backend.name, repeated->options_.backend.name, where_the_log_is()) +
              out.text;
-  repeated_ = std::move(repeated);
-  repeated_now_ = repeated_.get();
+  give_way_to(std::move(repeated));
+  auto recorded = traces::open_log(log_.file->path());
+  if (recorded) next_->show_recorded(std::move(*recorded), log_.file->path());
   return out;
 }
 

@@ -3,8 +3,9 @@
 // A session opened from a log shows the whole recorded log, which is read in the background, until
 // an edit, a freeze or a different rank order makes it a different run.
 //
-// A device cannot go back. The first command that does continues as if the log of the device's run
-// had been opened: the simulator repeats its decisions from the same inputs.
+// A device cannot go back. The first command that does ends its run and continues as if its log had
+// been opened: the simulator repeats its decisions from the same inputs. `run` starts a new run on
+// the device.
 #pragma once
 
 #include <atomic>
@@ -29,6 +30,7 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   const std::string& path() const { return path_; }
+  bool is_temporary() const { return temporary_; }
 
  private:
   std::string path_;
@@ -73,7 +75,7 @@ class LoggedSession final : public interp::Session {
   Expected<interp::Outcome> execute(const interp::Command& command, std::stop_token stop) override;
   Expected<interp::FollowedLog> follow() override;
   interp::SnapshotPtr snapshot() const override {
-    if (const LoggedSession* repeated = repeated_now_) return repeated->snapshot();
+    if (const LoggedSession* next = next_now_) return next->snapshot();
     return end_ ? end_ : live_->snapshot();
   }
   /// Error `not_run_yet`: the end is shown from the log, which does not hold contents.
@@ -87,14 +89,19 @@ class LoggedSession final : public interp::Session {
   Expected<interp::WhatIf> what_if(const interp::Snapshot& shot,
                                    const interp::WhatIfOptions& options) const override;
   const interp::LogView* log() const override {
-    if (const LoggedSession* repeated = repeated_now_) return repeated->log();
+    if (const LoggedSession* next = next_now_) return next->log();
     return shows_recorded_ ? recorded_.get() : log_.reader.get();
   }
 
  private:
   Expected<interp::Outcome> execute_at_end(const interp::Command& command,
                                            const std::stop_token& stop);
-  bool needs_simulator(const interp::Command& command) const;
+  enum class Return : uint8_t { kNotNeeded, kAgain, kOnSimulator };
+  Return way_back(const interp::Command& command) const;
+  Expected<std::unique_ptr<LoggedSession>> another_run(interp::LiveOptions options) const;
+  void give_way_to(std::unique_ptr<LoggedSession> next);
+  std::string where_the_log_is() const;
+  Expected<interp::Outcome> run_again(const interp::Command& command, const std::stop_token& stop);
   Expected<interp::Outcome> go_back_on_simulator(const interp::Command& command,
                                                  const std::stop_token& stop);
   void tell_births(interp::Outcome& outcome);
@@ -116,8 +123,8 @@ class LoggedSession final : public interp::Session {
   bool follows_ = false;     // the recorded log was being written when last looked at
   uint64_t followed_ = 0;    // generation of the recorded log that `end_` shows
   std::jthread loading_;
-  std::unique_ptr<LoggedSession> repeated_;  // on the simulator, once a device had to go back
-  std::atomic<LoggedSession*> repeated_now_ = nullptr;  // it, for all threads
+  std::unique_ptr<LoggedSession> next_;             // once a device had to go back
+  std::atomic<LoggedSession*> next_now_ = nullptr;  // the same, for all threads
 };
 
 }  // namespace hostir::api

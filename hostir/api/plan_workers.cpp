@@ -23,9 +23,12 @@ void PlanWorkers::for_each(size_t count, const std::function<void(Predictor&, si
       if (worker == 0 && done) done(now);
     }
   };
-  std::vector<std::jthread> threads;
-  for (size_t w = 1; w < std::min(predictors_.size(), count); ++w) threads.emplace_back(run, w);
-  run(0);
+  {
+    std::vector<std::jthread> threads;
+    for (size_t w = 1; w < std::min(predictors_.size(), count); ++w) threads.emplace_back(run, w);
+    run(0);
+  }
+  if (done) done(count);
 }
 
 void PlanWorkers::forget_meshes() {

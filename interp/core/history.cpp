@@ -121,7 +121,8 @@ struct History::Impl {
     std::vector<std::byte> data;
     std::string buffer;  // as in the source
     friend bool operator==(const Edit& a, const Edit& b) {
-      return a.allocation == b.allocation && a.offset_bytes == b.offset_bytes && a.data == b.data;
+      return a.allocation == b.allocation && a.buffer == b.buffer &&
+             a.offset_bytes == b.offset_bytes && a.data == b.data;
     }
   };
 

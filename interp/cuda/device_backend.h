@@ -152,8 +152,8 @@ class DeviceBackend final : public interp::Backend {
     bool joins = false;            // runs in one graph with the task before it
     bool on_host_clock = false;    // nothing ran on the device: complete at issue
   };
-  /// Tasks in the order of submission. Unlike a deque it keeps its memory, so that a launch does
-  /// not allocate.
+  /// Tasks in the order of submission. Unlike a deque it keeps its memory: a launch that waits
+  /// for nothing does not allocate.
   class Flights {
    public:
     bool empty() const { return first_ == tasks_.size(); }

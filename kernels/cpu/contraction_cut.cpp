@@ -82,10 +82,10 @@ ContractionCut cut_contraction(const ContractionPlan& plan) {
   if (cut.batches >= kWantedPieces || plan.m * plan.n * plan.k < kSmallProduct) return cut;
   // With columns each thread reads a part of the weights. Rows make fewer pieces, which is faster
   // where every core's cache holds all weights beside the rest.
-  const int64_t weights = plan.k * plan.n * size_bytes(plan.b.dtype);
-  const int64_t columns = weights <= second_level_cache() / 3
-                              ? 1
-                              : std::clamp<int64_t>(plan.n / kLeastColumns, 1, kColumnPieces);
+  const int64_t weights = plan.k * plan.n * size_bytes(DType::kF32);
+  const bool by_rows = plan.m >= 2 * kLeastRows && weights <= second_level_cache() / 3;
+  const int64_t columns =
+      by_rows ? 1 : std::clamp<int64_t>(plan.n / kLeastColumns, 1, kColumnPieces);
   cut.columns.size =
       std::max<int64_t>(round_up((plan.n + columns - 1) / columns, kColumnMultiple), 1);
   if (columns * cut.batches < kWantedPieces) {

@@ -195,6 +195,11 @@ bool LiveBreakpoints::remove(uint32_t number) {
   return list_.remove(number);
 }
 
+void LiveBreakpoints::adopt(const LiveBreakpoints& other) {
+  list_ = other.list_;
+  entries_ = other.entries_;
+}
+
 Expected<void> LiveBreakpoints::change_one(const Command& command, int64_t number) {
   Breakpoint* breakpoint = find(static_cast<uint32_t>(number));
   if (!breakpoint) return no_such(number);

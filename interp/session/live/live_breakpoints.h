@@ -29,6 +29,8 @@ class LiveBreakpoints {
   /// delete, enable, disable, condition, ignore. Errors: no breakpoint with that number.
   Expected<void> change(const Command& command);
   bool remove(uint32_t number);
+  /// Replaces all by those of another run of the same program, with their numbers and hits.
+  void adopt(const LiveBreakpoints& other);
 
   BreakpointList& list() { return list_; }
   /// The command that created it; null if there is no such number.

@@ -102,10 +102,13 @@ void LiveSession::refresh(StopReason stop) {
   snapshot_ = std::make_shared<const Snapshot>(std::move(s));
 }
 
-void LiveSession::adopt_focus(const LiveSession& other) {
+void LiveSession::adopt(const LiveSession& other) {
   focus_ = other.focus_;
   scope_ = other.scope_;
   scope_follows_ = other.scope_follows_;
+  breakpoints_->adopt(*other.breakpoints_);
+  stepper_->moved();
+  refresh(snapshot_->stop);
 }
 
 Expected<ValueReading> LiveSession::read(const ValueQuery& query) {

@@ -53,8 +53,9 @@ class LiveSession final : public Session {
 
   /// False on devices: only another backend can repeat what has happened there.
   bool can_go_back() const { return backend_->checkpoints() != nullptr; }
-  /// Takes over another session's focus and the ranks that steps move.
-  void adopt_focus(const LiveSession& other);
+  /// Takes over the focus, the ranks that steps move, and the breakpoints of another session of the
+  /// same program.
+  void adopt(const LiveSession& other);
 
   /// True if the user has taken a decision here, so that this is no longer the recorded run.
   bool departed() const { return decided_by_hand_ || history_->branch() != 0; }
