@@ -137,7 +137,8 @@ void run_interactive(GLFWwindow* window, App& app, WindowPainter& painter,
       frames_left = kSettlingFrames;
     }
     input.next_frame();
-    painter.paint(nullptr);
+    const ScriptInput mouse{[&input] { input.show_mouse(); }};
+    painter.paint(&mouse);
     glfwSwapBuffers(window);
     if (input.changed()) frames_left = kSettlingFrames;
   }

@@ -47,15 +47,34 @@ std::vector<KeyEvent> KeyQueue::next_frame(Typing typing) {
   return frame;
 }
 
+MouseFrame MouseQueue::next_frame(float x, float y) {
+  if (events_.empty()) {
+    shown_.x = x;
+    shown_.y = y;
+    return shown_;
+  }
+  const MouseEvent event = events_.front();
+  const bool moved = event.x != shown_.x || event.y != shown_.y;
+  const bool drags = std::find(shown_.down.begin(), shown_.down.end(), true) != shown_.down.end();
+  shown_.x = event.x;
+  shown_.y = event.y;
+  if (event.down && moved && !drags) return shown_;
+  events_.pop_front();
+  shown_.down[static_cast<size_t>(event.button)] = event.down;
+  return shown_;
+}
+
 WindowInput::WindowInput(GLFWwindow* window) : window_(window) {
   installed = this;
   glfwSetKeyCallback(window, &WindowInput::on_key);
   glfwSetCharCallback(window, &WindowInput::on_letter);
+  glfwSetMouseButtonCallback(window, &WindowInput::on_button);
 }
 
 WindowInput::~WindowInput() {
   glfwSetKeyCallback(window_, nullptr);
   glfwSetCharCallback(window_, nullptr);
+  glfwSetMouseButtonCallback(window_, nullptr);
   installed = nullptr;
 }
 
@@ -65,6 +84,23 @@ void WindowInput::on_key(GLFWwindow*, int key, int scancode, int action, int mod
 
 void WindowInput::on_letter(GLFWwindow*, unsigned letter) {
   if (installed) installed->keys_.push({0, 0, 0, 0, letter});
+}
+
+void WindowInput::on_button(GLFWwindow* window, int button, int action, int) {
+  if (!installed || button < 0 || button >= static_cast<int>(MouseFrame().down.size())) return;
+  double x = 0;
+  double y = 0;
+  glfwGetCursorPos(window, &x, &y);
+  installed->mouse_.push(
+      {static_cast<float>(x), static_cast<float>(y), button, action == GLFW_PRESS});
+}
+
+void WindowInput::show_mouse() {
+  ImGuiIO& io = ImGui::GetIO();
+  const bool queued = !mouse_.empty();
+  const MouseFrame frame = mouse_.next_frame(io.MousePos.x, io.MousePos.y);
+  if (queued) io.MousePos = ImVec2(frame.x, frame.y);
+  std::copy(frame.down.begin(), frame.down.end(), std::begin(io.MouseDown));
 }
 
 void WindowInput::next_frame() {

@@ -1,10 +1,12 @@
-// Key input for a window that draws on events. No key is lost, and each event is followed by enough
-// frames to show its effect.
+// Input for a window that draws on events. No key and no click is lost, and each event is followed
+// by enough frames to show its effect.
 //
 // Dear ImGui 1.86 samples keys once per frame. It would miss a press whose release comes before the
 // next frame, and it may miss one of two keys pressed in the same frame. Therefore events,
 // including typed letters, are queued and passed on in order, one press per frame. The modifiers of
-// a combination keep the state they had when its key went down. Single-threaded.
+// a combination keep the state they had when its key went down. It also ignores a press on an item
+// that it has not seen the mouse over before: a mouse that moves and presses between two frames is
+// shown at the new place for a frame, then pressed there. Single-threaded.
 #pragma once
 
 #include <array>
@@ -38,9 +40,37 @@ class KeyQueue {
   std::deque<KeyEvent> events_;
 };
 
+/// A button of the mouse that went down or up, and where.
+struct MouseEvent {
+  float x = 0, y = 0;
+  int button = 0;
+  bool down = false;
+};
+
+/// What the mouse looks like in one frame.
+struct MouseFrame {
+  float x = 0, y = 0;
+  std::array<bool, 5> down{};
+  friend bool operator==(const MouseFrame&, const MouseFrame&) = default;
+};
+
+/// Decides which changes of the mouse one frame may see. Independent of the window.
+class MouseQueue {
+ public:
+  void push(const MouseEvent& event) { events_.push_back(event); }
+  bool empty() const { return events_.empty(); }
+  /// The next frame, where `x` and `y` are where the mouse is now: one change of a button, and a
+  /// frame without it before a press at another place.
+  MouseFrame next_frame(float x, float y);
+
+ private:
+  std::deque<MouseEvent> events_;
+  MouseFrame shown_;
+};
+
 class WindowInput {
  public:
-  /// Construct after ImGui's GLFW back end: replaces its key callback.
+  /// Construct after ImGui's GLFW back end: replaces its callbacks for keys and mouse buttons.
   explicit WindowInput(GLFWwindow* window);
   WindowInput(const WindowInput&) = delete;
   WindowInput& operator=(const WindowInput&) = delete;
@@ -48,8 +78,10 @@ class WindowInput {
 
   /// Call before each frame: passes the frame's key events to ImGui.
   void next_frame();
-  /// True if keys are queued for later frames.
-  bool waits() const { return !keys_.empty(); }
+  /// Call between the back end's new frame and ImGui's: shows ImGui the frame's mouse.
+  void show_mouse();
+  /// True if keys or clicks are queued for later frames.
+  bool waits() const { return !keys_.empty() || !mouse_.empty(); }
   /// Call after a frame: true if mouse or keys changed since the previous frame.
   bool changed();
 
@@ -62,9 +94,11 @@ class WindowInput {
   };
   static void on_key(GLFWwindow* window, int key, int scancode, int action, int mods);
   static void on_letter(GLFWwindow* window, unsigned letter);
+  static void on_button(GLFWwindow* window, int button, int action, int mods);
 
   GLFWwindow* window_;
   KeyQueue keys_;
+  MouseQueue mouse_;
   State seen_;
 };
 

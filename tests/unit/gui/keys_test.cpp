@@ -74,5 +74,29 @@ TEST(Keys, LettersKeepTheirPlaceAmongKeys) {
   EXPECT_TRUE(queue.empty());
 }
 
+// Dear ImGui ignores a press on an item that the mouse was not over in an earlier frame.
+TEST(MouseQueue, AQuickClickElsewhereIsAMoveAPressAndARelease) {
+  MouseQueue queue;
+  EXPECT_EQ(queue.next_frame(1, 2), (MouseFrame{1, 2, {}}));
+  queue.push({30, 40, 0, true});
+  queue.push({30, 40, 0, false});
+  EXPECT_FALSE(queue.empty());
+  EXPECT_EQ(queue.next_frame(50, 60), (MouseFrame{30, 40, {}}));
+  EXPECT_EQ(queue.next_frame(50, 60), (MouseFrame{30, 40, {true}}));
+  EXPECT_EQ(queue.next_frame(50, 60), (MouseFrame{30, 40, {}}));
+  EXPECT_TRUE(queue.empty());
+  EXPECT_EQ(queue.next_frame(50, 60), (MouseFrame{50, 60, {}}));
+}
+
+TEST(MouseQueue, AClickWhereTheMouseIsTakesTwoFramesAndADragItsOwn) {
+  MouseQueue queue;
+  queue.next_frame(5, 5);
+  queue.push({5, 5, 1, true});
+  EXPECT_EQ(queue.next_frame(5, 5), (MouseFrame{5, 5, {false, true}}));
+  EXPECT_EQ(queue.next_frame(9, 5), (MouseFrame{9, 5, {false, true}}));
+  queue.push({12, 5, 1, false});
+  EXPECT_EQ(queue.next_frame(12, 5), (MouseFrame{12, 5, {}}));
+}
+
 }  // namespace
 }  // namespace hostir::gui
