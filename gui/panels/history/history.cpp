@@ -33,6 +33,15 @@ class HistoryPanel : public Panel {
            "Select an element in Values or Layout; click a row to go to its instruction.";
   }
 
+  // The controls, the count, the header and five rows.
+  Room room(const Frame&) const override {
+    constexpr float kRows = 6;
+    Room room;
+    room.fewest =
+        ImGui::GetFrameHeightWithSpacing() + (kRows + 1) * ImGui::GetTextLineHeightWithSpacing();
+    return room;
+  }
+
   void draw(Frame& frame) override {
     pick_tensor(frame, "history/tensor");
     const Selection& s = frame.model.selection;

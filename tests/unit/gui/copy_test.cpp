@@ -39,13 +39,14 @@ TEST(Copy, EveryNamedTextOfEveryPanel) {
   const State states[] = {
       {kMlp,
        {"host_ir", "phases", "explain", "layout", "memory", "values", "history", "inside", "ledger",
-        "events", "ranks", "schedule", "statistics", "timeline", "messages"}},
+        "events", "ranks", "schedule", "statistics", "timeline", "messages", "breaks", "sql"}},
       {"tests/programs/mismatch.hir", {"ledger", "waits", "ranks"}},
       {"tests/programs/deadlock.hir", {"waits", "ledger", "timeline"}},
   };
   for (const State& state : states) {
     Workbench w(state.program);
     ASSERT_TRUE(w.press("F5"));
+    ASSERT_TRUE(w.perform("break all_reduce"));
     if (std::string(state.program) == kMlp) w.model().selection.value = "y";
     w.model().selection.element = {0, 0, 0};
     for (const char* panel : state.panels) {
