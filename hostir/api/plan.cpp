@@ -127,8 +127,10 @@ class Planner {
   // layers may not be the highest with four layers yet; with eight it mostly is. Predicting eight
   // layers takes a fraction of the time of predicting all.
   Expected<Plan> refined(Predictor& predictor, const Plan& plan) const {
-    HOSTIR_ASSIGN_OR_RETURN(const Prediction few, predict(predictor, short_[1], of(plan)));
-    HOSTIR_ASSIGN_OR_RETURN(const Prediction many, predict(predictor, short_.back(), of(plan)));
+    const NamedHomes homes = in_all_layers(plan.homes, role_);
+    HOSTIR_ASSIGN_OR_RETURN(const Prediction few, predict(predictor, short_[1], of(plan), &homes));
+    HOSTIR_ASSIGN_OR_RETURN(const Prediction many,
+                            predict(predictor, short_.back(), of(plan), &homes));
     Plan out = finished(
         of(plan), extrapolated(few, many, {kSearchedLayers.back(), kMoreLayers, layers_->count}));
     out.shardings = plan.shardings;
@@ -432,11 +434,13 @@ class Planner {
 
   Expected<Plan> estimate(Predictor& predictor, const Candidate& candidate) const {
     if (short_.empty()) return exact(predictor, candidate);
-    HOSTIR_ASSIGN_OR_RETURN(const Prediction few, predict(predictor, short_[0], candidate));
-    HOSTIR_ASSIGN_OR_RETURN(const Prediction many, predict(predictor, short_[1], candidate));
+    HOSTIR_ASSIGN_OR_RETURN(Prediction few, predict(predictor, short_[0], candidate, nullptr));
+    const NamedHomes homes = in_all_layers(few.homes, role_);
+    HOSTIR_ASSIGN_OR_RETURN(const Prediction many,
+                            predict(predictor, short_[1], candidate, &homes));
     Plan out = finished(
-        candidate,
-        extrapolated(few, many, {kSearchedLayers.front(), kSearchedLayers.back(), layers_->count}));
+        candidate, extrapolated(std::move(few), many,
+                                {kSearchedLayers.front(), kSearchedLayers.back(), layers_->count}));
     out.exact = false;
     return out;
   }
@@ -449,8 +453,8 @@ class Planner {
   }
 
   Expected<Prediction> predict(Predictor& predictor, const Program& program,
-                               const Candidate& candidate) const {
-    return predictor.predict(with(program, candidate), name_, Predictor::Explain::kNo);
+                               const Candidate& candidate, const NamedHomes* homes) const {
+    return predictor.predict(with(program, candidate), name_, Predictor::Explain::kNo, homes);
   }
 
   Plan finished(const Candidate& candidate, Prediction prediction) const {

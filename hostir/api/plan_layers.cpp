@@ -81,7 +81,19 @@ Prediction extrapolated(Prediction few, const Prediction& many, const LayerCount
     c.count = with_all(same == few.collectives.end() ? 0 : same->count, c.count, layers);
   }
   out.shardings = std::move(few.shardings);
+  out.homes = std::move(few.homes);
   return out;
+}
+
+NamedHomes in_all_layers(NamedHomes homes, const std::map<std::string, std::string>& first) {
+  for (auto& [axis, dims] : homes) {
+    const auto known = dims;
+    for (const auto& [name, same] : first) {
+      for (auto at = known.lower_bound({same, 0}); at != known.end() && at->first == same; ++at)
+        dims.insert({name, at->second});
+    }
+  }
+  return homes;
 }
 
 }  // namespace hostir::api

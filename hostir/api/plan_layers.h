@@ -11,6 +11,9 @@
 //      by what the added layers hold then, and will grow by as much with every further one.
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "hostir/api/plan_prediction.h"
 
 namespace hostir::api {
@@ -22,7 +25,11 @@ struct LayerCounts {
   size_t all = 0;
 };
 
-/// Shardings are those of `few`; there is no explanation and no memory by moment.
+/// Shardings and homes are those of `few`; there is no explanation and no memory by moment.
 Prediction extrapolated(Prediction few, const Prediction& many, const LayerCounts& layers);
+
+/// The homes of axes for all layers, from those for a few: an axis has the same in every layer.
+/// `first`: parameters of layers, and the parameter of the first layer that has the same role.
+NamedHomes in_all_layers(NamedHomes homes, const std::map<std::string, std::string>& first);
 
 }  // namespace hostir::api

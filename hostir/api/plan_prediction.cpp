@@ -113,14 +113,15 @@ bool Predictor::is_one_for_all(const Function& host) const {
          options_.overlap == Overlap::kNone && ranks_are_alike(host);
 }
 
-Expected<Predictor::Lowering> Predictor::prepare(const Program& program,
-                                                 const std::string& fusion) {
+Expected<Predictor::Lowering> Predictor::prepare(const Program& program, const std::string& fusion,
+                                                 const NamedHomes* homes) {
   Lowering out;
   interp::Prepared& prepared = out.prepared;
   LowerOptions options;
   if (!file_machine_ && !program.machines.empty()) file_machine_ = program.machines.front();
   if (file_machine_) options.machine = &*file_machine_;
   options.sizes = options_.sizes;
+  options.homes = homes;
   options.overlap = options_.overlap;
   if (options.overlap != Overlap::kNone) options.machine = &options_.request.machine;
   options.moves = &moves_[meshes_text(program)];
@@ -130,6 +131,7 @@ Expected<Predictor::Lowering> Predictor::prepare(const Program& program,
     return !out.known;
   };
   HOSTIR_ASSIGN_OR_RETURN(Lowered lowered, lower(program, fusion, options));
+  out.homes = std::move(lowered.homes);
   if (out.known) return out;
   prepared.inputs = shapes_of_parameters(*lowered.program.find_function(fusion));
   prepared.explanation = std::move(lowered.explanation);
@@ -146,9 +148,12 @@ Expected<Predictor::Lowering> Predictor::prepare(const Program& program,
 }
 
 Expected<Prediction> Predictor::predict(const Program& program, const std::string& fusion,
-                                        Explain explain) {
-  HOSTIR_ASSIGN_OR_RETURN(Lowering lowering, prepare(program, fusion));
-  if (lowering.known) return std::move(*lowering.known);
+                                        Explain explain, const NamedHomes* homes) {
+  HOSTIR_ASSIGN_OR_RETURN(Lowering lowering, prepare(program, fusion, homes));
+  if (lowering.known) {
+    lowering.known->homes = std::move(lowering.homes);
+    return std::move(*lowering.known);
+  }
   const interp::Prepared& prepared = lowering.prepared;
   interp::RunOptions options;
   options.backend = options_.request;
@@ -173,6 +178,7 @@ Expected<Prediction> Predictor::predict(const Program& program, const std::strin
   out.live_bytes = std::move(curve.live_bytes);
   out.shardings = shardings_of(*prepared.code, result);
   out.collectives = std::move(result.collectives);
+  out.homes = std::move(lowering.homes);
   if (explain == Explain::kYes) out.explanation = prepared.explanation;
   known_.keep(std::move(lowering.key), out);
   return out;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "hostir/api/program_options.h"
+#include "hostir/passes/axis_homes.h"
 #include "hostir/passes/mesh_moves.h"
 #include "hostir/support/text_numbers.h"
 
@@ -27,6 +28,7 @@ struct Prediction {
   std::vector<interp::CollectiveCount> collectives;
   /// Parameters, then results, as lowered.
   std::vector<std::pair<std::string, Sharding>> shardings;
+  NamedHomes homes;         // of axes, as lowered
   Explanation explanation;  // of the reshards
 };
 
@@ -61,8 +63,9 @@ class Predictor {
   enum class Explain : uint8_t { kNo, kYes };
   /// `program` has the fusion and its mesh. All programs given to predictors that share `known`
   /// differ only in meshes, shardings and the number of layers; those with one number of layers are
-  /// all explained or none. Errors: those of lowering and running.
-  Expected<Prediction> predict(const Program& program, const std::string& fusion, Explain explain);
+  /// all explained or none. `homes`: LowerOptions::homes. Errors: those of lowering and running.
+  Expected<Prediction> predict(const Program& program, const std::string& fusion, Explain explain,
+                               const NamedHomes* homes = nullptr);
   /// Frees what is only useful on the meshes seen so far.
   void forget_meshes() { moves_.clear(); }
 
@@ -70,10 +73,12 @@ class Predictor {
   /// A fusion to run, or what is known about equal shardings.
   struct Lowering {
     interp::Prepared prepared;
+    NamedHomes homes;
     std::string key;
     std::optional<Prediction> known;
   };
-  Expected<Lowering> prepare(const Program& program, const std::string& fusion);
+  Expected<Lowering> prepare(const Program& program, const std::string& fusion,
+                             const NamedHomes* homes);
   bool is_one_for_all(const Function& host) const;
 
   PredictorOptions options_;

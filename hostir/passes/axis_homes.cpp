@@ -41,6 +41,31 @@ std::vector<AxisList> AxisHomes::barred(const ShardingRule& rule,
   return out;
 }
 
+std::vector<size_t> AxisHomes::dims_of(size_t tensor, size_t axis) const {
+  std::vector<size_t> out;
+  if (tensor >= homes_of_.size()) return out;
+  for (size_t d = 0; d < homes_of_[tensor].size(); ++d) {
+    if ((homes_of_[tensor][d] >> axis & 1U) != 0) out.push_back(d);
+  }
+  return out;
+}
+
+NamedHomes AxisHomes::named(const Function& fusion) const {
+  NamedHomes out;
+  for (size_t a = 0; a < axes_.size(); ++a) {
+    auto& homes = out[axes_[a]];
+    for (const Parameter& p : fusion.params) {
+      for (const size_t d : dims_of(p.value.index, a))
+        homes.insert({fusion.value(p.value).name, d});
+    }
+    for (size_t r = 0; r < fusion.results.size(); ++r) {
+      for (const size_t d : dims_of(fusion.values.size() + r, a))
+        homes.insert({fusion.results[r].name, d});
+    }
+  }
+  return out;
+}
+
 std::string AxisHomes::text(size_t tensor) const {
   std::string out;
   if (tensor >= homes_of_.size()) return out;

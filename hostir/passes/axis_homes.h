@@ -11,14 +11,20 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "hostir/ir/axes.h"
+#include "hostir/ir/program.h"
 #include "hostir/ops/sharding_rule.h"
 
 namespace hostir {
+
+/// By axis: the dimensions of parameters and results, by name, that are its homes.
+using NamedHomes = std::map<std::string, std::set<std::pair<std::string, size_t>>>;
 
 class AxisHomes {
  public:
@@ -34,10 +40,14 @@ class AxisHomes {
   /// By factor: the axes that may not cut it because the op has a home of theirs elsewhere. Empty
   /// if there are none. `tensors`: its operands, then its results; unknown ones have no homes.
   std::vector<AxisList> barred(const ShardingRule& rule, std::span<const size_t> tensors) const;
+  /// Those of the parameters and results of `fusion`, whose homes these are.
+  NamedHomes named(const Function& fusion) const;
   /// What barred() reads of a tensor, as a text; empty for a tensor without homes.
   std::string text(size_t tensor) const;
 
  private:
+  std::vector<size_t> dims_of(size_t tensor, size_t axis) const;
+
   std::vector<std::string> axes_;
   std::vector<std::vector<uint32_t>> homes_of_;  // by tensor and dimension: a bit for each axis
 };

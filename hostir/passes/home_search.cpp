@@ -287,6 +287,25 @@ class HomeSearch {
 
 }  // namespace
 
+AxisHomes homes_like(const NamedHomes& homes, const Function& fusion,
+                     const std::vector<PropagationEdge>& edges) {
+  AxisHomes out;
+  if (homes.empty()) return out;
+  const DimClasses classes(fusion, edges);
+  for (const auto& [axis, dims] : homes) {
+    std::set<size_t> its;
+    const auto add = [&, &dims = dims](const std::string& name, size_t tensor) {
+      for (auto at = dims.lower_bound({name, 0}); at != dims.end() && at->first == name; ++at)
+        its.insert(classes.of(tensor, at->second));
+    };
+    for (const Parameter& p : fusion.params) add(fusion.value(p.value).name, p.value.index);
+    for (size_t r = 0; r < fusion.results.size(); ++r)
+      add(fusion.results[r].name, fusion.values.size() + r);
+    out.add(axis, classes.members(its));
+  }
+  return out;
+}
+
 Expected<ChosenHomes> cheapest_homes(const Program& program, const Function& fusion,
                                      const std::vector<PropagationEdge>& edges,
                                      const std::string& mesh, MeshMoves& moves,

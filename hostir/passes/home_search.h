@@ -39,4 +39,8 @@ Expected<ChosenHomes> cheapest_homes(const Program& program, const Function& fus
                                      const std::string& mesh, MeshMoves& moves,
                                      std::span<const std::string> keep);
 
+/// The homes that a search found for a fusion with other numbers of the same layers.
+AxisHomes homes_like(const NamedHomes& homes, const Function& fusion,
+                     const std::vector<PropagationEdge>& edges);
+
 }  // namespace hostir

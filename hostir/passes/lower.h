@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "hostir/ir/machine.h"
+#include "hostir/passes/axis_homes.h"
 #include "hostir/passes/explain.h"
 #include "hostir/passes/lower_host.h"
 #include "hostir/passes/mesh_moves.h"
@@ -58,6 +59,8 @@ struct LowerOptions {
   /// other shardings or fewer layers, on the same meshes and machine, which are then faster. Empty
   /// at first; may be null. The machine must outlive it.
   std::unique_ptr<MeshMoves>* moves = nullptr;
+  /// The homes of axes (axis_homes.h), used instead of a search for the cheapest; may be null.
+  const NamedHomes* homes = nullptr;
   Overlap overlap = Overlap::kNone;  // how collectives are overlapped with kernels
   LowerPhase until = LowerPhase::kLifetimes;
   /// Passes to leave out: those that `Pass::optional` allows. Others are run all the same.
@@ -75,6 +78,7 @@ struct Lowered {
   std::string function;  // the function to run or print: `mlp.host`, or `mlp` before `host`
   std::string mesh;      // the world mesh; `one` if there is none in the program
   Function sharded;      // the fusion with explicit reshards, for expect_sharding and the GUI
+  NamedHomes homes;      // of axes
   Explanation explanation;
   std::vector<Provenance> provenance;  // empty before `host`
   std::vector<int64_t> pass_ns;        // the time each pass took

@@ -124,8 +124,13 @@ Expected<void> propagate_shardings(LowerState& s) {
   HOSTIR_ASSIGN_OR_RETURN(Function simple,
                           expand_composites(std::move(bordered), Origins::kNoted, early));
   HOSTIR_ASSIGN_OR_RETURN(const auto edges, propagation_edges(s.out.program, simple));
-  HOSTIR_ASSIGN_OR_RETURN(
-      s.homes, cheapest_homes(s.out.program, simple, edges, s.out.mesh, *s.moves, s.options.keep));
+  if (s.options.homes != nullptr) {
+    s.homes.homes = homes_like(*s.options.homes, simple, edges);
+  } else {
+    HOSTIR_ASSIGN_OR_RETURN(s.homes, cheapest_homes(s.out.program, simple, edges, s.out.mesh,
+                                                    *s.moves, s.options.keep));
+  }
+  s.out.homes = s.homes.homes.named(simple);
   if (s.homes.tried) {
     s.function() = std::move(s.homes.tried->propagated);
     append(std::move(s.homes.tried->propagation), s.out.explanation);
