@@ -272,22 +272,24 @@ Expected<void> constant(ModuleOp& op, const HloInstruction& i) {
   attr.kind = Attr::Kind::kLiteral;
   attr.literal.emplace();
   attr.literal->type = i.shape.type;
-  const auto dtype = i.shape.type.dtype();
-  const int64_t count = i.shape.type.element_count();
+  ModuleType elements = part_of(i.shape.type);
+  if (is_complex(i.shape.type)) elements.dims.push_back(2);
+  const auto dtype = elements.dtype();
+  const int64_t count = elements.element_count();
   std::vector<std::string_view> scalars;
   std::string_view text = i.literal;
   const bool elided = text.find("...") != std::string_view::npos;
   size_t begin = 0;
   for (size_t at = 0; at <= text.size(); ++at) {
     const bool part =
-        at < text.size() && std::string_view(" {},\t").find(text[at]) == std::string_view::npos;
+        at < text.size() && std::string_view(" {}(),\t").find(text[at]) == std::string_view::npos;
     if (part) continue;
     std::string_view scalar = text.substr(begin, at - begin);
     if (!scalar.empty() && !scalar.starts_with("/*")) scalars.push_back(scalar);
     begin = at + 1;
   }
   if (dtype && !elided && count == static_cast<int64_t>(scalars.size())) {
-    Tensor data = Tensor::zeros(*dtype, i.shape.type.dims);
+    Tensor data = Tensor::zeros(*dtype, elements.dims);
     for (size_t n = 0; n < scalars.size(); ++n) {
       if (!store(data, static_cast<int64_t>(n), scalars[n])) {
         return wrong(
@@ -383,6 +385,10 @@ Expected<void> convert_attributes(ModuleOp& op, const HloInstruction& i, const H
   if (name == "stablehlo.reduce_precision") {
     integer(op, i, "exponent_bits");
     integer(op, i, "mantissa_bits");
+  }
+  if (name == "stablehlo.fft") {
+    op.attributes.emplace_back("fft_type", Attr::of_word(std::string(i.attribute("fft_type"))));
+    set_ints(op, "fft_length", ints("fft_length"));
   }
   if (name == "stablehlo.rng_bit_generator")
     op.attributes.emplace_back("algorithm", Attr::of_word(std::string(i.attribute("algorithm"))));

@@ -5,6 +5,7 @@
 #include "hostir/import/build_fusion.h"
 #include "hostir/import/build_hlo.h"
 #include "hostir/import/build_manual.h"
+#include "hostir/import/complex_pairs.h"
 #include "hostir/import/gspmd.h"
 #include "hostir/import/hlo_module.h"
 #include "hostir/import/mlir.h"
@@ -43,14 +44,26 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
                                const ResultShapes& shapes) {
   if (language_of(sources.text(file)) == SourceLanguage::kHlo) {
     HOSTIR_ASSIGN_OR_RETURN(const HloText text, read_hlo_text(sources, file));
-    HOSTIR_ASSIGN_OR_RETURN(const HloModule hlo, convert_hlo(text));
+    HOSTIR_ASSIGN_OR_RETURN(HloModule hlo, convert_hlo(text));
     Imported out;
+    std::vector<std::string> shardings;
+    for (size_t p = 0; p < hlo.entry.shardings.size(); ++p) {
+      const bool pair = is_complex(hlo.module.functions.front().params[p].type);
+      shardings.insert(shardings.end(), pair ? 2 : 1, hlo.entry.shardings[p]);
+    }
+    hlo.entry.shardings = std::move(shardings);
+    split_complex(hlo.module, hlo.module.functions.front().name, out.report);
     HOSTIR_TRY(build_hlo(hlo, shapes, out.program, out.report));
     return out;
   }
   HOSTIR_ASSIGN_OR_RETURN(Module module, read_mlir(sources, file));
   HOSTIR_TRY(name_tile_shardings(module));
-  return import_module(module);
+  ImportReport report;
+  split_complex(module, entry_of(module).name, report);
+  auto out = import_module(module);
+  if (out)
+    out->report.notes.insert(out->report.notes.begin(), report.notes.begin(), report.notes.end());
+  return out;
 }
 
 std::string describe(const ImportReport& report, const SourceManager& sources) {

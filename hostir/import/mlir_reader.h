@@ -80,6 +80,7 @@ class MlirReader {
   std::optional<RawLiteral> read_raw_literal();
   bool read_raw_elements(RawLiteral& out);
   std::optional<Literal> literal_of(const RawLiteral& raw, const ModuleType& type);
+  std::optional<Literal> complex_literal(const RawLiteral& raw, const ModuleType& type);
   bool store_scalar(Tensor& data, int64_t index, std::string_view text, SourceSpan span);
   bool store_bytes(Literal& literal, const std::string& bytes, SourceSpan span);
 

@@ -187,11 +187,8 @@ bool MlirReader::read_raw_elements(RawLiteral& out) {
     } while (accept(","));
     return expect("]");
   }
-  if (at("(")) {  // complex: kept as one scalar, which no dtype accepts
-    const uint32_t begin = token_.begin;
-    if (!skip_balanced()) return false;
-    out.scalars.push_back(lexer_.text().substr(begin, last_end_ - begin));
-    return true;
+  if (accept("(")) {  // a complex number
+    return read_raw_elements(out) && expect(",") && read_raw_elements(out) && expect(")");
   }
   // `-0x1p3` does not occur. A separate minus occurs only before a handwritten `inf` or `nan`.
   if (!at(MlirTokenKind::kNumber) && !at(MlirTokenKind::kWord) && !at(MlirTokenKind::kString)) {
@@ -263,7 +260,22 @@ bool MlirReader::store_bytes(Literal& literal, const std::string& bytes, SourceS
   return true;
 }
 
+std::optional<Literal> MlirReader::complex_literal(const RawLiteral& raw, const ModuleType& type) {
+  ModuleType both = part_of(type);
+  const bool splat = !raw.hex && !raw.nested && raw.scalars.size() == 2;
+  if (splat) both.dims.clear();
+  both.dims.push_back(2);
+  RawLiteral parts = raw;
+  parts.nested = true;
+  auto out = literal_of(parts, both);
+  if (!out) return out;
+  out->type = type;
+  out->splat = splat;
+  return out;
+}
+
 std::optional<Literal> MlirReader::literal_of(const RawLiteral& raw, const ModuleType& type) {
+  if (is_complex(type)) return complex_literal(raw, type);
   Literal out;
   out.type = type;
   out.resource = raw.resource;

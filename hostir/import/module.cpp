@@ -57,6 +57,15 @@ ModuleType tensor_type(std::string element, std::vector<int64_t> dims) {
 
 const Attr* Attr::find(std::string_view name) const { return find_field(fields, name); }
 
+bool is_complex(const ModuleType& type) {
+  return type.is_tensor() && type.element.starts_with("complex<");
+}
+
+ModuleType part_of(const ModuleType& type) {
+  if (!is_complex(type)) return type;
+  return tensor_type(type.element.substr(8, type.element.size() - 9), type.dims);
+}
+
 std::vector<int64_t> Attr::integers() const {
   std::vector<int64_t> out;
   if (kind == Kind::kInt) return {integer};

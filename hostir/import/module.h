@@ -38,13 +38,18 @@ struct ModuleType {
 };
 
 ModuleType tensor_type(std::string element, std::vector<int64_t> dims);
+/// Whether the elements are of a type like `complex<f32>`.
+bool is_complex(const ModuleType& type);
+/// The type of the real and imaginary parts; a type that is not complex itself.
+ModuleType part_of(const ModuleType& type);
 
-/// A constant: a single value for all elements, or one value per element.
+/// A constant: a single value for all elements, or one value per element. The data of a complex one
+/// has a last dimension for both parts.
 struct Literal {
   ModuleType type;
   bool splat = false;
-  std::optional<Tensor> data;  // rank 0 if splat; empty if the dtype is unknown or the data is not
-                               // in the text
+  std::optional<Tensor> data;  // one element if splat; empty if the dtype is unknown or the data is
+                               // not in the text
   std::string resource;        // `dense_resource<name>`, until the end of the file is read
 };
 
