@@ -10,6 +10,7 @@
 #include "hostir/api/backends.h"
 #include "hostir/api/plan_layers.h"
 #include "hostir/api/plan_order.h"
+#include "hostir/api/plan_placement.h"
 #include "hostir/api/plan_workers.h"
 #include "hostir/ops/apply.h"
 #include "hostir/ops/differentiate.h"
@@ -23,8 +24,8 @@ namespace {
 
 constexpr size_t kLeastAxes = 2;
 constexpr std::array<size_t, 2> kSearchedLayers = {2, 4};
-constexpr size_t kMoreLayers = 8;   // for plans that may be the best
-constexpr size_t kTriedAgain = 16;  // with more cuts than this, each round drops the worse half
+constexpr size_t kMoreLayers = 8;     // for plans that may be the best
+constexpr size_t kRefinedAtOnce = 8;  // the same on every machine, or answers would differ
 
 // A cut into more parts than there are elements leaves ranks without work.
 bool can_cut(const TensorType& tensor, size_t dim, int64_t parts) {
@@ -88,11 +89,23 @@ class Planner {
       Plan& first = plans.front();
       if (first.exact) return {};
       if (can_refine(first)) {
-        HOSTIR_ASSIGN_OR_RETURN(first, refined(workers_->own(), first));
+        HOSTIR_TRY(refine_first(plans, std::min(plans.size(), kRefinedAtOnce)));
         continue;
       }
       HOSTIR_ASSIGN_OR_RETURN(first, exact(workers_->own(), of(first)));
     }
+  }
+
+  // Refines the first plans.
+  Expected<void> refine_first(std::vector<Plan>& plans, size_t count) {
+    std::vector<Expected<Plan>> better(count);
+    workers_->for_each(count, [&](Predictor& predictor, size_t i) {
+      better[i] = can_refine(plans[i]) ? refined(predictor, plans[i]) : plans[i];
+    });
+    for (size_t i = 0; i < count; ++i) {
+      HOSTIR_ASSIGN_OR_RETURN(plans[i], std::move(better[i]));
+    }
+    return {};
   }
 
   Expected<std::vector<PlanWithout>> without_each_cut(const Plan& best) {
@@ -107,13 +120,10 @@ class Planner {
     for (size_t i = 0; i < plans.size(); ++i) {
       if (plans[i] != nullptr) out.push_back({best.cuts[i], *plans[i]});
     }
-    std::vector<Expected<Plan>> better(out.size());
-    workers_->for_each(out.size(), [&](Predictor& predictor, size_t i) {
-      better[i] = can_refine(out[i].plan) ? refined(predictor, out[i].plan) : out[i].plan;
-    });
-    for (size_t i = 0; i < out.size(); ++i) {
-      HOSTIR_ASSIGN_OR_RETURN(out[i].plan, std::move(better[i]));
-    }
+    std::vector<Plan> refined_plans;
+    for (const PlanWithout& without : out) refined_plans.push_back(without.plan);
+    HOSTIR_TRY(refine_first(refined_plans, out.size()));
+    for (size_t i = 0; i < out.size(); ++i) out[i].plan = std::move(refined_plans[i]);
     return out;
   }
 
@@ -134,6 +144,7 @@ class Planner {
     Plan out = finished(
         of(plan), extrapolated(few, many, {kSearchedLayers.back(), kMoreLayers, layers_->count}));
     out.shardings = plan.shardings;
+    out.placement = plan.placement;
     out.exact = false;
     out.refined = true;
     return out;
@@ -316,16 +327,6 @@ class Planner {
     }
   }
 
-  // Drops the cuts that ranked in the lower half of the last round, but keeps at least kTriedAgain.
-  // The rest stay in their order.
-  static void keep_promising(std::vector<PlanCut>& cuts, const std::vector<PlanCut>& ranking) {
-    const size_t kept = std::max(kTriedAgain, ranking.size() / 2);
-    if (kept >= ranking.size()) return;
-    const std::set<PlanCut> promising(ranking.begin(),
-                                      ranking.begin() + static_cast<std::ptrdiff_t>(kept));
-    std::erase_if(cuts, [&](const PlanCut& cut) { return promising.count(cut) == 0; });
-  }
-
   // An axis can cut a parameter only once. A cut that propagation already makes changes nothing.
   std::vector<PlanCut> possible_cuts(const MeshAxes& axes, const Plan& plan) const {
     const std::vector<PlanCut>& cuts = plan.cuts;
@@ -463,6 +464,7 @@ class Planner {
     plan.axes = candidate.axes;
     plan.cuts = candidate.cuts;
     plan.as_written = candidate.as_written;
+    plan.placement = placement_text(plan.axes, plan.shardings);
     const double memory = request_.backend.machine.memory_bytes;
     plan.fits = memory <= 0 || static_cast<double>(plan.peak_bytes) <= memory;
     return plan;

@@ -42,6 +42,7 @@ struct Plan : Prediction {
   bool fits = true;         // in a rank's memory
   bool exact = true;        // predicted with all layers
   bool refined = false;     // if not exact: from four and eight layers, not from two and four
+  std::string placement;    // placement_text()
 };
 
 /// The benefit of one cut of the best plan: the plan without it.

@@ -4,12 +4,11 @@
 #include <set>
 #include <tuple>
 
-#include "hostir/api/plan_placement.h"
-
 namespace hostir::api {
 
 namespace {
 
+constexpr size_t kTriedAgain = 16;
 constexpr double kEqual = 1e-3;  // by which part plans may differ that count as equal
 
 bool is_about(int64_t a, int64_t b) {
@@ -52,11 +51,16 @@ bool is_ranked_before(const Plan& a, const Plan& b) {
 void drop_equal(std::vector<Plan>& plans) {
   std::set<std::tuple<bool, int64_t, int64_t, std::string>> known;
   std::erase_if(plans, [&](const Plan& plan) {
-    return !known
-                .insert({plan.as_written, plan.time_ns, plan.peak_bytes,
-                         placement_text(plan.axes, plan.shardings)})
-                .second;
+    return !known.insert({plan.as_written, plan.time_ns, plan.peak_bytes, plan.placement}).second;
   });
+}
+
+void keep_promising(std::vector<PlanCut>& cuts, const std::vector<PlanCut>& ranking) {
+  const size_t kept = std::max(kTriedAgain, ranking.size() / 2);
+  if (kept >= ranking.size()) return;
+  const std::set<PlanCut> promising(ranking.begin(),
+                                    ranking.begin() + static_cast<std::ptrdiff_t>(kept));
+  std::erase_if(cuts, [&](const PlanCut& cut) { return promising.count(cut) == 0; });
 }
 
 }  // namespace hostir::api

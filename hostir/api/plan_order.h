@@ -27,4 +27,8 @@ bool is_ranked_before(const Plan& a, const Plan& b);
 /// and meshes may differ only in the names of their axes.
 void drop_equal(std::vector<Plan>& plans);
 
+/// Drops the cuts that ranked in the lower half of the last round, but keeps at least 16. The rest
+/// stay in their order. `ranking`: those of the last round, best first.
+void keep_promising(std::vector<PlanCut>& cuts, const std::vector<PlanCut>& ranking);
+
 }  // namespace hostir::api
