@@ -190,7 +190,7 @@ double squared_error(const Calibration& c) {
 // Scales one number at a time, by ever smaller factors, while that lowers the error.
 void fit(Calibration& c, const std::vector<double*>& numbers) {
   double best = squared_error(c);
-  for (double factor = 4; factor > 1.001; factor = std::sqrt(factor)) {
+  for (double factor = 4; factor > 1.00001; factor = std::sqrt(factor)) {
     for (bool better = true; better;) {
       better = false;
       for (double* number : numbers) {
