@@ -1,4 +1,4 @@
-// Where results of bf16 are rounded, as XLA does it.
+// Where results of bf16 and f16 are rounded, as XLA does it.
 
 #include <algorithm>
 #include <array>
@@ -49,6 +49,7 @@ Expected<Known> Emitter::widened(const Known& x) {
   const OpKind kind = target_.instr(by).kind;
   if (std::find(kArithmetic.begin(), kArithmetic.end(), kind) == kArithmetic.end())
     return cast(x, "f32");
+  if (const auto found = widened_.find(x.value); found != widened_.end()) return found->second;
   std::vector<Known> operands;
   const std::vector<Operand> given = target_.instr(by).operands;
   const Attributes attributes = target_.instr(by).attributes;
@@ -61,10 +62,11 @@ Expected<Known> Emitter::widened(const Known& x) {
     HOSTIR_ASSIGN_OR_RETURN(Known wide, cast(known, "f32"));
     operands.push_back(std::move(wide));
   }
-  return apply_list(kind, std::move(operands), attributes);
+  HOSTIR_ASSIGN_OR_RETURN(Known wide, apply_list(kind, std::move(operands), attributes));
+  return widened_.emplace(x.value, std::move(wide)).first->second;
 }
 
-// Composed operations are rounded once, not at each of their steps.
+// Composed operations on bf16 or f16 are rounded once, not at each of their steps.
 Expected<bool> Emitter::composed_in_f32(const OpSite& site) {
   const ModuleOp& op = site.op;
   if (std::find(kComposed.begin(), kComposed.end(), op.name) == kComposed.end()) return false;

@@ -77,8 +77,8 @@ class Emitter {
     return out;
   }
 
-  /// A bf16 value as f32. What arithmetic gives is not rounded to bf16 before, as XLA compiles it;
-  /// in a module whose `text_rounds` it is.
+  /// A bf16 value as f32. The result of arithmetic is not rounded to bf16 before, as in XLA's code;
+  /// if the module's text has all conversions (`set_text_rounds`), it is.
   Expected<Known> widened(const Known& x);
   void set_text_rounds() { text_rounds_ = true; }
 
@@ -187,6 +187,7 @@ class Emitter {
   std::set<std::string> names_;
   std::map<std::string, ValueId> constants_;
   bool text_rounds_ = false;
+  std::map<ValueId, Known> widened_;  // what `widened` computed again, by the rounded value
   std::vector<CutLoop> cut_;
   bool may_cut_loops_ = false;
   int calls_ = 0;

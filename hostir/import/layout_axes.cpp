@@ -3,31 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace hostir::importer {
 
 namespace {
 
 constexpr int64_t kMostPositions = 4096;
-
-// Appends axes to `order`, which makes `count` parts, until it makes all parts.
-bool find_order(const Mesh& mesh, const std::vector<int64_t>& parts, int64_t all, int64_t count,
-                AxisNames& order) {
-  if (count == all) {
-    for (size_t p = 0; p < parts.size(); ++p) {
-      if (part_number(mesh, order, static_cast<int64_t>(p)) != parts[p]) return false;
-    }
-    return true;
-  }
-  for (const MeshAxis& axis : mesh.axes) {
-    const bool used = std::find(order.begin(), order.end(), axis.name) != order.end();
-    if (axis.size < 2 || used || all % (count * axis.size) != 0) continue;
-    order.push_back(axis.name);
-    if (find_order(mesh, parts, all, count * axis.size, order)) return true;
-    order.pop_back();
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -69,10 +51,21 @@ int64_t part_number(const Mesh& mesh, const AxisNames& axes, int64_t position) {
 
 std::optional<AxisNames> axes_that_number(const Mesh& mesh, const std::vector<int64_t>& parts) {
   if (parts.empty() || mesh.size() > kMostPositions) return std::nullopt;
-  const auto [least, most] = std::minmax_element(parts.begin(), parts.end());
+  // One step along an axis changes the number by the product of the sizes of the axes minor to it.
+  std::vector<std::pair<int64_t, std::string>> strides;
+  int64_t position = mesh.size();
+  for (const MeshAxis& axis : mesh.axes) {
+    position /= std::max<int64_t>(axis.size, 1);  // 1 along this axis, 0 along all others
+    if (axis.size < 2 || static_cast<size_t>(position) >= parts.size()) continue;
+    const int64_t stride = parts[static_cast<size_t>(position)];
+    if (stride != 0) strides.emplace_back(stride, axis.name);
+  }
+  std::sort(strides.rbegin(), strides.rend());
   AxisNames order;
-  if (*least != 0 || *most >= mesh.size() || !find_order(mesh, parts, *most + 1, 1, order))
-    return std::nullopt;
+  for (const auto& [stride, axis] : strides) order.push_back(axis);
+  for (size_t p = 0; p < parts.size(); ++p) {
+    if (part_number(mesh, order, static_cast<int64_t>(p)) != parts[p]) return std::nullopt;
+  }
   return order;
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hostir/import/layout_axes.h"
 #include "hostir/import/tile_sharding.h"
 #include "hostir/text/parser.h"
 #include "hostir/text/printer.h"
@@ -143,6 +144,54 @@ ENTRY %main (p: f32[4]) -> f32[8] {
   const auto again = text::parse_program(printed);
   ASSERT_TRUE(again) << printed;
   EXPECT_EQ(text::print(*again), printed);
+}
+
+// A value that three converts need in f32 is computed in f32 once.
+TEST(Import, WideArithmeticIsEmittedOnce) {
+  std::string text =
+      "module @m {\n func.func public @main(%x: tensor<4xbf16>) -> tensor<4xf32> {\n";
+  text += "  %e = stablehlo.exponential %x : tensor<4xbf16>\n";
+  for (const char* name : {"%a", "%b", "%c"})
+    text +=
+        std::string("  ") + name + " = stablehlo.convert %e : (tensor<4xbf16>) -> tensor<4xf32>\n";
+  text +=
+      "  %s = stablehlo.add %a, %b : tensor<4xf32>\n  %t = stablehlo.add %s, %c : tensor<4xf32>\n";
+  text += "  return %t : tensor<4xf32>\n }\n}\n";
+  SourceManager sources;
+  const auto imported = import_text(sources, sources.add("x", text));
+  ASSERT_TRUE(imported) << render(imported.error().diagnostics, sources);
+  const std::string printed = text::print(imported->program);
+  size_t count = 0;
+  for (size_t at = printed.find(" exp "); at != std::string::npos;
+       at = printed.find(" exp ", at + 1))
+    ++count;
+  EXPECT_EQ(count, 1u) << printed;
+}
+
+// The axes of 1024 devices in another order; then a ring, which no order of axes describes.
+TEST(Import, PermutationsOfManyAxes) {
+  Mesh mesh;
+  AxisNames axes;
+  for (int i = 0; i < 10; ++i) {
+    axes.push_back("a" + std::to_string(i));
+    mesh.axes.push_back({axes.back(), 2});
+  }
+  AxisNames turned(axes.rbegin(), axes.rend());
+  std::vector<int64_t> pairs;
+  std::vector<int64_t> ring;
+  for (int64_t device = 0; device < mesh.size(); ++device) {
+    pairs.insert(pairs.end(), {part_number(mesh, turned, device), device});
+    ring.insert(ring.end(), {device, (device + 1) % mesh.size()});
+  }
+  EXPECT_EQ(axes_after(mesh, axes, pairs), turned);
+  EXPECT_FALSE(axes_after(mesh, axes, ring));
+  const AxisNames some = {"a7", "a2", "a5"};
+  std::vector<int64_t> parts;
+  for (int64_t position = 0; position < mesh.size(); ++position)
+    parts.push_back(part_number(mesh, some, position));
+  EXPECT_EQ(axes_that_number(mesh, parts), some);
+  parts.back() = 0;
+  EXPECT_FALSE(axes_that_number(mesh, parts));
 }
 
 // Loops that only count emit nothing, but nested they would run for years.
