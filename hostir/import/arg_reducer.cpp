@@ -1,6 +1,9 @@
-// Recognises argmax and argmin by what their reducers give for a few numbers.
+// Recognises argmax and argmin by the results of their reducers for a few numbers.
+//
+// This is enough because a reducer is accepted only if it compares its arguments and selects among
+// them. Its only constants are booleans, so only the order of the arguments decides the result.
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -14,12 +17,13 @@ namespace {
 
 using Numbers = std::vector<double>;
 
+// The result of one operation on scalars; nullopt if it is not supported.
 std::optional<double> computed(const ModuleOp& op, const Numbers& in) {
   const std::string_view name = op.name;
   if (name == "stablehlo.constant") {
     const Attr* value = op.find("value");
     if (value == nullptr || !value->literal || !value->literal->data ||
-        value->literal->data->element_count() != 1)
+        value->literal->data->element_count() != 1 || value->literal->data->dtype != DType::kI1)
       return std::nullopt;
     return value->literal->data->get_double(0);
   }
@@ -46,7 +50,8 @@ std::optional<double> computed(const ModuleOp& op, const Numbers& in) {
                                    : std::nullopt;
 }
 
-// What a region of scalars gives; `and`, `or`, `xor` and `not` are of booleans.
+// The results of a region on scalars; nullopt if it has an operation that is not supported. `and`,
+// `or`, `xor` and `not` are supported on booleans only.
 std::optional<Numbers> evaluated(const ModuleFunction& function, const ModuleBlock& block,
                                  const Numbers& arguments) {
   std::map<ValueNumber, double> at;
@@ -71,18 +76,31 @@ std::optional<Numbers> evaluated(const ModuleFunction& function, const ModuleBlo
 
 bool equal(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
+// Values of a dtype on which reducers are tried.
+Numbers samples_of(DType dtype) {
+  if (is_float(dtype)) return {0, 1, -2, 100, std::numeric_limits<double>::quiet_NaN()};
+  Numbers out = {0, 1};
+  if (dtype == DType::kI1) return out;
+  if (least(dtype) < 0) out.push_back(-2);
+  out.push_back(
+      std::min<double>(static_cast<double>(INT64_MAX >> (64 - 8 * size_bytes(dtype))), 1e9));
+  return out;
+}
+
 }  // namespace
 
-// NaN is extreme; among equal values the smaller index wins. Of two NaNs, the one that comes first
-// also has the smaller index.
+// NaN is extreme; of equal values, the one with the smaller index wins. Two NaNs are tried only in
+// the order of their indices, because JAX's reducer takes the left one.
 std::optional<ReducerKind> arg_reducer_of(const ModuleFunction& function, const ModuleOp& op) {
   if (op.regions.size() != 1 || op.regions.front().arguments.size() != 4) return std::nullopt;
   const ModuleBlock& block = op.regions.front();
   // The arguments are all left-hand ones, then all right-hand ones: value, index, value, index.
   if (function.type(block.arguments[0]) != function.type(block.arguments[2])) return std::nullopt;
+  if (function.type(block.arguments[1]) != function.type(block.arguments[3])) return std::nullopt;
   const auto dtype = function.type(block.arguments[0]).dtype();
-  const bool real = dtype && is_float(*dtype);
-  const std::array<double, 3> values = {0, 1, std::numeric_limits<double>::quiet_NaN()};
+  const auto index = function.type(block.arguments[1]).dtype();
+  if (!dtype || !index || !is_integer(*index)) return std::nullopt;
+  const Numbers values = samples_of(*dtype);
   for (const ReducerKind kind : {ReducerKind::kMax, ReducerKind::kMin}) {
     const auto computes = [&](double a, double i, double b, double j) {
       if (std::isnan(a) && std::isnan(b) && i > j) return true;
@@ -96,7 +114,6 @@ std::optional<ReducerKind> arg_reducer_of(const ModuleFunction& function, const 
     bool good = true;
     for (const double a : values) {
       for (const double b : values) {
-        if (!real && (std::isnan(a) || std::isnan(b))) continue;
         good = good && computes(a, 0, b, 1) && computes(a, 1, b, 0) && computes(a, 2, b, 2);
       }
     }

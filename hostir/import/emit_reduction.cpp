@@ -43,6 +43,40 @@ Expected<Known> reduce_one(Emitter& e, ReducerKind kind, const Known& x,
   return e.compared(reduced, e.integer(0, reduced.type), "ne");
 }
 
+// Whether every row along `dim` has an index that is not above the initial one. Then the initial
+// index does not matter: it counts only if a row has nothing but the initial value.
+bool covers_initial(const OpSite& s, const std::vector<int64_t>& dims) {
+  const Known& index = s.in(1);
+  const Known& initial = s.in(3);
+  if (!initial.is_number() || index.type.element_count() == 0) return false;
+  const int64_t given = initial.number->get_int(0);
+  if (given < 0) return false;  // or a ui64 above int64
+  if (index.is_number() && (index.splat || index.type.element_count() == 1)) {
+    const int64_t all = index.number->get_int(0);
+    return all >= 0 ? all <= given : !is_unsigned(index.number->dtype);
+  }
+  if (!index.value.valid() || !index.lead.empty()) return false;
+  const Function& target = s.emitter.target();
+  const InstrId by = target.value(index.value).defined_by;
+  if (!by.valid() || target.instr(by).kind != OpKind::iota) return false;
+  const auto counted = target.instr(by).attributes.get_or<int64_t>("dim", -1);
+  return std::find(dims.begin(), dims.end(), counted) != dims.end();
+}
+
+// A row whose extreme is the initial value also has the initial index.
+Expected<Known> with_initial_index(const OpSite& s, const Known& extreme, Known place) {
+  Emitter& e = s.emitter;
+  Known value = s.in(2);
+  if (value.type.element != extreme.type.element) {
+    HOSTIR_ASSIGN_OR_RETURN(value, e.cast(value, extreme.type.element));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const Known values, e.broadcast(value, {}, extreme.type.dims));
+  HOSTIR_ASSIGN_OR_RETURN(const Known indices, e.broadcast(s.in(3), {}, place.type.dims));
+  HOSTIR_ASSIGN_OR_RETURN(const Known same, e.compared(extreme, values, "eq"));
+  HOSTIR_ASSIGN_OR_RETURN(const Known smaller, e.apply(OpKind::minimum, {place, indices}));
+  return e.apply(OpKind::select, {same, smaller, place});
+}
+
 // argmax or argmin over one dimension: the extreme, then its smallest index. NaN counts as extreme.
 Expected<void> emit_arg_extreme(const OpSite& s, ReducerKind kind,
                                 const std::vector<int64_t>& dims) {
@@ -68,6 +102,9 @@ Expected<void> emit_arg_extreme(const OpSite& s, ReducerKind kind,
   const Known none = e.integer(greatest(*index.type.dtype()), index.type);
   HOSTIR_ASSIGN_OR_RETURN(const Known candidates, e.apply(OpKind::select, {here, index, none}));
   HOSTIR_ASSIGN_OR_RETURN(Known place, e.reduced(OpKind::reduce_min, candidates, dims));
+  if (!covers_initial(s, dims)) {
+    HOSTIR_ASSIGN_OR_RETURN(place, with_initial_index(s, extreme, std::move(place)));
+  }
   if (is_bool) {
     HOSTIR_ASSIGN_OR_RETURN(extreme, e.compared(extreme, e.integer(0, extreme.type), "ne"));
   }
