@@ -35,8 +35,8 @@ std::string shape_text(const HloShape& shape) {
                      shape.tiles);
 }
 
-// Whether two arrays have their elements in the same order in memory if their dimensions have: both
-// in equal tiles, which divide the same minor dimensions.
+// Whether a bitcast between two arrays keeps the order of elements within tiles. It does if neither
+// has tiles, or if both have the same tiles over minor dimensions of equal sizes.
 bool same_tiles(const HloShape& a, const HloShape& b) {
   if (a.tiles != b.tiles) return false;
   if (a.tiles.empty()) return true;
@@ -90,8 +90,8 @@ void pad(ModuleOp& op, const HloInstruction& i) {
   set_ints(op, "interior", interior);
 }
 
-// `size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=1x2 rhs_dilate=1x1 rhs_reversal=1x0`: the numbers of
-// one part, dimension by dimension.
+// The numbers of one part of a window, dimension by dimension. A window is written as
+// `size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=1x2 rhs_dilate=1x1 rhs_reversal=1x0`.
 std::vector<int64_t> window_numbers(std::string_view window, std::string_view part) {
   for (size_t at = window.find(part); at != std::string_view::npos;
        at = window.find(part, at + 1)) {
@@ -178,9 +178,9 @@ bool is_collective(std::string_view name) {
   return false;
 }
 
-// Without a channel, ids are replicas, and there is one: every device is alone. With one but
-// without `use_global_device_ids`, a group of replicas has all their devices. Otherwise ids are
-// devices.
+// Rewrites groups of replicas as groups of devices. Without a channel, ids are replicas; there is
+// one replica, so every device is alone. With a channel but without `use_global_device_ids`, ids
+// are replicas too, but a group has all their devices. Otherwise ids are devices.
 void devices_of_replicas(std::vector<std::vector<int64_t>>& groups, const ModuleOp& op,
                          const HloInstruction& i, int64_t partitions) {
   const bool replicas = std::all_of(groups.begin(), groups.end(), [](const auto& group) {
@@ -266,7 +266,8 @@ bool store(Tensor& data, int64_t at, std::string_view text) {
   return true;
 }
 
-// Literals: `5`, `{1, 2}`, `{ { 1 }, { 2 } }`, `inf`, `true`. `{...}` is data elided from the text.
+// Reads a literal like `5`, `{1, 2}`, `{ { 1 }, { 2 } }`, `inf` or `true`. `{...}` means that the
+// text leaves out the data.
 Expected<void> constant(ModuleOp& op, const HloInstruction& i) {
   Attr attr;
   attr.kind = Attr::Kind::kLiteral;
