@@ -356,6 +356,10 @@ ShardType global_of(const TensorType& local, Sharding sharding, const Mesh& mesh
   return out;
 }
 
+void note(ImportReport& report, std::string message) {
+  report.notes.push_back({Severity::kNote, "import_layout", std::move(message), {}, {}});
+}
+
 // Says which layouts of results were guessed: those of results that devices hold parts of.
 void note_layouts(const LocalProgram& local, ImportReport& report) {
   std::string list;
@@ -366,13 +370,73 @@ void note_layouts(const LocalProgram& local, ImportReport& report) {
       list += fmt::format("{}{} as {}", list.empty() ? "" : ", ", r, sharding.dims_to_string());
   }
   if (list.empty()) return;
-  report.notes.push_back(
-      {Severity::kNote,
-       "import_layout",
+  note(report,
        "the text does not say how its results are put together; from the parameters' shardings: " +
-           list,
-       {},
-       {}});
+           list);
+}
+
+// `result 1, %sum`, as messages name it.
+std::string result_name(const HloModule& hlo, size_t r) {
+  const ModuleFunction& entry = hlo.module.functions.front();
+  return fmt::format("result {}, %{}", r, entry.values[entry.body.ops.back().operands[r]].name);
+}
+
+tl::unexpected<Error> wrong_result(const HloModule& hlo, std::string message) {
+  return fail_at(ErrorKind::kInvalid, "import_c8", std::move(message),
+                 hlo.module.functions.front().body.ops.back().span);
+}
+
+// The sharding that the text has for a result, or the guess. JAX's results have no gaps: where the
+// guess finds some, shard_map has put the devices' parts one after the other.
+Expected<Sharding> result_sharding(const HloModule& hlo, size_t r, const GuessedLayout& guess,
+                                   const std::vector<TileSharding>& written, const Mesh& world,
+                                   ImportReport& report) {
+  const std::string name = result_name(hlo, r);
+  if (r < written.size()) {
+    auto sharding = sharding_on(world, written[r], guess.sharding.dims.size());
+    if (sharding) return std::move(*sharding);
+    return wrong_result(hlo, "the sharding of " + name +
+                                 " does not match the mesh that the parameters' shardings use");
+  }
+  if (!guess.gaps.empty())
+    note(report, fmt::format("{}: in the order of the parameters, {}, the major part first; no "
+                             "sharding expresses this, so devices' parts follow one another",
+                             name, guess.gaps));
+  return guess.sharding;
+}
+
+// The shardings in the text of the results; empty if it has none.
+Expected<std::vector<TileSharding>> written_shardings(const HloModule& hlo, size_t results) {
+  std::vector<TileSharding> out;
+  const std::string& text = hlo.entry.root_sharding;
+  if (text.empty()) return out;
+  const auto elements = element_shardings(text, results);
+  if (elements.size() != results)
+    return wrong_result(hlo, fmt::format("sharding={} of the ROOT instruction is not a sharding "
+                                         "for each of its {} results",
+                                         text, results));
+  for (size_t r = 0; r < results; ++r) {
+    auto tile = parse_tile_sharding(elements[r]);
+    if (!tile)
+      return wrong_result(hlo, fmt::format("sharding={} of {} is in a form that cannot be read",
+                                           elements[r], result_name(hlo, r)));
+    out.push_back(std::move(*tile));
+  }
+  return out;
+}
+
+// A mesh that has the axes of the parameters' shardings and, if they go together, also those of the
+// results'.
+Expected<Mesh> mesh_of_all(const HloModule& hlo, const std::vector<TileSharding>& params,
+                           const std::vector<TileSharding>& results) {
+  const auto& ports = hlo.module.functions.front().params;
+  std::vector<TileSharding> all = params;
+  all.insert(all.end(), results.begin(), results.end());
+  auto mesh = mesh_for(all, hlo.entry.partitions);
+  bool fits = mesh.has_value();
+  for (size_t p = 0; p < params.size() && fits; ++p)
+    fits = sharding_on(*mesh, params[p], ports[p].type.dims.size()).has_value();
+  return fits ? mesh : mesh_for(params, hlo.entry.partitions);
 }
 
 }  // namespace
@@ -391,7 +455,8 @@ Expected<void> build_hlo(const HloModule& hlo, const ResultShapes& shapes, Progr
     }
     tiles.push_back(std::move(*tile));
   }
-  auto made = mesh_for(tiles, hlo.entry.partitions);
+  HOSTIR_ASSIGN_OR_RETURN(const auto written, written_shardings(hlo, entry.results.size()));
+  auto made = mesh_of_all(hlo, tiles, written);
   if (!made) return tl::unexpected(std::move(made.error()));
   for (MeshAxis& axis : made->axes) axis.name = plain_name(axis.name, "a");
   program.add_mesh(*made);
@@ -418,20 +483,16 @@ Expected<void> build_hlo(const HloModule& hlo, const ResultShapes& shapes, Progr
   }
   HOSTIR_ASSIGN_OR_RETURN(const auto results, builder.block(entry.body));
   const auto layouts = guess_layouts(hlo.module, entry, shardings, world, shapes);
-  const auto given = element_shardings(hlo.entry.root_sharding, results.size());
   for (size_t r = 0; r < results.size(); ++r) {
     HOSTIR_ASSIGN_OR_RETURN(const LocalValue local,
                             builder.stored(results[r], fmt::format("result{}", r)));
-    Sharding sharding = layouts[r];
-    if (const auto tile = r < given.size() ? parse_tile_sharding(given[r]) : std::nullopt) {
-      if (auto written = sharding_on(world, *tile, sharding.dims.size()))
-        sharding = std::move(*written);
-    }
+    HOSTIR_ASSIGN_OR_RETURN(Sharding sharding,
+                            result_sharding(hlo, r, layouts[r], written, world, report));
     builder.local().results.push_back(
         {"", local, global_of(builder.local().values[local].type, std::move(sharding), world),
          std::nullopt});
   }
-  if (hlo.entry.partitions > 1 && given.empty()) note_layouts(builder.local(), report);
+  if (hlo.entry.partitions > 1 && written.empty()) note_layouts(builder.local(), report);
   return write_host(builder.local(), builder.name(), world, program);
 }
 

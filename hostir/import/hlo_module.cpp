@@ -146,6 +146,7 @@ class Converter {
       f.results.push_back(std::move(port));
     }
     finish(f.body, "func.return", results);
+    if (c.root() != nullptr) f.body.ops.back().span = c.root()->span;
     return f;
   }
 

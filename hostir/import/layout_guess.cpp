@@ -1,5 +1,7 @@
 #include "hostir/import/layout_guess.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -237,7 +239,7 @@ class Guess {
             cut.push_back(mesh_.axes[axis].name);
         }
         if (axes.empty() && axes_of(out.dims[d]).empty()) cut = free_axes(out, from[d] / to[d]);
-        insert_axes(out.dims[d], cut);
+        for (const std::string& axis : cut) scatter_axis(out.dims[d], axis, size_of(axis));
       }
       out.device = out.numbers.size() > 1;
     } else {
@@ -341,7 +343,7 @@ class Guess {
     }
   }
 
-  // all_gather removes axes from the dimension, reduce_scatter adds them.
+  // all_gather replaces axes by local indices, reduce_scatter local indices by axes.
   void change(const ModuleOp& op, std::string_view key, Layout& out,
               const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
     const auto d = static_cast<size_t>(op.integer_or(key, 0));
@@ -351,19 +353,20 @@ class Guess {
     if (to[d] >= from[d]) {
       int64_t gathered = from[d] > 0 ? to[d] / from[d] : 1;
       if (parts == gathered) {
-        std::erase_if(out.dims[d], [&](const Part& p) { return holds(axes, p.axis); });
+        for (const std::string& axis : axes) gather_axis(out.dims[d], axis, size_of(axis));
         return;
       }
       for (Axes cut = axes_of(out.dims[d]); !cut.empty() && gathered > 1; cut.pop_back()) {
-        gathered /= size_of(cut.back());  // gather minor axes first
-        std::erase_if(out.dims[d], [&](const Part& p) { return p.axis == cut.back(); });
+        const int64_t size = size_of(cut.back());
+        gathered /= size;  // gather minor axes first
+        gather_axis(out.dims[d], cut.back(), size);
       }
       return;
     }
     const int64_t scattered = to[d] > 0 ? from[d] / to[d] : 1;
     Axes cut = parts == scattered ? axes : free_axes(out, scattered);
     std::erase_if(cut, [&](const std::string& a) { return holds(axes_of(out.dims[d]), a); });
-    insert_axes(out.dims[d], cut);
+    for (const std::string& axis : cut) scatter_axis(out.dims[d], axis, size_of(axis));
   }
 
   // A permutation of all devices may give a dimension the same axes in another order, or others.
@@ -373,8 +376,7 @@ class Guess {
       const Axes axes = axes_of(parts);
       const auto now = axes.empty() ? std::nullopt : axes_after(mesh_, axes, pairs);
       if (!now || *now == axes) continue;
-      std::erase_if(parts, [](const Part& p) { return p.is_axis(); });
-      insert_axes(parts, *now);
+      replace_axes(parts, *now);
     }
     return dims;
   }
@@ -414,9 +416,9 @@ class Guess {
 
 }  // namespace
 
-std::vector<Sharding> guess_layouts(const Module& module, const ModuleFunction& entry,
-                                    const std::vector<Sharding>& params, const Mesh& mesh,
-                                    const ResultShapes& shapes) {
+std::vector<GuessedLayout> guess_layouts(const Module& module, const ModuleFunction& entry,
+                                         const std::vector<Sharding>& params, const Mesh& mesh,
+                                         const ResultShapes& shapes) {
   const FineMesh fine(mesh);
   std::vector<Layout> arguments;
   for (size_t p = 0; p < params.size(); ++p) {
@@ -437,7 +439,7 @@ std::vector<Sharding> guess_layouts(const Module& module, const ModuleFunction& 
     arguments.push_back(std::move(layout));
   }
   const auto layouts = Guess(module, fine.mesh).function(entry, std::move(arguments), 0);
-  std::vector<Sharding> out;
+  std::vector<GuessedLayout> out;
   for (size_t r = 0; r < entry.results.size(); ++r) {
     const auto& local = entry.results[r].type.dims;
     Sharding sharding = Sharding::replicated(mesh.name, local.size());
@@ -455,17 +457,24 @@ std::vector<Sharding> guess_layouts(const Module& module, const ModuleFunction& 
     if (r < layouts.size() && one < static_cast<int64_t>(local.size())) {
       for (const std::string& axis : layouts[r].differs) cut(static_cast<size_t>(one), axis);
     }
+    const Sharding followed = sharding;
     const auto whole = shapes ? shapes(r) : std::nullopt;
     if (whole) {
       Axes differs = r < layouts.size() ? layouts[r].differs : Axes();
       sharding = ShapeFit(fine.mesh, sharding, std::move(differs)).find(local, *whole);
+    }
+    std::string gaps;
+    for (size_t d = 0; r < layouts.size() && d < local.size() && d < layouts[r].dims.size(); ++d) {
+      const Parts& parts = layouts[r].dims[d];
+      if (gaps.empty() && has_gaps(parts) && sharding.dims[d] == followed.dims[d])
+        gaps = fmt::format("dimension {} is {}", d, text_of(parts));
     }
     for (DimSharding& dim : sharding.dims) {
       for (AxisRef& axis : dim.axes)
         axis = fine.origins[fine.mesh.axis_index(axis.name).value_or(0)];
       dim.axes = merged_axes(mesh, dim.axes);
     }
-    out.push_back(std::move(sharding));
+    out.push_back({std::move(sharding), std::move(gaps)});
   }
   return out;
 }

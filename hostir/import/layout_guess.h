@@ -11,10 +11,17 @@
 
 namespace hostir::importer {
 
-/// The sharding of each result of the entry function. `params` has the parameters' shardings. If a
+struct GuessedLayout {
+  Sharding sharding;
+  // Empty, or a dimension of which devices hold blocks with gaps between them in the order of the
+  // parameters; no sharding expresses this.
+  std::string gaps;
+};
+
+/// The layout of each result of the entry function. `params` has the parameters' shardings. If a
 /// guess does not give the known shape of a result, the shardings that do are considered.
-std::vector<Sharding> guess_layouts(const Module& module, const ModuleFunction& entry,
-                                    const std::vector<Sharding>& params, const Mesh& mesh,
-                                    const ResultShapes& shapes);
+std::vector<GuessedLayout> guess_layouts(const Module& module, const ModuleFunction& entry,
+                                         const std::vector<Sharding>& params, const Mesh& mesh,
+                                         const ResultShapes& shapes);
 
 }  // namespace hostir::importer

@@ -1,5 +1,8 @@
 #include "hostir/import/layout_parts.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -35,21 +38,22 @@ Parts::iterator first_local(Parts& parts) {
   return std::find_if(parts.begin(), parts.end(), [](const Part& p) { return !p.is_axis(); });
 }
 
-// The end of the group at `begin`: its axes and the local index that they cut, if there is one.
+// The end of the group that starts at `begin`: axes, and the local index after them if there is
+// one.
 size_t group_end(const Parts& parts, size_t begin) {
   size_t end = begin;
   while (end < parts.size() && parts[end].is_axis()) ++end;
   return std::min(end + 1, parts.size());
 }
 
-// Whether the group has axes, and one element per device.
+// Whether the group has axes and one element per device.
 bool is_unit_group(const Parts& parts, size_t begin, size_t end) {
   return begin < end && parts[begin].is_axis() &&
          (parts[end - 1].is_axis() || parts[end - 1].size == 1);
 }
 
-// Moves groups of `parts` from `at` to `to` until it has `size` local elements. False if they
-// cannot be divided like this.
+// Moves groups from `parts`, starting at `at`, to `to` until `to` has `size` local elements. False
+// if the groups cannot be divided this way.
 bool take(Parts& parts, size_t& at, int64_t size, Parts& to) {
   int64_t left = size;
   while (left > 1) {
@@ -103,8 +107,8 @@ void divide(Parts run, const std::vector<int64_t>& to, size_t first, size_t last
   for (const std::string& axis : axes_of(all)) out[major].push_back(axis_part(axis));
 }
 
-// The axes before a local index that was an axis itself lead to the dimension where they belong.
-// They return to it from dimensions of size 1, and from behind the index.
+// A local index that replaced an axis remembers the axes that preceded that axis. Those axes return
+// to the place before the index, from dimensions of size 1 and from behind the index.
 void bring_home(std::vector<Parts>& dims) {
   for (size_t d = 0; d < dims.size(); ++d) {
     for (size_t i = 0; i < dims[d].size(); ++i) {
@@ -127,8 +131,8 @@ void bring_home(std::vector<Parts>& dims) {
   }
 }
 
-// All dimensions in memory order; those of size 1, whose place in memory means nothing, follow the
-// dimension before them.
+// All dimensions in memory order. The place of a dimension of size 1 in memory means nothing, so
+// it follows the dimension before it.
 std::vector<size_t> memory_order(const std::vector<int64_t>& sizes,
                                  const std::vector<int64_t>& order) {
   std::vector<size_t> out;
@@ -167,13 +171,72 @@ void set_local(Parts& parts, int64_t size) {
   if (!same || (size == 1 && ends_in_axis)) parts.push_back(local_part(size));
 }
 
+void gather_axis(Parts& parts, const std::string& axis, int64_t size) {
+  const auto found =
+      std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.axis == axis; });
+  if (found == parts.end()) return;
+  *found = local_part(size);
+  Parts joined;
+  for (Part& part : parts) {
+    const bool joins = !joined.empty() && !joined.back().is_axis() && !part.is_axis() &&
+                       joined.back().home.empty() && part.home.empty();
+    if (joins)
+      joined.back().size *= part.size;
+    else
+      joined.push_back(std::move(part));
+  }
+  parts = std::move(joined);
+}
+
+void scatter_axis(Parts& parts, const std::string& axis, int64_t size) {
+  const auto major = std::find_if(parts.begin(), parts.end(),
+                                  [](const Part& p) { return !p.is_axis() && p.size != 1; });
+  if (major == parts.end() || size < 1 || major->size % size != 0)
+    return insert_axes(parts, {axis});
+  major->size /= size;
+  major->home.clear();
+  const bool taken = major->size == 1 && std::next(major) != parts.end();
+  if (taken)
+    *major = axis_part(axis);
+  else
+    parts.insert(major, axis_part(axis));
+}
+
+void replace_axes(Parts& parts, const AxisNames& axes) {
+  const bool one_by_one = axes_of(parts).size() == axes.size();
+  Parts made;
+  auto next = axes.begin();
+  for (Part& part : parts) {
+    if (!part.is_axis())
+      made.push_back(std::move(part));
+    else if (one_by_one)
+      made.push_back(axis_part(*next++));
+    else
+      for (; next != axes.end(); ++next) made.push_back(axis_part(*next));
+  }
+  parts = std::move(made);
+}
+
+bool has_gaps(const Parts& parts) {
+  const auto block = std::find_if(parts.begin(), parts.end(),
+                                  [](const Part& p) { return !p.is_axis() && p.size > 1; });
+  return std::any_of(block, parts.end(), [](const Part& p) { return p.is_axis(); });
+}
+
+std::string text_of(const Parts& parts) {
+  std::vector<std::string> words;
+  for (const Part& part : parts)
+    words.push_back(part.is_axis() ? part.axis : fmt::format("{}", part.size));
+  return fmt::format("{{{}}}", fmt::join(words, ", "));
+}
+
 void insert_axes(Parts& parts, const AxisNames& axes) {
   Parts made;
   for (const std::string& axis : axes) made.push_back(axis_part(axis));
   insert_parts(parts, made);
 }
 
-// Behind units and what cuts them.
+// The place is after local indices of size 1 and the axes before them.
 void insert_parts(Parts& parts, const Parts& more) {
   const auto place = std::find_if(parts.begin(), parts.end(),
                                   [](const Part& p) { return !p.is_axis() && p.size != 1; });
@@ -289,12 +352,13 @@ void exchange(std::vector<Parts>& dims, size_t d, const AxisNames& axes, int64_t
   Part block = local_part(members);
   block.home = remove_axes(dims, axes);
   Parts& parts = dims[d];
+  const AxisNames all = axes_of(parts);
   const int64_t size = local_size(parts);
   Parts taken;
   size_t at = 0;
   const bool whole = members > 0 && size % members == 0 && take(parts, at, members, taken);
   const Parts rest = whole ? Parts(parts.begin() + static_cast<int64_t>(at), parts.end()) : Parts();
-  AxisNames lead = axes_of(taken);
+  AxisNames lead = whole ? axes_of(taken) : all;
   lead.insert(lead.end(), axes.begin(), axes.end());
   parts = {block};
   for (const std::string& axis : lead) parts.push_back(axis_part(axis));

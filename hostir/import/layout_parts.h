@@ -1,10 +1,12 @@
-// How the mesh axes and the local indices of a value make up its whole dimensions.
+// How mesh axes and local indices together form the dimensions of a whole value.
 //
-// A dimension is a list of parts, the major one first: the coordinate of an axis, or a local index.
-// `dp, 4` has 4 elements here and is cut by `dp`. A reshape splits and joins the lists; an
-// all_to_all makes a local index of an axis' coordinate, and the other way round. An axis whose
-// dimension has one local element stands before a local index of size 1, so that it finds its place
-// again if that dimension is joined with another and split off.
+// A dimension is a list of parts, the major one first. A part is the coordinate of an axis or a
+// local index. `dp, 4` means that `dp` cuts the dimension and that each device holds 4 elements.
+// `2, dp, 4` means that each device holds two blocks of 4 elements with a gap between them; no
+// sharding can express this. A reshape splits and joins the lists. An all_to_all replaces an axis
+// by a local index and a local index by an axis. If a device holds one element of a dimension, a
+// local index of size 1 follows the axis. It marks the place of the axis when a reshape joins the
+// dimension with another one and splits it off again.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +20,40 @@ using AxisNames = std::vector<std::string>;
 struct Part {
   std::string axis;  // empty: a local index
   int64_t size = 1;  // of a local index
-  AxisNames home;    // a local index that was an axis: the axes before it, in whole terms
+  AxisNames home;    // of a local index that replaced an axis: the axes that preceded that axis
   bool is_axis() const { return !axis.empty(); }
 };
 using Parts = std::vector<Part>;
 
 /// The axes of a dimension, the major one first.
 AxisNames axes_of(const Parts& parts);
-/// Gives a dimension this many local elements: one local index after all axes, unless it has them.
+/// Sets the number of local elements of a dimension. If it has another number, one local index
+/// after all axes replaces its local indices.
 void set_local(Parts& parts, int64_t size);
 /// Inserts axes, or parts, after the axes at the front.
 void insert_axes(Parts& parts, const AxisNames& axes);
 void insert_parts(Parts& parts, const Parts& more);
-/// Every axis of a dimension as parts of its own: with a local index of size 1 if that is what it
-/// cuts.
+/// Replaces an axis by a local index: an all_gather over it. Joins adjacent local indices.
+void gather_axis(Parts& parts, const std::string& axis, int64_t size);
+/// Replaces the major part of the local elements by an axis: each device keeps a slice of them.
+void scatter_axis(Parts& parts, const std::string& axis, int64_t size);
+/// Replaces the axes of a dimension by others that make as many parts. They take the places of the
+/// old ones if there are as many; otherwise all of them take the place of the first.
+void replace_axes(Parts& parts, const AxisNames& axes);
+/// Whether each device holds several blocks with gaps between them: a local index of more than one
+/// element precedes an axis.
+bool has_gaps(const Parts& parts);
+/// `{2, dp, 4}`.
+std::string text_of(const Parts& parts);
+/// Each axis of a dimension as a list of its own. A local index of size 1 follows an axis if it
+/// did so before.
 std::vector<Parts> axis_groups(const Parts& parts);
-/// How sure the place of an axis is: 2 if it cuts several elements, 1 if the dimension has only one
-/// element, 0 if that was joined with other dimensions.
+/// How certain the place of an axis is: 2 if devices hold several elements along its dimension, 1
+/// if they hold one, 0 if such a dimension was joined with others.
 int sureness(const Parts& parts, const std::string& axis);
-/// Removes axes from all dimensions. Returns the axes that stood before the first of them.
+/// Removes axes from all dimensions. Returns the axes that preceded the first of them.
 AxisNames remove_axes(std::vector<Parts>& dims, const AxisNames& axes);
-/// Moves axes behind the last local index of a dimension to the next dimension.
+/// Moves axes that follow the last local index of a dimension to the next dimension.
 void settle(std::vector<Parts>& dims);
 /// The dimensions of a reshape: matches runs of dimensions with equal products.
 std::vector<Parts> regrouped(std::vector<Parts> dims, const std::vector<int64_t>& from,
@@ -51,9 +66,9 @@ std::vector<Parts> regrouped_in_memory(std::vector<Parts> dims, const std::vecto
                                        const std::vector<int64_t>& to_order);
 /// The exchange of an all_to_all over `axes`, `members` devices, on dimension `d` of one operand.
 void exchange(std::vector<Parts>& dims, size_t d, const AxisNames& axes, int64_t members);
-/// Joins the results of an all_to_all with an operand per device along dimension `d`, where each
-/// has `from` elements. `axes` then cut this dimension or, if it was a dimension of pieces, the
-/// next one.
+/// Joins the results of an all_to_all that has one operand per device. Each result has `from`
+/// elements along dimension `d`. `axes` then cut this dimension or, if it only counted the pieces,
+/// the next one.
 void join_exchanged(std::vector<Parts>& dims, size_t d, int64_t from, int64_t pieces,
                     const AxisNames& axes, const AxisNames& home);
 

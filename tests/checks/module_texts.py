@@ -110,7 +110,25 @@ HloModule m, num_partitions=4
 ENTRY main {
   x = f32[2,2]{1,0} parameter(0), sharding={devices=[4,1]<=[4]}
   ROOT r = f32[4,2]{1,0} all-gather(x), channel_id=1, replica_groups={{0,2},{1,3}}, dimensions={0}, use_global_device_ids=true
-}""", [tensor(ROWS)], [tensor((ROWS[0:2] + ROWS[4:6] + ROWS[2:4] + ROWS[6:8]) * 2)])
+}""", [tensor(ROWS)], [tensor((ROWS[0:2] + ROWS[4:6] + ROWS[2:4] + ROWS[6:8]) * 2)], layouts="0 as [{a0:(2)2}, {}]",
+     notes="result 0, %r: in the order of the parameters, dimension 0 is {2, a0:(2)2, 2}, the major part first; no sharding expresses this")
+
+case("a_gathered_major_axis_is_a_local_index", """
+HloModule m, num_partitions=4
+ENTRY main {
+  x = f32[2,2]{1,0} parameter(0), sharding={devices=[4,1]<=[4]}
+  all = f32[4,2]{1,0} all-gather(x), channel_id=1, replica_groups={{0,2},{1,3}}, dimensions={0}, use_global_device_ids=true
+  ROOT r = f32[2,2,2]{2,1,0} reshape(all)
+}""", [tensor(ROWS)], [tensor([ROWS[0:4], ROWS[4:8]])], layouts="0 as [{}, {a0:(2)2}, {}]")
+
+case("blocks_of_an_all_to_all_have_gaps", """
+HloModule m, num_partitions=2
+ENTRY main {
+  x = f32[2,4]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}
+  blocks = f32[2,2,2]{2,1,0} reshape(x)
+  ROOT moved = f32[2,2,2]{2,1,0} all-to-all(blocks), channel_id=1, replica_groups={{0,1}}, dimensions={1}
+}""", [tensor(count(4, 4))], [tensor([[[4 * (2 * j + r) + 2 * d + c for c in (0, 1)] for d in (0, 1) for j in (0, 1)] for r in (0, 1)])],
+     layouts="0 as [{}, {a0}, {}]", notes="dimension 1 is {2, a0}, the major part first; no sharding expresses this")
 
 case("indices_from_the_device_number", """
 HloModule m, num_partitions=4
@@ -154,6 +172,35 @@ ENTRY main {
   s = f32[2]{0} add(a, b)
   ROOT r = (f32[2]{0}, f32[2]{0}) tuple(s, b), sharding={{devices=[2]<=[2]}, {replicated}}
 }""", [tensor([1, 2, 3, 4]), tensor([10, 20])], [tensor([11, 22, 13, 24]), tensor([10, 20])])
+
+case("written_shardings_need_an_axis_of_their_own", """
+HloModule m, num_partitions=4
+ENTRY main {
+  p = f32[2]{0} parameter(0), sharding={devices=[2,2]<=[4] last_tile_dim_replicate}
+  ROOT r = f32[2]{0} negate(p), sharding={devices=[4]<=[4]}
+}""", [tensor([1, 2, 3, 4])], [tensor([-1, -2, -1, -2, -3, -4, -3, -4])])
+
+case("a_written_sharding_that_cannot_be_read", """
+HloModule m, num_partitions=2
+ENTRY main {
+  p = f32[2]{0} parameter(0), sharding={devices=[2]<=[2]}
+  q = f32[2]{0} negate(p)
+  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(p, q), sharding={{replicated}, {what}}
+}""", refuses="error[import_c8]: sharding={what} of result 1, %q is in a form that cannot be read")
+
+case("a_written_sharding_of_another_mesh", """
+HloModule m, num_partitions=6
+ENTRY main {
+  p = f32[2]{0} parameter(0), sharding={devices=[2,3]<=[6] last_tile_dim_replicate}
+  ROOT r = f32[2]{0} negate(p), sharding={devices=[3,2]<=[6] last_tile_dim_replicate}
+}""", refuses="error[import_c8]: the sharding of result 0, %r does not match the mesh that the parameters' shardings use")
+
+case("fewer_written_shardings_than_results", """
+HloModule m, num_partitions=2
+ENTRY main {
+  p = f32[2]{0} parameter(0), sharding={devices=[2]<=[2]}
+  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(p, p), sharding={{replicated}}
+}""", refuses="error[import_c8]: sharding={{replicated}} of the ROOT instruction is not a sharding for each of its 2 results")
 
 # ---- memory order
 
@@ -419,6 +466,65 @@ reduces("the_largest_value_and_the_largest_index", """      %1 = stablehlo.compa
       %5 = stablehlo.compare LT, %c, %d : (tensor<i32>, tensor<i32>) -> tensor<i1>
       %8 = stablehlo.select %1, %a, %b : tensor<i1>, tensor<f32>
       %9 = stablehlo.select %5, %d, %c : tensor<i1>, tensor<i32>""", [5, 7], [3, 3])
+
+
+
+def argmax(name, row, indices, index_type, init, outputs):
+    """JAX's argmax of `row`, with these indices and the initial index `init`."""
+    case(name, f"""
+module @m {{
+  func.func public @main(%x: tensor<2x4xf32>, %i: tensor<2x4x{index_type}>) -> (tensor<2xf32>, tensor<2x{index_type}>) {{
+    %n = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %z = stablehlo.constant dense<{init}> : tensor<{index_type}>
+    %0:2 = stablehlo.reduce(%x init: %n), (%i init: %z) across dimensions = [1] : (tensor<2x4xf32>, tensor<2x4x{index_type}>, tensor<f32>, tensor<{index_type}>) -> (tensor<2xf32>, tensor<2x{index_type}>)
+     reducer(%a: tensor<f32>, %b: tensor<f32>) (%c: tensor<{index_type}>, %d: tensor<{index_type}>)  {{
+      %1 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %2 = stablehlo.compare NE, %a, %a : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %3 = stablehlo.or %1, %2 : tensor<i1>
+      %4 = stablehlo.compare EQ, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %5 = stablehlo.compare LT, %c, %d : (tensor<{index_type}>, tensor<{index_type}>) -> tensor<i1>
+      %6 = stablehlo.and %4, %5 : tensor<i1>
+      %7 = stablehlo.or %3, %6 : tensor<i1>
+      %8 = stablehlo.select %3, %a, %b : tensor<i1>, tensor<f32>
+      %9 = stablehlo.select %7, %c, %d : tensor<i1>, tensor<{index_type}>
+      stablehlo.return %8, %9 : tensor<f32>, tensor<{index_type}>
+    }}
+    return %0#0, %0#1 : tensor<2xf32>, tensor<2x{index_type}>
+  }}
+}}""", [tensor(row), tensor(indices, index_type)], outputs)
+
+
+argmax("an_initial_index_wins_in_a_row_of_initial_values", [["-inf"] * 4, [3, "-inf", 4, 4]], [[0, 1, 2, 3]] * 2, "i32", -1,
+       [tensor(["-inf", 4]), tensor([-1, 2], "i32")])
+argmax("an_initial_index_above_the_others", [["-inf"] * 4, [3, "nan", 4, "nan"]], [[7, 6, 8, 9]] * 2, "i32", 7,
+       [tensor(["-inf", "nan"]), tensor([6, 6], "i32")])
+argmax("indices_of_f32", [[1, 5, 5, 2], [7, 0, 7, 7]], [[0.5, 1.5, 2.5, 3.5]] * 2, "f32", "0.0",
+       [tensor([5, 7]), tensor([1.5, 0.5])])
+
+case("the_first_positive_is_not_the_largest", """
+module @m {
+  func.func public @main(%x: tensor<2x4xi32>) -> (tensor<2xi32>, tensor<2xi32>) {
+    %i = stablehlo.iota dim = 1 : tensor<2x4xi32>
+    %n = stablehlo.constant dense<-2147483648> : tensor<i32>
+    %z = stablehlo.constant dense<0> : tensor<i32>
+    %0:2 = stablehlo.reduce(%x init: %n), (%i init: %z) across dimensions = [1] : (tensor<2x4xi32>, tensor<2x4xi32>, tensor<i32>, tensor<i32>) -> (tensor<2xi32>, tensor<2xi32>)
+     reducer(%a: tensor<i32>, %b: tensor<i32>) (%c: tensor<i32>, %d: tensor<i32>)  {
+      %k = stablehlo.constant dense<0> : tensor<i32>
+      %1 = stablehlo.compare GT, %a, %k : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %2 = stablehlo.compare GT, %b, %k : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %3 = stablehlo.not %2 : tensor<i1>
+      %4 = stablehlo.and %1, %3 : tensor<i1>
+      %5 = stablehlo.xor %1, %3 : tensor<i1>
+      %6 = stablehlo.compare LT, %c, %d : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %s = stablehlo.and %5, %6 : tensor<i1>
+      %7 = stablehlo.or %4, %s : tensor<i1>
+      %8 = stablehlo.select %7, %a, %b : tensor<i1>, tensor<i32>
+      %9 = stablehlo.select %7, %c, %d : tensor<i1>, tensor<i32>
+      stablehlo.return %8, %9 : tensor<i32>, tensor<i32>
+    }
+    return %0#0, %0#1 : tensor<2xi32>, tensor<2xi32>
+  }
+}""", [tensor([[0, 2, 5, 1], [-3, 0, 7, 9]], "i32")], [tensor([2, 7], "i32"), tensor([1, 2], "i32")])
 
 case("total_order_and_unsigned_order", """
 module @m {
