@@ -43,7 +43,7 @@ Expected<Known> reduce_one(Emitter& e, ReducerKind kind, const Known& x,
   return e.compared(reduced, e.integer(0, reduced.type), "ne");
 }
 
-// Whether every row along `dim` has an index that is not above the initial one. Then the initial
+// Whether every row along `dims` has an index that is not above the initial one. Then the initial
 // index does not matter: it counts only if a row has nothing but the initial value.
 bool covers_initial(const OpSite& s, const std::vector<int64_t>& dims) {
   const Known& index = s.in(1);
