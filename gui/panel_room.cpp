@@ -170,7 +170,7 @@ float PanelTree::usual_height(Frame& frame, const Panels& panels, PanelNode& nod
   // What neither needs goes to the one that has something to show, less what a neighbour above may
   // soon grow by: then this one keeps its size.
   if (b && only_idle(frame, panels, *node.second)) {
-    const float reserve = frame.ui.px(30);
+    const float reserve = frame.ui.px(48);
     const float most = whole - *b;
     const bool stays = node.stays >= *a && node.stays <= most && node.stays > most - 3 * reserve;
     if (!stays) node.stays = std::max(*a, most - reserve);

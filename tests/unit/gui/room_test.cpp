@@ -1,6 +1,7 @@
 // How panels share the window's height, and the columns beside the program.
 #include <filesystem>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "gui/panels/waits/wait_graph.h"
@@ -160,7 +161,27 @@ TEST(Room, AnIdlePanelIsOneLineBelowSmallTables) {
   ASSERT_TRUE(w.press("F5"));
   w->settle();
   ASSERT_TRUE(w.has("idle/waits"));
-  EXPECT_LT(height(w, "waits"), 60);
+  EXPECT_LT(height(w, "waits"), 80);
+}
+
+// What a narrow panel leaves out does not depend on what it left out in the last frame.
+TEST(Room, TheColumnsOfRanksStay) {
+  Workbench w(kMlp, 1000, 700);
+  w.perform("layout.Step");
+  w->settle();
+  const auto columns = [&] {
+    std::set<std::string> names;
+    for (const auto& [name, rect] : w->app().ui().widgets()) {
+      if (name.starts_with("ranks/0/")) names.insert(name);
+    }
+    return names;
+  };
+  const std::set<std::string> first = columns();
+  EXPECT_FALSE(first.contains("ranks/0/memory / peak"));
+  for (int i = 0; i < 4; ++i) {
+    w->step();
+    EXPECT_EQ(columns(), first) << "frame " << i;
+  }
 }
 
 TEST(Room, ALineNumberIsPartOfTheTargetOfABreakpoint) {
