@@ -25,6 +25,7 @@ namespace {
 constexpr size_t kLeastAxes = 2;
 constexpr std::array<size_t, 2> kSearchedLayers = {2, 4};
 constexpr size_t kMoreLayers = 8;     // for plans that may be the best
+constexpr size_t kMostExact = 4;      // plans predicted with all layers, each in seconds
 constexpr size_t kRefinedAtOnce = 8;  // the same on every machine, or answers would differ
 
 // A cut into more parts than there are elements leaves ranks without work.
@@ -73,16 +74,17 @@ class Planner {
   };
 
   // Repeats until the best plan has been predicted with all layers. Of plans that are about as
-  // good, one will do: the others would follow one by one.
+  // good, one will do: the others would follow one by one. If several turn out worse than expected,
+  // the best of those wins.
   Expected<void> put_best_first(std::vector<Plan>& plans) {
-    while (true) {
+    for (size_t exact_plans = 0;;) {
       std::stable_sort(plans.begin(), plans.end(), is_ranked_before);
       drop_equal(plans);
       std::vector<const Plan*> all;
       for (const Plan& plan : plans) all.push_back(&plan);
       auto best = plans.begin() + static_cast<std::ptrdiff_t>(preferred_plan(all));
       const auto known = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
-        return plan.exact && is_as_good(plan, *best);
+        return plan.exact && (exact_plans >= kMostExact || is_as_good(plan, *best));
       });
       if (known != plans.end()) best = known;
       std::rotate(plans.begin(), best, best + 1);
@@ -93,6 +95,7 @@ class Planner {
         continue;
       }
       HOSTIR_ASSIGN_OR_RETURN(first, exact(workers_->own(), of(first)));
+      ++exact_plans;
     }
   }
 
