@@ -63,8 +63,15 @@ class RanksPanel : public Panel {
         draw_row(frame, shot, rows[static_cast<size_t>(i)]);
     }
     ImGui::PopStyleVar();
+    // Of their contents: in a narrow panel the columns themselves are squeezed by the others. A
+    // table with another number of columns begins anew, and knows its contents a frame later.
     const ImGuiTable* table = ImGui::GetCurrentTable();
-    places_width_ = table->Columns[kPlaces - 1].MaxX - table->Columns[0].MinX;
+    if (std::exchange(measured_columns_, table->ColumnsCount) == table->ColumnsCount) {
+      const float padding_width = 2 * ImGui::GetStyle().CellPadding.x + 1;
+      places_width_ = 0;
+      for (int i = 0; i < kPlaces; ++i)
+        places_width_ += table->Columns[i].WidthAuto + padding_width;
+    }
     ImGui::EndTable();
   }
 
@@ -250,7 +257,8 @@ class RanksPanel : public Panel {
 
   const interp::LedgerRow* mismatch_ = nullptr;  // from this frame's snapshot
   std::vector<size_t> shown_;                    // of kFacts
-  float places_width_ = 0;                       // of the first columns, in the last frame
+  float places_width_ = 0;                       // of the first columns
+  int measured_columns_ = 0;                     // of the table, in the last frame
   mutable uint64_t generation_ = ~uint64_t{0};   // generation of the members below
   mutable std::vector<Group> groups_;
   mutable std::map<interp::Rank, Waits> waits_;  // of rows that have been in view
