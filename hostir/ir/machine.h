@@ -59,7 +59,7 @@ struct Machine {
   /// does not wait for the receiver. 0: every send waits.
   double p2p_buffer_bytes = 0;
   std::array<double, kAllDTypes.size()> flops_per_s = {};  // matrix products; 0: not specified
-  /// Added to the work of every matrix product: it runs at half its rate with this much work.
+  /// Work with which a matrix product has half its rate; KernelTime has the formula.
   double product_ramp_flops = 0;
   Link local_link;  // between ranks on one host
   Link network;     // between hosts, per rank
