@@ -17,7 +17,7 @@ bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
 }
 
 // Values pass through: a pair takes two places among operands, results and region arguments.
-constexpr std::string_view kPassing[] = {
+constexpr std::string_view kPartByPart[] = {
     "func.return",
     "stablehlo.return",
     "sdy.return",
@@ -416,7 +416,7 @@ class Splitter {
     const auto is = [&](ValueNumber v) { return complex(v); };
     const bool takes = std::any_of(op.operands.begin(), op.operands.end(), is);
     const bool gives = std::any_of(op.results.begin(), op.results.end(), is);
-    if (is_one_of(op.name, kPassing) || (!takes && !gives)) return pass(op, out);
+    if (is_one_of(op.name, kPartByPart) || (!takes && !gives)) return pass(op, out);
     const bool both = takes && gives;
     const bool shards = op.name == "stablehlo.custom_call" && op.find("mhlo.sharding") != nullptr;
     if (both &&
