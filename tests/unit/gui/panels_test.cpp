@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, EveryProgram, testing::ValuesIn(programs()),
                            return std::filesystem::path(test.param).stem().string();
                          });
 
-bool holds(const std::string& text, std::string_view part) {
+bool mentions(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -104,7 +104,7 @@ TEST(Panels, SayWhatTheyAreForBeforeAnythingRan) {
     const std::string hint = shown_hint(w, id);
     if (hint.empty()) continue;
     empty.insert(id);
-    EXPECT_TRUE(holds(hint, panel->hint())) << id << ": " << hint;
+    EXPECT_TRUE(mentions(hint, panel->hint())) << id << ": " << hint;
   }
   for (const char* id :
        {"diff", "events", "ledger", "notes", "schedule", "sql", "timeline", "waits", "watches"})
@@ -125,8 +125,8 @@ TEST(Panels, SayWhatTheyAreForWithoutASession) {
     expect_contents(w, id, Moment::kBeforeTheRun);
     if (!panel->needs_session()) continue;
     const std::string hint = shown_hint(w, id);
-    EXPECT_TRUE(holds(hint, panel->hint())) << id << ": " << hint;
-    EXPECT_TRUE(holds(hint, "Open a program or a log first")) << id << ": " << hint;
+    EXPECT_TRUE(mentions(hint, panel->hint())) << id << ": " << hint;
+    EXPECT_TRUE(mentions(hint, "Open a program or a log first")) << id << ": " << hint;
   }
   std::filesystem::remove(path);
 }
