@@ -53,17 +53,17 @@ struct CollectiveSites {
   }
 };
 
-struct MeetingKey {
+struct ListedMeeting {
   int64_t communicator = 0;
   int64_t group = 0;
   int64_t sequence = 0;
   int64_t source = -1;  // positions of a send and its recv
   int64_t destination = -1;
-  friend bool operator==(const MeetingKey&, const MeetingKey&) = default;
+  friend bool operator==(const ListedMeeting&, const ListedMeeting&) = default;
 };
 
 struct MeetingHash {
-  size_t operator()(const MeetingKey& key) const {
+  size_t operator()(const ListedMeeting& key) const {
     uint64_t h = 0;
     for (const int64_t part :
          {key.communicator, key.group, key.sequence, key.source, key.destination})
@@ -78,7 +78,7 @@ void take_least(int64_t& least, int64_t value) {
 void take_most(int64_t& most, int64_t value) { most = std::max(most, value); }
 
 struct Meeting {
-  MeetingKey key;
+  ListedMeeting key;
   const CollectiveSiteRow* site = nullptr;  // of the first member; nullptr: not in the log
   int64_t event = 0;
   int64_t bytes = kNone;
@@ -245,7 +245,7 @@ class Meetings {
   const LogReader* log_;
   const CollectiveSites* sites_;
   std::vector<Meeting> all_;
-  std::unordered_map<MeetingKey, size_t, MeetingHash> by_key_;
+  std::unordered_map<ListedMeeting, size_t, MeetingHash> by_key_;
   std::vector<GroupedMember> grouped_;
   size_t last_ = 0;  // members of a meeting are often neighbours
 };
