@@ -60,8 +60,8 @@ std::optional<Banner> from_log_banner(const Model& model) {
   if (!shot || !shot->from_log || model.running()) return std::nullopt;
   if (model.follows_log())
     return Banner{StateKind::kWaiting,
-                  "This run is being recorded now: the window follows it, and shows its outcome "
-                  "when it ends.",
+                  "This run is still being recorded. The window follows it and shows its outcome "
+                  "at the end.",
                   {{"Timeline", "panel.timeline", ""}, {"Events", "panel.events", ""}}};
   return Banner{StateKind::kWaiting,
                 fmt::format("The end of a long run, as its log has it. Contents are known once the "

@@ -47,7 +47,7 @@ struct MouseEvent {
   bool down = false;
 };
 
-/// What the mouse looks like in one frame.
+/// The mouse as one frame sees it.
 struct MouseFrame {
   float x = 0, y = 0;
   std::array<bool, 5> down{};

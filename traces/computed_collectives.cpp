@@ -39,7 +39,7 @@ struct CollectiveSiteRow {
   int64_t group_instruction = kNone;
 };
 
-/// What the rows of members refer to; read once.
+/// The tables that the rows of members refer to. They are read once.
 struct CollectiveSites {
   int64_t rank_count = 0;
   std::map<std::pair<int64_t, int64_t>, CollectiveSiteRow> all;  // by instruction and rank

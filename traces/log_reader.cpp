@@ -97,7 +97,7 @@ Expected<LogExtent> LogReader::refresh(std::stop_token stop) {
   return extent();
 }
 
-// A live run asks often, and about itself.
+// A session asks often, so the file is looked at five times a second at most.
 Expected<interp::LogEnding> LogReader::ending_now() {
   constexpr auto kEvery = std::chrono::milliseconds(200);
   const auto now = std::chrono::steady_clock::now();

@@ -40,8 +40,8 @@ class LogSession final : public interp::Session {
   std::unique_ptr<LogReader> log_;
   interp::SnapshotPtr snapshot_;
   bool follows_ = false;   // the log was being written when last looked at
-  uint64_t followed_ = 0;  // generation of the log that `snapshot_` shows
-  std::jthread loading_;   // reads the timeline; joined before the log is destroyed
+  uint64_t followed_ = 0;  // the log's generation when `snapshot_` was made
+  std::jthread loading_;   // reads the timeline; must end before the log does
 };
 
 }  // namespace hostir::traces

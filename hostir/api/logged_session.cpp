@@ -29,6 +29,15 @@ std::string temporary_log_path() {
   return path;
 }
 
+// A snapshot with the focus, the ranks that steps move and the breakpoints of another one.
+interp::SnapshotPtr with_choices_of(const interp::Snapshot& other, const interp::Snapshot& shot) {
+  auto out = std::make_shared<interp::Snapshot>(shot);
+  out->focus = other.focus;
+  out->step_scope = other.step_scope;
+  out->breakpoints = other.breakpoints;
+  return out;
+}
+
 tl::unexpected<Error> not_run_yet() {
   return fail(ErrorKind::kRuntime, "not_run_yet",
               "this end is read from the log, which does not hold contents: `goto end` runs the "
@@ -111,11 +120,7 @@ Expected<interp::FollowedLog> LoggedSession::follow() {
   if (!end_ || recorded_->extent().generation == followed_) return interp::FollowedLog::kSame;
   const interp::SnapshotPtr before = end_;
   HOSTIR_TRY(show_end());
-  auto shot = std::make_shared<interp::Snapshot>(*end_);
-  shot->focus = before->focus;
-  shot->step_scope = before->step_scope;
-  shot->breakpoints = before->breakpoints;
-  end_ = std::move(shot);
+  end_ = with_choices_of(*before, *end_);
   return interp::FollowedLog::kNewer;
 }
 
@@ -170,13 +175,13 @@ Expected<void> LoggedSession::past_contents(const std::vector<interp::PastWrite>
 Expected<interp::WhatIf> LoggedSession::what_if(const interp::Snapshot& shot,
                                                 const interp::WhatIfOptions& options) const {
   if (LoggedSession* next = next_now_) return next->what_if(shot, options);
-  // Not by `live_`, which may be replaced meanwhile.
+  // Without `live_`: another thread may release it while the edits are tried.
   interp::WhatIfOptions with_claims = options;
   if (!with_claims.check_claims) with_claims.check_claims = options_.check_claims;
   return interp::what_if({prepared_, make_backend_, options_.backend}, shot, with_claims);
 }
 
-// What to do about a command that goes back on a device.
+// How to execute a command that moves backwards, which a device cannot do.
 LoggedSession::Return LoggedSession::way_back(const interp::Command& command) const {
   using K = interp::CommandKind;
   if (options_.backend.traits.models_time || live_->can_go_back()) return Return::kNotNeeded;
@@ -273,12 +278,7 @@ Expected<interp::Outcome> LoggedSession::execute_at_end(const interp::Command& c
   }
   if (!interp::needs_run(command.kind)) {
     HOSTIR_ASSIGN_OR_RETURN(interp::Outcome out, live_->execute(command, stop));
-    const interp::SnapshotPtr changed = live_->snapshot();
-    auto shot = std::make_shared<interp::Snapshot>(*end_);
-    shot->focus = changed->focus;
-    shot->step_scope = changed->step_scope;
-    shot->breakpoints = changed->breakpoints;
-    end_ = std::move(shot);
+    end_ = with_choices_of(*live_->snapshot(), *end_);
     return out;
   }
   end_.reset();

@@ -121,7 +121,7 @@ class LoggedSession final : public interp::Session {
   std::atomic<bool> shows_recorded_ = false;
   interp::SnapshotPtr end_;  // see show_end; null once something moved
   bool follows_ = false;     // the recorded log was being written when last looked at
-  uint64_t followed_ = 0;    // generation of the recorded log that `end_` shows
+  uint64_t followed_ = 0;    // the recorded log's generation when `end_` was made
   std::jthread loading_;
   std::unique_ptr<LoggedSession> next_;             // once a device had to go back
   std::atomic<LoggedSession*> next_now_ = nullptr;  // the same, for all threads

@@ -11,13 +11,13 @@
 
 namespace hostir::api {
 
-/// The index of the preferred plan; `plans` must not be empty. Of the plans that fit and take at
-/// most 0.1 % longer than the fastest, the one that needs least memory. If none fits, the one that
-/// needs least memory.
+/// Returns the index of the preferred plan. Of the plans that fit and take at most 0.1 % longer
+/// than the fastest, that is the one that needs the least memory; if none fits, the one of all that
+/// does. `plans` must not be empty.
 size_t preferred_plan(std::span<const Plan* const> plans);
 
-/// True if nothing that matters of `a` is more than 0.1 % worse: its time, unless neither fits, and
-/// its memory.
+/// True if `a` needs at most 0.1 % more memory than `b` and takes at most 0.1 % longer. If neither
+/// fits, the time does not matter.
 bool is_as_good(const Plan& a, const Plan& b);
 
 /// A strict weak order, unlike preferred_plan(), which calls close times equal.

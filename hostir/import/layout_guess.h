@@ -13,8 +13,8 @@ namespace hostir::importer {
 
 struct GuessedLayout {
   Sharding sharding;
-  // Empty, or a dimension of which devices hold blocks with gaps between them in the order of the
-  // parameters; no sharding expresses this.
+  // Describes a dimension of which each device holds several blocks with gaps between them, which
+  // no sharding can express. Empty if there is none.
   std::string gaps;
 };
 

@@ -1,11 +1,10 @@
 // The built-in machines.
 //
-// H200: 4.8 TB/s HBM3e (specified). At 690 TFLOP/s dense bf16 and f16 MLPs
-// of H=8192 and 16384 run, whose products reach the power limit within some 50 ms; shorter runs
-// reach 780. The ramp is from `hostir machines calibrate`. The collective tables are
-// least-absolute-error fits to NCCL 2.28 on 2 and 8 GPUs with NVLS off
-// (tests/unit/sim/nccl_2_8_gpus.csv). The 4-GPU measurements only validate the fit; the test next
-// to the data states the errors.
+// H200: 4.8 TB/s HBM3e (specified). MLPs of H=8192 and 16384 run at 690 TFLOP/s dense bf16 and f16
+// once they reach the power limit, within some 50 ms; shorter runs reach 780. The ramp is from
+// `hostir machines calibrate`. The collective tables are least-absolute-error fits to NCCL 2.28 on
+// 2 and 8 GPUs with NVLS off (tests/unit/sim/nccl_2_8_gpus.csv). The 4-GPU measurements only
+// validate the fit; the test next to the data states the errors.
 #include "hostir/ir/machine.h"
 
 namespace hostir {

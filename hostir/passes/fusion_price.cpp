@@ -11,12 +11,20 @@ namespace hostir {
 
 namespace {
 
-constexpr double kWorthAHome = 1.01;   // how many times cheaper a home must be
-constexpr double kFewerBytes = 1.1;    // how many times fewer bytes are worth more time,
-constexpr double kMayCost = 1.02;      // up to so many times as much
-constexpr double kMuchCheaper = 1.3;   // how much less time is worth more bytes
-constexpr double kSameBytes = 1.02;    // how many times more bytes count as no more,
-constexpr double kFewerStarts = 1.25;  // where shared calls make the moves so many times cheaper
+// Factors by which one price must beat another. See Price::is_worth_more_than, which tries the
+// cases in this order. It is not transitive: the winner of several prices depends on the order of
+// tries.
+//
+// 1. A price that takes this many times less time wins, whatever it moves.
+constexpr double kMuchCheaper = 1.3;
+// 2. A price that moves this many times fewer bytes wins if it takes at most kMayCost as long.
+constexpr double kFewerBytes = 1.1;
+constexpr double kMayCost = 1.02;
+// 3. If the bytes are about the same, shared calls decide where moves take this many times less.
+constexpr double kSameBytes = 1.02;
+constexpr double kFewerStarts = 1.25;
+// 4. Otherwise a home must be this many times cheaper and move no more.
+constexpr double kWorthAHome = 1.01;
 
 // Collectives that can share a call, as `combine` makes them do: those of one kind that need not
 // wait for each other. Gathers of parameters and reductions of gradients share a few calls, while

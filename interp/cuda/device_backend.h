@@ -73,7 +73,7 @@ struct LaunchTaskPlan final : interp::TaskPlan {
   // The addresses of the last launch, which most launches repeat.
   std::vector<const void*> in;
   std::vector<void*> out;
-  std::vector<std::pair<AllocationId, int64_t>> at;  // by buffer, with the offset
+  std::vector<std::pair<AllocationId, int64_t>> at;  // the operands: allocation, offset
   uint64_t memory_version = 0;                       // of the rank; 0: nothing launched yet
 };
 

@@ -252,7 +252,8 @@ class Compiler final : public KernelCompiler {
   std::shared_ptr<ProductHandle> handle_;
   std::mutex mutex_;
   std::map<std::string, std::shared_future<KernelResult>> kernels_;
-  std::once_flag attention_asked_;  // loading cuDNN takes a while, so only when it is needed
+  // Created on first use, because loading cuDNN is slow.
+  std::once_flag attention_asked_;
   std::optional<Expected<std::shared_ptr<AttentionHandle>>> attention_;
 };
 

@@ -84,7 +84,7 @@ class TimelinePanel : public Panel {
   void draw(Frame& frame) override {
     const ImVec2 size = ImGui::GetContentRegionAvail();
     if (size.x < frame.ui.px(200) || size.y < frame.ui.px(70)) {
-      frame.ui.text_dim("too small for the timeline");
+      frame.ui.text_dim("The panel is too low for the timeline.");
       return;
     }
     forget_other_log(frame);

@@ -78,8 +78,8 @@ struct BackendRequest {
   ProcessPlace process;
   bool stepwise = false;  // finish every instruction before the next starts
   bool graphs = false;    // replay repeated loop bodies as graphs of the device
-  bool kernel_times =
-      false;  // times of the kernels alone, if the device has them; costs the host time
+  /// Measure kernels alone where the device can. This costs the host time.
+  bool kernel_times = false;
 };
 using BackendFactory =
     std::function<Expected<std::unique_ptr<Backend>>(const BackendRequest& request)>;

@@ -231,7 +231,7 @@ TEST(Recorded, ALogThatIsBeingWrittenIsFollowed) {
   };
   EXPECT_TRUE(w.shot().from_log);
   EXPECT_TRUE(wait_until([&] { return w.model().follows_log(); }));
-  EXPECT_TRUE(says(w.text("banner"), "is being recorded now")) << w.text("banner");
+  EXPECT_TRUE(says(w.text("banner"), "is still being recorded")) << w.text("banner");
   const uint64_t before = w.decision();
   ASSERT_TRUE(execute("step 2"));
   EXPECT_TRUE(wait_until([&] { return w.decision() > before; })) << before;
