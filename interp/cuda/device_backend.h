@@ -85,7 +85,7 @@ class DeviceBackend final : public interp::Backend {
 
   interp::Capabilities capabilities() const override;
   Expected<void> prepare(const interp::Code& code) override;
-  int64_t now_ns() const override { return clock_->now_ns(); }
+  int64_t now_ns() const override { return keeps_times() ? clock_->now_ns() : coarse_now_ns(); }
   Expected<void> write(Rank rank, AllocationId allocation, const Placement& placement,
                        int64_t offset_bytes, std::span<const std::byte> data) override;
   Expected<std::unique_ptr<interp::TaskPlan>> plan(const interp::Task& task) override;
@@ -167,7 +167,7 @@ class DeviceBackend final : public interp::Backend {
     auto end() const { return tasks_.end(); }
     auto rbegin() { return tasks_.rbegin(); }
     auto rend() { return std::make_reverse_iterator(begin()); }
-    void push_back(InFlight task) { tasks_.push_back(std::move(task)); }
+    InFlight& add() { return tasks_.emplace_back(); }
     void pop_front() {
       tasks_[first_++] = {};
       if (2 * first_ < tasks_.size()) return;
@@ -352,6 +352,7 @@ class DeviceBackend final : public interp::Backend {
 
   // times.cpp
   bool keeps_times() const { return !options_.coarse_times; }
+  int64_t coarse_now_ns() const;
   bool measures_all() const;
   bool samples() const;
   size_t timer_of(const Held& task) const;
@@ -423,11 +424,13 @@ class DeviceBackend final : public interp::Backend {
   bool capturing_ = false;
   std::string capture_problem_;
   std::vector<std::pair<TaskId, Error>> failures_;
-  int64_t looked_ns_ = 0;             // time of the last check for remote failures
-  std::vector<Delivery> deliveries_;  // of the last poll, for its memory
-  int64_t hosts_ns_ = 0;              // the latest clock of a host at the last poll
-  int64_t polled_ns_ = 0;             // time of the last poll of the device's events
-  bool look_now_ = false;             // at the next poll, regardless of the time
+  int64_t looked_ns_ = 0;              // time of the last check for remote failures
+  std::vector<Delivery> deliveries_;   // of the last poll, for its memory
+  mutable int64_t coarse_ns_ = 0;      // the time when coarse_now_ns() last read the clock
+  mutable uint32_t coarse_reads_ = 0;  // calls of coarse_now_ns()
+  int64_t hosts_ns_ = 0;               // the latest clock of a host at the last poll
+  int64_t polled_ns_ = 0;              // time of the last poll of the device's events
+  bool look_now_ = false;              // at the next poll, regardless of the time
   bool failed_ = false;
   ValueMode value_mode_ = ValueMode::kNone;
   Error refusal_;

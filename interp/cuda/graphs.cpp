@@ -438,8 +438,8 @@ void DeviceBackend::launch_graph(Unit& unit, const DeviceGraph& graph, size_t ti
       flight.timer = timer;
       flight.joins = !begun_queues.insert(&q).second;
       flight.measured = is_measured && !is_apart && !flight.joins;
-      q.in_flight.push_back(std::move(flight));
-      if (samples()) add_unmarked(q, q.in_flight.back());
+      if (samples()) add_unmarked(q, flight);
+      q.in_flight.add() = std::move(flight);
       held_.erase(task.id);
       if (task.work == Work::kFree) {
         forget(task.rank, task.buffers.front().allocation);

@@ -41,8 +41,8 @@ DeviceBackend::Held DeviceBackend::held_of(const interp::Task& task) const {
   out.waits = task.waits_for;
   out.buffers = task.buffers;
   out.items = task.items;
-  if (!task.items.empty()) {
-    out.work = Work::kCommunication;
+  if (out.plan != nullptr || !task.items.empty()) {
+    out.work = task.items.empty() ? Work::kLaunch : Work::kCommunication;
     return out;
   }
   const HostRole role = record(code_->instructions[task.code].kind).role;
@@ -271,19 +271,23 @@ void DeviceBackend::enqueue(Queue& queue, Held& task) {
 }
 
 void DeviceBackend::finish_enqueued(Queue& queue, Held& task) {
-  InFlight flight;
+  const bool has_event = has_named_event(task);
+  const bool on_host_clock = happens_at_once(queue, task);
+  const bool measured = task.measured && !on_host_clock;
+  EventRef ended;
+  if (has_event || measured) {
+    ended = mark(queue);
+    share_event(queue, ended);
+  }
+  InFlight& flight = queue.in_flight.add();
   flight.id = task.id;
   flight.issued_ns = task.issued_ns;
   flight.queued = std::move(task.queued);
   flight.started = std::move(task.started);
-  const bool has_event = has_named_event(task);
-  flight.on_host_clock = happens_at_once(queue, task);
-  flight.measured = task.measured && !flight.on_host_clock;
+  flight.ended = std::move(ended);
+  flight.on_host_clock = on_host_clock;
+  flight.measured = measured;
   flight.timer = timer_of(task);
-  if (has_event || flight.measured) {
-    flight.ended = mark(queue);
-    share_event(queue, flight.ended);
-  }
   flight.waits.assign(task.waits.begin(), task.waits.end());
   flight.wire_call = task.wire_call;
   flight.activity = std::move(task.activity);
@@ -297,8 +301,7 @@ void DeviceBackend::finish_enqueued(Queue& queue, Held& task) {
     }
   }
   if (has_event) enqueued_[task.id] = flight.ended;
-  queue.in_flight.push_back(std::move(flight));
-  if (samples()) add_unmarked(queue, queue.in_flight.back());
+  if (samples()) add_unmarked(queue, flight);
   if (queue.unmarked_ns >= kWindowNs) mark_tail(queue);
 }
 

@@ -25,20 +25,25 @@ except ImportError:
     torch = None
 
 SIZES = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048), (8192, 2048), (8192, 16384)]
-# (hidden, tokens, iterations) on several devices; PyTorch is measured for all but the last.
-SEVERAL_SIZES = [(4096, 1, 2000), (4096, 128, 2000), (4096, 2048, 400), (8192, 2048, 100), (16384, 16384, 10)]
+# (hidden, tokens, iterations) on several devices
+SEVERAL_SIZES = [(1024, 128, 4000), (4096, 1, 2000), (4096, 128, 2000), (4096, 2048, 400), (8192, 2048, 100), (8192, 16384, 20)]
+LARGE_SIZE = (16384, 16384, 10)  # on four or more
 LOOP_SIZES = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048)]
 # The operands decide how much power a product takes, and so its clock: everybody gets the same ones.
 INPUTS = sum((["--input", f"{name}=normal({seed}, 0, {deviation})"] for seed, (name, deviation) in
               enumerate([("x", 1), ("w1", 0.02), ("b1", 1), ("w2", 0.02), ("b2", 1)], 1)), [])
-if "--all-reduce" in sys.argv:
-    SEVERAL_SIZES = []
 # (bytes, iterations) of an all_reduce
 REDUCED = [(1 << 10, 2000), (1 << 20, 2000), (1 << 24, 500), (1 << 30, 200)]
 
 
 STARTED = time.monotonic()
 SECONDS = float(os.environ.get("GPU_BENCH_SECONDS", "110"))
+
+
+def several_sizes(ranks):
+    if "--all-reduce" in sys.argv:
+        return []
+    return SEVERAL_SIZES + ([LARGE_SIZE] if ranks >= 4 else [])
 
 
 def is_late(what):
@@ -179,7 +184,7 @@ def torch_on_several():
         if rank == 0:
             print(f"PyTorch, {ranks} devices, {what}: {hand:.1f} us, graph {replayed:.1f} us", flush=True)
 
-    for hidden, tokens, _ in SEVERAL_SIZES[:-1]:
+    for hidden, tokens, iterations in several_sizes(ranks):
         inner = 4 * hidden // ranks
         x = torch.randn(tokens, hidden, **make)
         w1, w2 = torch.randn(inner, hidden, **make) * 0.02, torch.randn(hidden, inner, **make) * 0.02
@@ -190,7 +195,7 @@ def torch_on_several():
             torch.distributed.all_reduce(y)
             return y
 
-        measure(f"H={hidden} T={tokens}", forward, 2000 if tokens <= 128 else 100)
+        measure(f"H={hidden} T={tokens}", forward, iterations)
     for size_bytes, iterations in REDUCED:
         reduced = torch.zeros(size_bytes // 4, device="cuda")
         measure(f"all_reduce {size_bytes} B", lambda: torch.distributed.all_reduce(reduced), iterations)
@@ -208,7 +213,7 @@ def on_several(hostir):
         if is_late(f"{ranks} devices"):
             return
         subprocess.run(["torchrun", "--nproc-per-node", str(ranks), __file__, "--torch", *sys.argv[2:]], timeout=90)
-        programs = [(f"H={h} T={t}", program(h, t, n, ranks), n) for h, t, n in SEVERAL_SIZES]
+        programs = [(f"H={h} T={t}", program(h, t, n, ranks), n) for h, t, n in several_sizes(ranks)]
         programs += [(f"all_reduce {size} B", all_reduce_program(size, n, ranks), n) for size, n in REDUCED]
         for what, text, iterations in programs:
             if is_late(f"way b, {ranks} devices, {what}"):
