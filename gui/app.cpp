@@ -130,7 +130,7 @@ void App::restore_program() {
 void App::set_layout(std::string_view text) {
   auto parsed = PanelTree::parse(text);
   if (!parsed) {
-    model_.add_message(Message::Kind::kWarning,
+    model_.notify(Message::Kind::kWarning,
                        "the saved layout could not be read; the default one is used");
     parsed = PanelTree::parse(builtin_layouts().front().text);
   }
@@ -174,7 +174,7 @@ void App::open_now(const std::string& path) {
 void App::reload() {
   const Document& document = model_.document();
   if (document.changed() && document.path() == model_.last_request().path)
-    model_.add_message(Message::Kind::kInfo,
+    model_.notify(Message::Kind::kInfo,
                        "the file is loaded again; what was typed stays in the panel Edit, unsaved");
   reopen(model_.last_request().path);
 }

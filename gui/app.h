@@ -140,7 +140,11 @@ class App {
   void draw_file_dialog();
   /// Draws the dialog's file list; true if a file was double-clicked.
   bool draw_files();
+  /// True if the dialog lists files with this extension.
+  bool lists(const std::string& extension) const;
   void choose_file(const std::string& path);
+  /// Asks before it replaces a file.
+  void export_to(const std::string& path);
   void handle_keys();
   /// The menu of a right click on something that has no menu of its own.
   void draw_copy_menu();
@@ -176,6 +180,8 @@ class App {
   void save_document();
   void saved_document();
   void save_as(const std::string& path);
+  /// Asks whether `write` may replace a file that exists.
+  void ask_to_replace(const std::string& path, std::function<void()> write);
   /// Keeps the edited text although the file on disk is newer.
   void keep_document();
   /// Calls `then` at once if no text would be lost, otherwise after the user confirms. `to_do`

@@ -112,7 +112,7 @@ void App::add_session_actions() {
                 "Shift+F9", "A breakpoint on data: `watch %y[0, 1]`.",
                 [this] {
                   if (model_.selection.value.empty()) {
-                    model_.add_message(Message::Kind::kWarning,
+                    model_.notify(Message::Kind::kWarning,
                                        "select a tensor or an element first: click it in Layout, "
                                        "Values or the program");
                     return;

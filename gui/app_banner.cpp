@@ -155,9 +155,13 @@ void App::show_fault() {
 }
 
 std::optional<Banner> App::next_banner() {
-  std::vector<std::optional<Banner>> all = {
-      opening_banner(), travel_banner(), newer_file_banner(),     unsaved_banner(),
-      file_banner(),    stop_banner(),   from_log_banner(model_), read_only_banner(model_)};
+  // Text that was kept of another file can wait.
+  const bool of_this_file = unsaved_offered() != nullptr;
+  std::vector<std::optional<Banner>> all = {opening_banner(), travel_banner(), newer_file_banner()};
+  if (of_this_file) all.push_back(unsaved_banner());
+  all.insert(all.end(),
+             {file_banner(), stop_banner(), from_log_banner(model_), read_only_banner(model_)});
+  if (!of_this_file) all.push_back(unsaved_banner());
   if (model_.snapshot() && !model_.open_warning().empty())
     all.push_back(Banner{StateKind::kWaiting, model_.open_warning(), {}});
   // Forget dismissals of banners that are gone, so that they show again if they recur.

@@ -141,7 +141,7 @@ void App::export_tensor(const std::string& extension) {
 }
 
 void App::export_log() {
-  export_ = ExportWish{"run.db", {}};
+  export_ = ExportWish{"run.db", {}, /*replaces=*/false};
   export_->write = [this](const std::string& path) -> std::optional<Expected<void>> {
     model_.worker().ask_log("export", [this, path](const interp::LogView& log, std::stop_token) {
       auto result = std::make_shared<Expected<void>>(log.save(path));
@@ -175,6 +175,17 @@ std::optional<App::PictureWish> App::take_picture_wish() {
   return std::exchange(picture_, std::nullopt);
 }
 
+void App::export_to(const std::string& path) {
+  if (!export_) return;
+  const ExportWish wish = *std::exchange(export_, std::nullopt);
+  const auto write = [this, wish, path] {
+    const auto result = wish.write(path);
+    if (result) wrote(path, *result);
+  };
+  if (!wish.replaces || !std::filesystem::exists(path)) return write();
+  ask_to_replace(path, write);
+}
+
 void App::take_export_wish() {
   if (!model_.export_wish) return;
   export_ = std::exchange(model_.export_wish, std::nullopt);
@@ -183,9 +194,9 @@ void App::take_export_wish() {
 
 void App::wrote(const std::string& path, const Expected<void>& result) {
   if (result)
-    model_.add_message(Message::Kind::kGood, "wrote " + path);
+    model_.notify(Message::Kind::kGood, "wrote " + path);
   else
-    model_.add_message(Message::Kind::kError,
+    model_.notify(Message::Kind::kError,
                        "could not write " + path + ": " + result.error().message());
 }
 

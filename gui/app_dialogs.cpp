@@ -126,12 +126,24 @@ void App::choose_file(const std::string& path) {
     case FileDialog::kSaveAs:
       return save_as(path);
     case FileDialog::kExport:
-      if (export_) {
-        const auto result = std::exchange(export_, std::nullopt)->write(path);
-        if (result) wrote(path, *result);
-      }
-      return;
+      return export_to(path);
   }
+}
+
+bool App::lists(const std::string& extension) const {
+  switch (file_dialog_) {
+    case FileDialog::kNone:
+      return false;
+    case FileDialog::kOpen:
+      return extension == ".hir" || extension == ".db";
+    case FileDialog::kCompare:
+      return extension == ".db";
+    case FileDialog::kSaveAs:
+      return extension == ".hir";
+    case FileDialog::kExport:
+      return export_ && extension == std::filesystem::path(export_->name).extension();
+  }
+  return false;
 }
 
 bool App::draw_files() {
@@ -145,12 +157,10 @@ bool App::draw_files() {
   std::vector<fs::directory_entry> entries;
   for (const auto& entry :
        fs::directory_iterator(folder_, fs::directory_options::skip_permission_denied, error)) {
-    const std::string extension = entry.path().extension().string();
+    if (entry.path().filename().string().starts_with('.')) continue;  // hidden
     std::error_code ignored;
-    const bool program = extension == ".hir" && file_dialog_ != FileDialog::kCompare;
-    const bool log = extension == ".db" && file_dialog_ != FileDialog::kSaveAs &&
-                     file_dialog_ != FileDialog::kExport;
-    if (entry.is_directory(ignored) || program || log) entries.push_back(entry);
+    if (entry.is_directory(ignored) || lists(entry.path().extension().string()))
+      entries.push_back(entry);
   }
   std::sort(entries.begin(), entries.end());
   for (const auto& entry : entries) {
@@ -219,7 +229,9 @@ void App::draw_file_dialog() {
   }
   ImGui::End();
   if (!open) file_dialog_ = FileDialog::kNone;
-  if (go && open && !path_text_.empty()) choose_file(path_text_);
+  // A name without a folder is in the folder that the dialog shows.
+  if (go && open && !path_text_.empty())
+    choose_file((std::filesystem::path(folder_) / path_text_).string());
 }
 
 }  // namespace hostir::gui

@@ -110,7 +110,7 @@ void App::follow_document() {
 void App::save_document() {
   Document& document = model_.document();
   const auto saved = document.save();
-  if (!saved) return model_.add_message(Message::Kind::kError, saved.error().message());
+  if (!saved) return model_.notify(Message::Kind::kError, saved.error().message());
   if (*saved == Document::Saved::kWritten) return saved_document();
   const std::string name = short_name(document.path());
   Question question{name + " is newer on the disk",
@@ -123,7 +123,7 @@ void App::save_document() {
   question.answers.push_back({"overwrite", "Replace the file", [this] {
                                 const auto written = model_.document().overwrite();
                                 if (written) return saved_document();
-                                model_.add_message(Message::Kind::kError,
+                                model_.notify(Message::Kind::kError,
                                                    written.error().message());
                               }});
   question.answers.push_back(
@@ -136,7 +136,7 @@ void App::save_document() {
 
 void App::saved_document() {
   const Document& document = model_.document();
-  model_.add_message(Message::Kind::kGood, "saved " + document.path());
+  model_.notify(Message::Kind::kGood, "saved " + document.path());
   if (document.path() == model_.path()) file_watch_.start(document.path(), document.base());
   keep_unsaved();
 }
@@ -153,16 +153,20 @@ void App::save_as(const std::string& path) {
   const auto write = [this, path] {
     Document& document = model_.document();
     const auto written = io::write_file(path, document.text());
-    if (!written) return model_.add_message(Message::Kind::kError, written.error().message());
-    model_.add_message(Message::Kind::kGood, "saved " + path);
+    if (!written) return model_.notify(Message::Kind::kError, written.error().message());
+    model_.notify(Message::Kind::kGood, "saved " + path);
     document.give_up();  // the original file keeps its contents
     keep_unsaved();
     reopen(path);
   };
   if (!std::filesystem::exists(path)) return write();
+  ask_to_replace(path, write);
+}
+
+void App::ask_to_replace(const std::string& path, std::function<void()> write) {
   questions_.ask({short_name(path) + " is there already",
-                  path + " is there already. Saving replaces what it holds.",
-                  {{"overwrite", "Replace the file", write}, {"cancel", "Cancel", {}}}});
+                  path + " is there already. Writing it replaces what it holds.",
+                  {{"overwrite", "Replace the file", std::move(write)}, {"cancel", "Cancel", {}}}});
 }
 
 void App::leave_document(const std::string& to_do, std::function<void()> then) {
@@ -184,7 +188,7 @@ void App::leave_document(const std::string& to_do, std::function<void()> then) {
   };
   const auto save = [this, go_on] {
     const auto written = model_.document().overwrite();
-    if (!written) return model_.add_message(Message::Kind::kError, written.error().message());
+    if (!written) return model_.notify(Message::Kind::kError, written.error().message());
     saved_document();
     go_on();
   };
@@ -228,7 +232,7 @@ void App::keep_unsaved() {
     return;
   const auto kept = unsaved_.keep(absolute_path(document.path()), document.base(), document.text());
   if (!kept && !unsaved_failed_)
-    model_.add_message(
+    model_.notify(
         Message::Kind::kWarning,
         "the unsaved text cannot be kept for the next start: " + kept.error().message());
   unsaved_failed_ = !kept;
@@ -251,7 +255,7 @@ void App::keep_settings() {
   }
   const bool written = save_settings(options_.settings_file, settings_);
   if (!written && !settings_failed_)
-    model_.add_message(Message::Kind::kWarning,
+    model_.notify(Message::Kind::kWarning,
                        "the settings cannot be written: " + options_.settings_file);
   settings_failed_ = !written;
   written_settings_ = std::move(text);

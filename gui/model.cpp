@@ -35,6 +35,16 @@ void Model::add_message(Message::Kind kind, std::string text) {
   messages_.push_back({kind, std::move(text), now_s_, std::nullopt});
 }
 
+void Model::notify(Message::Kind kind, std::string text) {
+  add_message(kind, std::move(text));
+  notice_ = messages_.back();
+}
+
+const Message* Model::notice() const {
+  constexpr double kShownS = 12;
+  return notice_ && now_s_ - notice_->time_s < kShownS ? &*notice_ : nullptr;
+}
+
 bool Model::update(double now_s) {
   now_s_ = now_s;
   was_hovered = hovered;
@@ -65,10 +75,11 @@ bool Model::update(double now_s) {
 
 void Model::take(Opened& result) {
   ++generation_;
+  if (result.ok && path_ != result.request.path) notice_.reset();
   if (result.cancelled) {
     after_open_.clear();
     last_request_ = opened_request_;
-    add_message(Message::Kind::kWarning, "opening " + result.request.path + " was cancelled");
+    notify(Message::Kind::kWarning, "opening " + result.request.path + " was cancelled");
     return;
   }
   if (!result.ok) {
@@ -142,6 +153,7 @@ void Model::go_to_outcome() {
 }
 
 void Model::take(Executed& result) {
+  notice_.reset();
   command_error_ = result.ok ? "" : result.error;
   if (!result.ok) {
     add_message(Message::Kind::kError, result.text + ": " + result.error);

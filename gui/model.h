@@ -84,6 +84,7 @@ struct ExportWish {
   std::string name;  // proposed
   /// nullopt: the result is reported later (App::wrote).
   std::function<std::optional<Expected<void>>(const std::string& path)> write;
+  bool replaces = true;  // false: `write` itself refuses a file that exists
 };
 
 class Model {
@@ -115,6 +116,12 @@ class Model {
   void run_command(const std::string& text);
   /// Why the last command failed; empty if it succeeded.
   const std::string& command_error() const { return command_error_; }
+
+  /// Adds a message that the status bar shows, too: for some seconds, or until the next command or
+  /// file.
+  void notify(Message::Kind kind, std::string text);
+  /// Null if there is none.
+  const Message* notice() const;
 
   /// Compares the open run with another one.
   Comparison& comparison() { return comparison_; }
@@ -203,6 +210,7 @@ class Model {
   interp::OpenRequest opened_request_;  // for what is open now
   std::vector<std::string> after_open_;
   std::string command_error_;
+  std::optional<Message> notice_;
   Readings readings_;
   TensorIndex tensors_;
   std::vector<Message> messages_;

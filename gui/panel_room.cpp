@@ -47,6 +47,7 @@ bool is_idle(const Frame& frame, const PanelNode& node, const Panel& panel) {
 
 void forget_rooms(PanelNode& node) {
   node.busy.clear();
+  node.hold.reset();
   node.most = node.stays = 0;
   node.most_is_all = false;
   if (node.first) forget_rooms(*node.first);
@@ -127,8 +128,16 @@ float PanelTree::least_beside_error(Frame& frame, const Panels& panels, PanelNod
 
 float PanelTree::first_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
                               float whole) {
-  const float share = usual_height(frame, panels, node, width, whole);
+  float share = usual_height(frame, panels, node, width, whole);
   if (node.kept) return share;
+  if (node.hold) {
+    const int idle = count_idle(frame, panels, node);
+    if (node.hold->whole != whole || node.hold->idle.value_or(idle) != idle)
+      node.hold.reset();
+    else
+      node.hold->idle = idle;
+  }
+  if (node.hold) share = node.hold->first;
   const float a = pressing(frame, panels, *node.first, width);
   const float b = pressing(frame, panels, *node.second, width);
   if (a > 0 && b > 0) return a + b > whole ? whole * a / (a + b) : std::clamp(share, a, whole - b);
@@ -146,6 +155,21 @@ float PanelTree::first_height(Frame& frame, const Panels& panels, PanelNode& nod
   const float second = least(frame, panels, *node.second, width, /*few_lines_do=*/false);
   if (first + second > whole) return whole * first / (first + second);
   return std::clamp(share, first, whole - second);
+}
+
+bool PanelTree::hold_tabs(PanelNode& node, const PanelNode& leaf) {
+  if (node.kind == PanelNode::Kind::kLeaf) return &node == &leaf;
+  if (hold_tabs(*node.first, leaf)) return true;
+  if (!hold_tabs(*node.second, leaf)) return false;
+  if (node.kind == PanelNode::Kind::kRows) node.hold = node.drawn;
+  return true;
+}
+
+int PanelTree::count_idle(const Frame& frame, const Panels& panels, const PanelNode& node) {
+  if (node.kind != PanelNode::Kind::kLeaf)
+    return count_idle(frame, panels, *node.first) + count_idle(frame, panels, *node.second);
+  const Panel* panel = find_panel(panels, node.active);
+  return panel && is_idle(frame, node, *panel) ? 1 : 0;
 }
 
 // True if all panels below the node are idle.

@@ -200,6 +200,7 @@ void PanelTree::draw_node(Frame& frame, const std::vector<std::unique_ptr<Panel>
   const float least = std::min(frame.ui.px(60), whole / 2);
   const float share =
       columns ? whole * node.ratio : first_height(frame, panels, node, size.x, whole);
+  if (!columns) node.drawn = {share, whole, std::nullopt};
   const float smallest = columns ? least : std::min(least, ImGui::GetFrameHeightWithSpacing());
   float a = std::clamp(share, smallest, std::max(smallest, whole - smallest));
   float b = whole - a;
@@ -274,7 +275,14 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
         ImGui::EndDragDropSource();
       }
       if (!open) continue;
-      if (!forward) node.active = id;
+      if (!forward && node.active != id) {
+        // An idle panel is one line: its bar moves when the leaf opens.
+        const Panel* before = find_panel(panels, node.active);
+        const bool opens =
+            before && is_idle(frame, node, *before) && !is_idle(frame, node, *found);
+        node.active = id;
+        if (!opens) hold_tabs(*root_, node);
+      }
       if (is_idle(frame, node, *found) && !maximised_) {
         idle = found;
         if (ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows)) focused_ = id;

@@ -33,6 +33,16 @@ struct PanelNode {
   float most = 0;
   bool most_is_all = false;
   float stays = 0;                // rows: height given to the first child above idle panels
+  // Rows, after the user chose a tab in the second child: the first child keeps its height, so that
+  // the tab bar stays under the mouse. This ends when the height of both together changes, or when
+  // an idle panel gets its first contents.
+  struct Hold {
+    float first = 0;
+    float whole = 0;
+    std::optional<int> idle;  // idle panels; nullopt before the next frame counts them
+  };
+  std::optional<Hold> hold;
+  Hold drawn;  // rows: heights in the last frame
   std::vector<std::string> busy;  // panels that have had something to show
 };
 /// nullptr if the text is not a layout.
@@ -76,11 +86,14 @@ class PanelTree {
                                   float whole);
   /// Height that the node needs to show errors (Room::least); 0 if there are none.
   static float pressing(Frame& frame, const Panels& panels, PanelNode& node, float width);
+  static int count_idle(const Frame& frame, const Panels& panels, const PanelNode& node);
   static bool only_idle(const Frame& frame, const Panels& panels, const PanelNode& node);
   static float usual_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
                             float whole);
   static float first_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
                             float whole);
+  /// Keeps the tab bar of the leaf where it is; returns false if the leaf is not below the node.
+  static bool hold_tabs(PanelNode& node, const PanelNode& leaf);
   /// Draws the sentence of an idle panel at the end of its tabs.
   static void draw_idle(Frame& frame, PanelNode& node, const Panel& panel, ImVec2 at);
   void draw_node(Frame& frame, const std::vector<std::unique_ptr<Panel>>& panels, PanelNode& node,

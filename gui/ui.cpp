@@ -191,9 +191,17 @@ bool Ui::rank_chip(int32_t rank, bool strong, const std::string& name) {
 }
 
 void Ui::state_word(StateKind state, std::string_view word) const {
-  const std::string text = std::string(glyph(state)) + " " + std::string(word);
+  const size_t end = std::min(word.find('\n'), word.size());
+  const std::string text = std::string(glyph(state)) + " " + std::string(word.substr(0, end));
   ImGui::PushStyleColor(ImGuiCol_Text, pal().state(state));
+  ImGui::BeginGroup();
   ImGui::TextUnformatted(text.c_str());
+  if (end < word.size()) {
+    ImGui::PushFont(fonts.mono);
+    ImGui::TextUnformatted(word.data() + end + 1, word.data() + word.size());
+    ImGui::PopFont();
+  }
+  ImGui::EndGroup();
   ImGui::PopStyleColor();
   copyable(word);
 }

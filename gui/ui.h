@@ -74,7 +74,8 @@ class Ui {
   void empty_hint(std::string_view text);
   /// A coloured chip such as `r3`; true when clicked.
   bool rank_chip(int32_t rank, bool strong, const std::string& name);
-  /// A word in a state's colour, with its glyph.
+  /// A word or a sentence in a state's colour, with its glyph. Further lines, such as a quoted
+  /// text with a caret below, are drawn in the fixed-width font.
   void state_word(StateKind state, std::string_view word) const;
   /// Draws text at a position in a draw list, clipped to a width, but never inside a number.
   void draw_text(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text, float max_width,

@@ -17,14 +17,17 @@ std::string boot_id() {
   return id;
 }
 
-/// Field 22 of /proc/PID/stat. The name in field 2 may contain any character, so search for its
-/// end, the last ')' in the line.
+/// Field 22 of /proc/PID/stat; empty if the process has ended, also if its parent has not waited for
+/// it yet (a zombie; in a container it may stay one). The name in field 2 may contain any character,
+/// so search for its end, the last ')' in the line.
 std::string start_time(long long pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   const std::string stat((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   size_t at = stat.rfind(')');
   if (at == std::string::npos) return {};
   ++at;
+  const size_t state = stat.find_first_not_of(' ', at);
+  if (state != std::string::npos && (stat[state] == 'Z' || stat[state] == 'X')) return {};
   for (int field = 3; field <= 22; ++field) {
     const size_t begin = stat.find_first_not_of(' ', at);
     if (begin == std::string::npos) return {};

@@ -35,6 +35,7 @@ class MessagesPanel : public Panel {
     draw_levels(frame);
     ImGui::BeginChild("list", ImVec2(0, 0), false, ImGuiWindowFlags_HorizontalScrollbar);
     ImGui::PushFont(frame.ui.fonts.mono);
+    const float right = ImGui::GetWindowContentRegionMax().x + ImGui::GetScrollX();
     for (size_t i = 0; i < messages.size(); ++i) {
       const Message& m = messages[i];
       if (!shown_[static_cast<size_t>(m.kind)]) continue;
@@ -43,7 +44,12 @@ class MessagesPanel : public Panel {
         continue;
       }
       ImGui::PushStyleColor(ImGuiCol_Text, colour(frame.ui.pal(), m.kind));
+      // A sentence wraps; the lines of a table do not.
+      const bool wraps = m.text.find('\n') == m.text.npos;
+      if (wraps) ImGui::PushTextWrapPos(right);
       frame.ui.text(m.text);
+      frame.ui.tag(fmt::format("messages/{}", i), m.text);
+      if (wraps) ImGui::PopTextWrapPos();
       ImGui::PopStyleColor();
     }
     frame.ui.tag("messages/last", messages.back().text);
@@ -94,7 +100,8 @@ class MessagesPanel : public Panel {
     constexpr const char* kNames[] = {"answers", "good news", "warnings", "errors", "log lines"};
     size_t hidden = 0;
     for (size_t i = 0; i < shown_.size(); ++i) {
-      if (i > 0) ImGui::SameLine();
+      const float box = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x;
+      if (i > 0) Ui::flow(box + ImGui::CalcTextSize(kNames[i]).x);
       ImGui::Checkbox(kNames[i], &shown_[i]);
       frame.ui.tag(std::string("messages/level/") + kNames[i], shown_[i] ? "on" : "off");
     }

@@ -31,16 +31,16 @@ constexpr SavedQuery kSaved[] = {
     {"Collectives", "select * from collectives"},
     {"Exposed communication", "select * from exposed_communication"},
     {"Slowest waits",
-     "select w.event, w.rank, i.address, i.text, w.waited_ns, w.reason, w.waited_for_event "
+     "select w.event, w.rank, i.address, i.text, w.waited_ns, w.reason, w.waited_for_event\n"
      "from slowest_waits w join instruction i on i.id = w.instruction limit 50"},
     {"Peak memory", "select * from peak_memory"},
     {"Timeline", "select * from v_timeline limit 1000"},
     {"Time per instruction",
-     "select i.address, i.text, t.track, sum(t.times) as times, sum(t.total_ns) / 1e3 as us, "
-     "min(t.least_ns) as least_ns, max(t.most_ns) as most_ns from instruction_times t "
+     "select i.address, i.text, t.track, sum(t.times) as times, sum(t.total_ns) / 1e3 as us,\n"
+     "  min(t.least_ns) as least_ns, max(t.most_ns) as most_ns from instruction_times t\n"
      "join instruction i on i.id = t.instruction group by 1, 3 order by us desc"},
     {"Largest skew of a collective",
-     "select event, communicator, sequence, kind, skew_ns, bytes from collectives "
+     "select event, communicator, sequence, kind, skew_ns, bytes from collectives\n"
      "order by skew_ns desc limit 50"},
     {"Tables", "select name, sql from sqlite_master order by name"},
 };
@@ -59,7 +59,7 @@ class SqlPanel : public Panel {
 
   // The question, the line above the answer, and a few rows.
   Room room(const Frame& frame) const override {
-    constexpr float kRows = 5;
+    constexpr float kRows = 4;
     Room room;
     room.fewest = 2 * ImGui::GetFrameHeightWithSpacing() + field_height(frame) +
                   kRows * ImGui::GetTextLineHeightWithSpacing();
@@ -144,6 +144,7 @@ class SqlPanel : public Panel {
     if (!fetch_.error().empty()) {
       ImGui::PushTextWrapPos(0);
       std::string error = fetch_.error();
+      schema_.read(frame);
       if (const std::string meant = schema_.suggestion(error); !meant.empty())
         error += "\n" + meant;
       frame.ui.state_word(StateKind::kMismatch, error);
@@ -269,11 +270,16 @@ class SqlPanel : public Panel {
     constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
                                        ImGuiTableFlags_ScrollX | ImGuiTableFlags_SizingFixedFit |
                                        ImGuiTableFlags_Resizable | ImGuiTableFlags_BordersInnerV;
-    if (!ImGui::BeginTable("result", columns, kFlags)) return;
+    const float space = ImGui::GetContentRegionAvail().x;
+    if (space != fitted_space_ || asked_.run != fitted_run_ || &table != fitted_)
+      fit_columns(table, static_cast<size_t>(columns), space);
+    // A table keeps the widths that it was first drawn with.
+    if (!ImGui::BeginTable(fmt::format("result{}", fitted_id_).c_str(), columns, kFlags)) return;
     ImGui::TableSetupScrollFreeze(0, 1);
     int event_column = -1;
     for (int c = 0; c < columns; ++c) {
-      ImGui::TableSetupColumn(table.columns[static_cast<size_t>(c)].c_str());
+      ImGui::TableSetupColumn(table.columns[static_cast<size_t>(c)].c_str(),
+                              ImGuiTableColumnFlags_WidthFixed, widths_[static_cast<size_t>(c)]);
       if (table.columns[static_cast<size_t>(c)] == "event") event_column = c;
     }
     ImGui::TableHeadersRow();
@@ -305,6 +311,48 @@ class SqlPanel : public Panel {
     ImGui::EndTable();
   }
 
+  // Every column gets the width of its first rows. If that is too much for the panel, the widest
+  // columns of texts give way, so that the numbers are in view.
+  void fit_columns(const interp::LogTable& table, size_t columns, float space) {
+    constexpr size_t kRows = 200;
+    constexpr size_t kLetters = 300;
+    fitted_ = &table;
+    fitted_run_ = asked_.run;
+    fitted_space_ = space;
+    ++fitted_id_;
+    const float between = 2 * ImGui::GetStyle().CellPadding.x + 1;
+    widths_.assign(columns, 0);
+    std::vector<bool> texts(columns, false);
+    float sum = ImGui::GetStyle().ScrollbarSize;
+    for (size_t c = 0; c < columns; ++c) {
+      widths_[c] = ImGui::CalcTextSize(table.columns[c].c_str()).x;
+      for (size_t i = 0; i < std::min(kRows, table.rows.size()); ++i) {
+        const std::string text = std::visit(CellText{}, table.rows[i][c]).substr(0, kLetters);
+        widths_[c] = std::max(widths_[c], ImGui::CalcTextSize(text.c_str()).x);
+        texts[c] = texts[c] || std::holds_alternative<std::string>(table.rows[i][c]);
+      }
+      sum += widths_[c] + between;
+    }
+    const float least = ImGui::CalcTextSize("0").x * 14;
+    while (sum > space) {
+      size_t widest = columns;
+      float next = least;  // the next narrower width: so far the widest shrinks at once
+      for (size_t c = 0; c < columns; ++c) {
+        if (!texts[c] || widths_[c] <= least) continue;
+        if (widest == columns || widths_[c] > widths_[widest]) {
+          if (widest < columns) next = std::max(next, widths_[widest]);
+          widest = c;
+        } else if (widths_[c] < widths_[widest]) {
+          next = std::max(next, widths_[c]);
+        }
+      }
+      if (widest == columns) break;
+      const float step = std::min(sum - space, std::max(1.0f, widths_[widest] - next));
+      widths_[widest] -= step;
+      sum -= step;
+    }
+  }
+
   void draw_bar(const Frame& frame, size_t column, const interp::LogCell& cell) const {
     if (column >= largest_.size() || largest_[column] <= 0) return;
     const auto share = static_cast<float>(number_of(cell) / largest_[column]);
@@ -317,6 +365,11 @@ class SqlPanel : public Panel {
 
   SqlSchema schema_;
   bool bars_ = false;
+  std::vector<float> widths_;  // of the columns, see `fit_columns`
+  const interp::LogTable* fitted_ = nullptr;
+  uint64_t fitted_run_ = 0;
+  float fitted_space_ = 0;
+  int fitted_id_ = 0;
   std::vector<double> largest_;  // by column; -1: not all values are numbers
   const interp::LogTable* measured_ = nullptr;
   uint64_t measured_run_ = 0;

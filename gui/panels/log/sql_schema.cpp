@@ -40,16 +40,20 @@ Expected<std::vector<SqlTable>> read_schema(const interp::LogView& log,
 
 }  // namespace
 
-std::string SqlSchema::draw(Frame& frame, std::string& text) {
+bool SqlSchema::read(Frame& frame) {
   const std::vector<SqlTable>* tables = fetch_.get(
       frame.model, frame.model.last_opened(),
       [](const interp::LogView& log, std::stop_token stop) { return read_schema(log, stop); });
-  if (!tables) {
+  // kept for suggestions; the schema does not change
+  if (tables && tables_.size() != tables->size()) tables_ = *tables;
+  return tables != nullptr;
+}
+
+std::string SqlSchema::draw(Frame& frame, std::string& text) {
+  if (!read(frame)) {
     frame.ui.text_dim(fetch_.error());
     return {};
   }
-  // kept for suggestions; the schema does not change
-  if (tables_.size() != tables->size()) tables_ = *tables;
   std::string chosen;
   frame.ui.text_dim("views, then tables");
   for (const SqlTable& table : tables_) {

@@ -17,6 +17,8 @@ struct SqlTable {
 
 class SqlSchema {
  public:
+  /// Asks the log for its tables; false until they are known.
+  bool read(Frame& frame);
   /// Draws the list at the cursor. Returns a query if a table was clicked, else an empty string; a
   /// click on a column appends its name to `text`.
   std::string draw(Frame& frame, std::string& text);

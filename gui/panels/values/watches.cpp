@@ -66,7 +66,9 @@ class WatchesPanel : public Panel {
  private:
   void add(Frame& frame) {
     if (text_.empty()) return;
-    const std::string text = text_.starts_with('%') ? text_ : "%" + text_;
+    const bool no_percent = text_.find('%') == std::string::npos;  // `y.max` means `%y.max`
+    const bool adds_it = no_percent && interp::parse_watch("%" + text_);
+    const std::string text = adds_it ? "%" + text_ : text_;
     const auto parsed = interp::parse_watch(text);
     problem_ = parsed ? "" : parsed.error().message();
     if (!parsed) return;

@@ -44,12 +44,18 @@ class RanksPanel : public Panel {
     constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit |
                                        ImGuiTableFlags_ScrollY | ImGuiTableFlags_ScrollX |
                                        ImGuiTableFlags_BordersInnerV;
+    forget_widths(frame);
     choose_facts(frame, shot);
+    const float state = state_width();
     if (!ImGui::BeginTable("ranks", kPlaces + static_cast<int>(shown_.size()), kFlags)) return;
     ImGui::TableSetupScrollFreeze(1, 1);
-    for (const char* column : {"rank", "\u2744", "state", "at", "waits for"})
-      ImGui::TableSetupColumn(column);
-    for (const size_t fact : shown_) ImGui::TableSetupColumn(kFacts[fact]);
+    constexpr std::array<const char*, kPlaces> kNames = {"rank", "\u2744", "state", "at",
+                                                         "waits for"};
+    for (size_t i = 0; i < kNames.size(); ++i)
+      ImGui::TableSetupColumn(kNames[i], ImGuiTableColumnFlags_WidthFixed,
+                              i == kState ? state : widths_[i]);
+    for (const size_t fact : shown_)
+      ImGui::TableSetupColumn(kFacts[fact], ImGuiTableColumnFlags_WidthFixed, fact_widths_[fact]);
     ImGui::TableHeadersRow();
     // Low check boxes, so that many ranks fit.
     const ImVec2 padding = ImGui::GetStyle().FramePadding;
@@ -63,20 +69,14 @@ class RanksPanel : public Panel {
         draw_row(frame, shot, rows[static_cast<size_t>(i)]);
     }
     ImGui::PopStyleVar();
-    // Of their contents: in a narrow panel the columns themselves are squeezed by the others. A
-    // table with another number of columns begins anew, and knows its contents a frame later.
-    const ImGuiTable* table = ImGui::GetCurrentTable();
-    if (std::exchange(measured_columns_, table->ColumnsCount) == table->ColumnsCount) {
-      const float padding_width = 2 * ImGui::GetStyle().CellPadding.x + 1;
-      places_width_ = 0;
-      for (int i = 0; i < kPlaces; ++i)
-        places_width_ += table->Columns[i].WidthAuto + padding_width;
-    }
+    measure_places();
     ImGui::EndTable();
   }
 
  private:
   static constexpr int kPlaces = 5;  // columns that are always there
+  static constexpr size_t kState = 2;
+  static constexpr size_t kAt = 3;
   static constexpr std::array<const char*, 4> kFacts = {"steps", "in flight", "clock",
                                                         "memory / peak"};
   using Facts = std::array<std::string, kFacts.size()>;
@@ -89,14 +89,58 @@ class RanksPanel : public Panel {
             fmt::format("{} / {}", bytes_text(m.live_bytes), bytes_text(m.peak_bytes))};
   }
 
+  // Columns keep the width of their widest contents since the file was opened, so that none moves,
+  // comes or goes while the user steps back and forth.
+  void forget_widths(const Frame& frame) {
+    const std::pair key(frame.model.last_opened(), ImGui::GetFontSize());
+    if (std::exchange(widths_of_, key) == key) return;
+    widths_.fill(0);
+    fact_widths_.fill(0);
+    constexpr size_t kMost = 4000;
+    const auto& all = frame.model.snapshot()->program->instructions;
+    ImGui::PushFont(frame.ui.fonts.mono);
+    for (const auto& i : std::span(all).first(std::min(kMost, all.size())))
+      widths_[kAt] =
+          std::max(widths_[kAt], ImGui::CalcTextSize(at_text(i.address, i.mnemonic).c_str()).x);
+    ImGui::PopFont();
+  }
+
+  // Most lines are in the same function, so show only the number and the op.
+  static std::string at_text(const std::string& address, std::string_view op) {
+    const size_t number = address.rfind('#');
+    return address.substr(number == std::string::npos ? 0 : number) + " " + std::string(op);
+  }
+
+  // A long state ends with an ellipsis rather than push the place and the waits out of the panel.
+  float state_width() const {
+    const float padding = 2 * ImGui::GetStyle().CellPadding.x + 1;
+    float left = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ScrollbarSize;
+    for (size_t i = 0; i < widths_.size(); ++i) left -= padding + (i == kState ? 0 : widths_[i]);
+    for (const size_t fact : shown_) left -= fact_widths_[fact] + padding;
+    const float least = std::min(widths_[kState], ImGui::GetFontSize() * 6);
+    return std::clamp(left, least, std::max(least, widths_[kState]));
+  }
+
+  void measure_places() {
+    ImGuiTable* table = ImGui::GetCurrentTable();
+    if (table->IsInsideRow) ImGui::TableEndRow(table);
+    for (size_t i = 0; i < widths_.size(); ++i) {
+      const ImGuiTableColumn& column = table->Columns[static_cast<int>(i)];
+      const float right = std::max({column.ContentMaxXFrozen, column.ContentMaxXUnfrozen,
+                                    column.ContentMaxXHeadersIdeal});
+      widths_[i] = std::max(widths_[i], right - column.WorkMinX);
+    }
+  }
+
   // The facts whose columns fit beside the places, in order. A narrow panel drops memory first,
   // which has its own panel, and the clock last; a rank's tooltip shows all of them.
   void choose_facts(const Frame& frame, const interp::Snapshot& shot) {
     constexpr std::array<size_t, kFacts.size()> kDropped = {3, 1, 0, 2};
     shown_.clear();
     if (!shot.no_stepping.empty() || shot.from_log) return;  // they are unknown
-    std::array<float, kFacts.size()> widths{};
-    for (size_t f = 0; f < widths.size(); ++f) widths[f] = ImGui::CalcTextSize(kFacts[f]).x;
+    std::array<float, kFacts.size()>& widths = fact_widths_;
+    for (size_t f = 0; f < widths.size(); ++f)
+      widths[f] = std::max(widths[f], ImGui::CalcTextSize(kFacts[f]).x);
     ImGui::PushFont(frame.ui.fonts.mono);
     const std::vector<Group>& rows = groups(frame);
     for (const Group& group : std::span(rows).first(std::min<size_t>(rows.size(), 64))) {
@@ -106,7 +150,8 @@ class RanksPanel : public Panel {
     }
     ImGui::PopFont();
     const float padding = 2 * ImGui::GetStyle().CellPadding.x + 1;
-    float left = ImGui::GetContentRegionAvail().x - places_width_ - padding;
+    float left = ImGui::GetContentRegionAvail().x - padding;
+    for (const float width : widths_) left -= width + padding;
     for (const float width : widths) left -= width + padding;
     shown_ = {0, 1, 2, 3};
     std::string dropped;
@@ -156,8 +201,13 @@ class RanksPanel : public Panel {
 
   void draw_state(Frame& frame, const interp::Snapshot& shot, const interp::RankSnapshot& r) const {
     const RankWord word = rank_word(shot, r.rank, mismatch_);
-    frame.ui.state_word(word.state, word.text);
+    const std::string text = std::string(glyph(word.state)) + " " + word.text;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 size(ImGui::CalcTextSize(text.c_str()).x, ImGui::GetTextLineHeight());
+    ImGui::Dummy(size);
     frame.ui.tag(fmt::format("ranks/{}/state", r.rank), word.text);
+    frame.ui.draw_elided(ImGui::GetWindowDrawList(), at, frame.ui.pal().state(word.state), text,
+                         ImGui::GetContentRegionAvail().x);
     if (r.waits && ImGui::IsItemHovered()) Ui::tooltip("%s", r.waits->sentence.c_str());
     if (word.state != StateKind::kFailed) return;
     if (ImGui::IsItemHovered()) Ui::tooltip("%s", shot.stop.sentence.c_str());
@@ -237,9 +287,7 @@ class RanksPanel : public Panel {
     draw_state(frame, shot, r);
     ImGui::TableNextColumn();
     const std::string at = r.address + " " + r.op;
-    // Most lines are in the same function, so show only the number and the op.
-    const size_t number = r.address.rfind('#');
-    frame.ui.text_mono(number == std::string::npos ? at : r.address.substr(number) + " " + r.op);
+    frame.ui.text_mono(at_text(r.address, r.op));
     frame.ui.tag(fmt::format("ranks/{}/at", r.rank), at);
     if (ImGui::IsItemHovered()) Ui::tooltip("%s\nclick: select it", at.c_str());
     if (ImGui::IsItemClicked()) frame.model.selection.code = r.code;
@@ -257,8 +305,9 @@ class RanksPanel : public Panel {
 
   const interp::LedgerRow* mismatch_ = nullptr;  // from this frame's snapshot
   std::vector<size_t> shown_;                    // of kFacts
-  float places_width_ = 0;                       // of the first columns
-  int measured_columns_ = 0;                     // of the table, in the last frame
+  std::array<float, kPlaces> widths_{};          // of the first columns
+  std::array<float, kFacts.size()> fact_widths_{};
+  std::pair<uint64_t, float> widths_of_{};  // the opened file and the font size of the widths
   mutable uint64_t generation_ = ~uint64_t{0};   // generation of the members below
   mutable std::vector<Group> groups_;
   mutable std::map<interp::Rank, Waits> waits_;  // of rows that have been in view

@@ -114,6 +114,38 @@ TEST(Export, ATensorAsNpyAndCsv) {
   }
 }
 
+// The result is in the status bar; a file that is there is replaced only if the user says so, and a
+// name without a folder is in the folder that the dialog shows.
+TEST(Export, AsksBeforeItReplacesAFileAndSaysWhatItWrote) {
+  const std::string folder = testing::TempDir() + "exports";
+  std::filesystem::create_directories(folder + "/inner");
+  const std::string path = folder + "/inner/y.csv";
+  std::ofstream(path) << "mine";
+  std::ofstream(folder + "/program.hir") << "mine";
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.press("F5"));
+  w.model().selection.value = "y";
+  const auto export_to = [&](const std::string& name) {
+    ASSERT_TRUE(w.perform("export.csv"));
+    ASSERT_TRUE(w.fill("open/path", name));
+    w->settle();
+  };
+  export_to(path);
+  ASSERT_TRUE(w.has("ask/overwrite"));
+  ASSERT_TRUE(w.click("ask/cancel"));
+  EXPECT_EQ(io::read_file(path).value_or(""), "mine");
+  export_to(path);
+  ASSERT_TRUE(w.click("ask/overwrite"));
+  w->settle();
+  EXPECT_NE(io::read_file(path).value_or(""), "mine");
+  EXPECT_TRUE(says(w.text("status"), "wrote " + path)) << w.text("status");
+  ASSERT_TRUE(w.press("F10"));
+  EXPECT_FALSE(says(w.text("status"), "wrote")) << w.text("status");
+  export_to(folder + "/not_there/y.csv");
+  EXPECT_TRUE(says(w.text("status"), "could not write")) << w.text("status");
+  std::filesystem::remove_all(folder);
+}
+
 // A copy of a live run's log opens like any other, and an existing file is left alone.
 TEST(Export, TheLogOfALiveRun) {
   const std::string path = testing::TempDir() + "exported.db";

@@ -2,6 +2,7 @@
 // without asking. Settings are written as soon as they change.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -357,6 +358,13 @@ TEST(Unsaved, KeptForLaterItIsOfferedAgainAndDiscardedItIsGone) {
     EXPECT_TRUE(says(w.text("banner"), "later.hir")) << w.text("banner");
   }
   {
+    Workbench w("tests/programs/deadlock.hir", 1600, 1000, settings);
+    ASSERT_TRUE(w.press("F5"));
+    EXPECT_TRUE(says(w.text("banner"), "deadlock")) << "the text of another file can wait";
+    ASSERT_TRUE(w.click("banner/dismiss"));
+    EXPECT_TRUE(says(w.text("banner"), "later.hir")) << w.text("banner");
+  }
+  {
     Workbench w("", 1600, 1000, settings);  // started without a file
     w->step();
     EXPECT_TRUE(says(w.text("banner"), "later.hir")) << w.text("banner");
@@ -445,6 +453,26 @@ TEST(KeptAtOnce, TwoWindowsKeepEachOthersPrograms) {
   ASSERT_TRUE(kept.find_program(second));
   EXPECT_EQ(kept.theme, ThemeKind::kLight);
   EXPECT_NE(std::find(kept.recent.begin(), kept.recent.end(), second), kept.recent.end());
+}
+
+// Where nothing waits for the dead, as in many containers, a killed window stays a zombie.
+TEST(Unsaved, AZombieDoesNotOwnItsText) {
+  const std::string folder = testing::TempDir() + "zombie.unsaved";
+  std::filesystem::remove_all(folder);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    UnsavedTexts texts(folder);
+    const bool kept = texts.keep("/x.hir", "abc", "abcd").has_value();
+    _exit(kept ? 0 : 1);
+  }
+  siginfo_t end{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &end, WEXITED | WNOWAIT), 0);
+  const std::vector<UnsavedText> left = UnsavedTexts(folder).left();
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_EQ(left[0].text, "abcd");
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

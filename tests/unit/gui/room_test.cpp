@@ -92,6 +92,29 @@ float rows_shown(Workbench& w, const std::string& panel, const std::string& firs
   return (leaf->max.y - a->min.y) / (b->min.y - a->min.y);
 }
 
+// A tab that is clicked stays under the mouse.
+TEST(Room, ATabStaysUnderTheMouseThatClickedIt) {
+  for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1600, 1000)}) {
+    Workbench w("tests/programs/sp_toy.hir", width, height);
+    ASSERT_TRUE(w.press("F5"));
+    for (const char* panel : {"breaks", "watches", "messages", "notes", "ranks", "phases", "editor",
+                              "host_ir", "history", "inside", "values", "events", "sql", "ledger",
+                              "schedule", "statistics", "timeline"}) {
+      SCOPED_TRACE(std::string(panel) + " at " + std::to_string(width));
+      const std::string tab = std::string("tab/") + panel;
+      const WidgetRect* rect = w->app().ui().find(tab);
+      ASSERT_TRUE(rect);
+      const float before = rect->min.y;
+      ASSERT_TRUE(w.click(tab));
+      for (int i = 0; i < 3; ++i) w->step();
+      ASSERT_TRUE(w->app().ui().find(tab));
+      EXPECT_EQ(w->app().ui().find(tab)->min.y, before);
+    }
+    EXPECT_GE(rows_shown(w, "values", "values/0", "values/5"), 5);
+    EXPECT_GE(rows_shown(w, "ledger", "ledger/0", "ledger/1"), 5);
+  }
+}
+
 TEST(Room, ValuesAndCollectivesHaveFiveRows) {
   for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1600, 1000)}) {
     Workbench w("tests/programs/sp_toy.hir", width, height);
@@ -182,6 +205,40 @@ TEST(Room, TheColumnsOfRanksStay) {
     w->step();
     EXPECT_EQ(columns(), first) << "frame " << i;
   }
+}
+
+// Columns do not move, come or go while one steps through what has run.
+TEST(Room, TheColumnsOfRanksStayWhileOneSteps) {
+  Workbench w(kMlp, 1280, 720);
+  w.perform("layout.Step");
+  ASSERT_TRUE(w.press("F5"));
+  w->settle();
+  for (int i = 0; i < 3; ++i) w->step();
+  const auto columns = [&] {
+    std::map<std::string, float> left;
+    for (const auto& [name, rect] : w->app().ui().widgets()) {
+      if (name.starts_with("ranks/0/")) left[name] = rect.min.x;
+    }
+    return left;
+  };
+  std::map<std::string, float> at_end = columns();
+  ASSERT_TRUE(w.perform("goto start"));
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_EQ(columns(), at_end) << "after step " << i;
+    ASSERT_TRUE(w.press("F10"));
+  }
+}
+
+// In a narrow panel a long state does not push out where a rank is and whom it waits for.
+TEST(Room, WhomARankWaitsForIsInView) {
+  Workbench w("tests/programs/deadlock.hir", 1280, 720);
+  ASSERT_TRUE(w.press("F5"));
+  for (int i = 0; i < 3; ++i) w->step();
+  const WidgetRect* waits = w->app().ui().find("ranks/0/waits");
+  const WidgetRect* leaf = w->app().ui().find("leaf/ranks");
+  ASSERT_TRUE(waits && leaf);
+  EXPECT_EQ(w.text("ranks/0/waits"), "r1");
+  EXPECT_LT(waits->max.x, leaf->max.x);
 }
 
 TEST(Room, ALineNumberIsPartOfTheTargetOfABreakpoint) {

@@ -47,6 +47,22 @@ TEST(Sql, CollectivesAreThoseOfTheView) {
   }
 }
 
+// Texts give way, so that a narrow panel shows the numbers that were asked for.
+TEST(Sql, NumbersAreInViewInANarrowPanel) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.press("F5"));
+  ASSERT_TRUE(w.perform("panel.sql"));
+  ASSERT_TRUE(w.fill("sql/text",
+                     "select i.address, i.text, count(*) as n from event e join instruction i on "
+                     "i.id = e.instruction group by 1",
+                     "Ctrl+Enter"));
+  const WidgetRect* number = w->app().ui().find("sql/0/2");
+  const WidgetRect* leaf = w->app().ui().find("leaf/sql");
+  ASSERT_TRUE(number && leaf) << w.text("sql/text");
+  EXPECT_LT(number->max.x, leaf->max.x);
+  EXPECT_EQ(w.text("sql/0/2"), "2") << "both ranks";
+}
+
 TEST(Sql, AWrongNameIsAnsweredWithTheRightOne) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.press("F5"));
@@ -55,6 +71,12 @@ TEST(Sql, AWrongNameIsAnsweredWithTheRightOne) {
   ASSERT_TRUE(w.click("sql/run"));
   EXPECT_NE(w.text("sql/error").find("did you mean \"event\"?"), std::string::npos)
       << w.text("sql/error");
+  Workbench narrow(kMlp);  // does not show the tables beside the question
+  ASSERT_TRUE(narrow.press("F5"));
+  ASSERT_TRUE(narrow.perform("panel.sql"));
+  ASSERT_TRUE(narrow.fill("sql/text", "select * from evnt", "Ctrl+Enter"));
+  EXPECT_TRUE(says(narrow.text("sql/error"), "did you mean \"event\"?"))
+      << narrow.text("sql/error");
 }
 
 TEST(Phases, TwoStandSideBySideAndOneOriginIsLitInBoth) {
