@@ -131,7 +131,7 @@ void App::set_layout(std::string_view text) {
   auto parsed = PanelTree::parse(text);
   if (!parsed) {
     model_.notify(Message::Kind::kWarning,
-                       "the saved layout could not be read; the default one is used");
+                  "the saved layout could not be read; the default one is used");
     parsed = PanelTree::parse(builtin_layouts().front().text);
   }
   tree_ = std::move(*parsed);
@@ -175,7 +175,7 @@ void App::reload() {
   const Document& document = model_.document();
   if (document.changed() && document.path() == model_.last_request().path)
     model_.notify(Message::Kind::kInfo,
-                       "the file is loaded again; what was typed stays in the panel Edit, unsaved");
+                  "the file is loaded again; what was typed stays in the panel Edit, unsaved");
   reopen(model_.last_request().path);
 }
 

@@ -180,8 +180,9 @@ class App {
   void save_document();
   void saved_document();
   void save_as(const std::string& path);
-  /// Asks whether `write` may replace a file that exists.
-  void ask_to_replace(const std::string& path, std::function<void()> write);
+  /// Asks whether `write` may replace a file that exists; `again` asks for another name.
+  void ask_to_replace(const std::string& path, std::function<void()> again,
+                      std::function<void()> write);
   /// Keeps the edited text although the file on disk is newer.
   void keep_document();
   /// Calls `then` at once if no text would be lost, otherwise after the user confirms. `to_do`

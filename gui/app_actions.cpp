@@ -113,8 +113,8 @@ void App::add_session_actions() {
                 [this] {
                   if (model_.selection.value.empty()) {
                     model_.notify(Message::Kind::kWarning,
-                                       "select a tensor or an element first: click it in Layout, "
-                                       "Values or the program");
+                                  "select a tensor or an element first: click it in Layout, "
+                                  "Values or the program");
                     return;
                   }
                   std::string index;

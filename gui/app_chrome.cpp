@@ -108,7 +108,8 @@ void App::draw_status_bar(float height) {
     text = notice->text.substr(0, notice->text.find('\n'));
     if (notice->kind == Message::Kind::kGood) colour = p.state(StateKind::kOk);
     if (notice->kind == Message::Kind::kWarning || notice->kind == Message::Kind::kError) {
-      colour = p.state(notice->kind == Message::Kind::kError ? StateKind::kMismatch : StateKind::kWaiting);
+      colour = p.state(notice->kind == Message::Kind::kError ? StateKind::kMismatch
+                                                             : StateKind::kWaiting);
       text = std::string(glyph(StateKind::kMismatch)) + " " + text;
     }
   } else if (shot && !model_.command_error().empty()) {
@@ -159,9 +160,9 @@ void App::draw_status_bar(float height) {
   const float room = right - at.x - ui_.px(20);
   const bool both =
       ImGui::CalcTextSize(text.c_str()).x + ImGui::CalcTextSize(hidden.c_str()).x < room;
-  put_right(both || hidden.empty() ? hidden
-                                   : fmt::format("\u26a0 {} hidden    ", ui_.hidden().size()),
-            p.state(StateKind::kWaiting));
+  put_right(
+      both || hidden.empty() ? hidden : fmt::format("\u26a0 {} hidden    ", ui_.hidden().size()),
+      p.state(StateKind::kWaiting));
   ui_.draw_elided(list, ImVec2(at.x + ui_.px(8), y), colour, text, right - at.x - ui_.px(20));
   ui_.tag_rect("status", at, ImVec2(at.x + size.x, at.y + size.y), text);
   ui_.tag_rect("status/hidden", at, ImVec2(at.x + size.x, at.y + size.y), hidden);

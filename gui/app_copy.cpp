@@ -183,7 +183,11 @@ void App::export_to(const std::string& path) {
     if (result) wrote(path, *result);
   };
   if (!wish.replaces || !std::filesystem::exists(path)) return write();
-  ask_to_replace(path, write);
+  const auto again = [this, wish] {
+    export_ = wish;
+    begin_file_dialog(FileDialog::kExport);
+  };
+  ask_to_replace(path, again, write);
 }
 
 void App::take_export_wish() {
@@ -197,7 +201,7 @@ void App::wrote(const std::string& path, const Expected<void>& result) {
     model_.notify(Message::Kind::kGood, "wrote " + path);
   else
     model_.notify(Message::Kind::kError,
-                       "could not write " + path + ": " + result.error().message());
+                  "could not write " + path + ": " + result.error().message());
 }
 
 }  // namespace hostir::gui

@@ -123,8 +123,7 @@ void App::save_document() {
   question.answers.push_back({"overwrite", "Replace the file", [this] {
                                 const auto written = model_.document().overwrite();
                                 if (written) return saved_document();
-                                model_.notify(Message::Kind::kError,
-                                                   written.error().message());
+                                model_.notify(Message::Kind::kError, written.error().message());
                               }});
   question.answers.push_back(
       {"save_as", "Save as...", [this] { begin_file_dialog(FileDialog::kSaveAs); }});
@@ -160,13 +159,17 @@ void App::save_as(const std::string& path) {
     reopen(path);
   };
   if (!std::filesystem::exists(path)) return write();
-  ask_to_replace(path, write);
+  ask_to_replace(
+      path, [this] { begin_file_dialog(FileDialog::kSaveAs); }, write);
 }
 
-void App::ask_to_replace(const std::string& path, std::function<void()> write) {
+void App::ask_to_replace(const std::string& path, std::function<void()> again,
+                         std::function<void()> write) {
   questions_.ask({short_name(path) + " is there already",
                   path + " is there already. Writing it replaces what it holds.",
-                  {{"overwrite", "Replace the file", std::move(write)}, {"cancel", "Cancel", {}}}});
+                  {{"again", "Another name", std::move(again)},
+                   {"overwrite", "Replace the file", std::move(write)},
+                   {"cancel", "Cancel", {}}}});
 }
 
 void App::leave_document(const std::string& to_do, std::function<void()> then) {
@@ -232,9 +235,8 @@ void App::keep_unsaved() {
     return;
   const auto kept = unsaved_.keep(absolute_path(document.path()), document.base(), document.text());
   if (!kept && !unsaved_failed_)
-    model_.notify(
-        Message::Kind::kWarning,
-        "the unsaved text cannot be kept for the next start: " + kept.error().message());
+    model_.notify(Message::Kind::kWarning,
+                  "the unsaved text cannot be kept for the next start: " + kept.error().message());
   unsaved_failed_ = !kept;
   kept_text_ = {document.base(), document.text()};
 }
@@ -256,7 +258,7 @@ void App::keep_settings() {
   const bool written = save_settings(options_.settings_file, settings_);
   if (!written && !settings_failed_)
     model_.notify(Message::Kind::kWarning,
-                       "the settings cannot be written: " + options_.settings_file);
+                  "the settings cannot be written: " + options_.settings_file);
   settings_failed_ = !written;
   written_settings_ = std::move(text);
 }

@@ -173,11 +173,12 @@ void App::draw_palette() {
     ui_.tag("palette/" + entry.name, entry.label);
     const ImVec2 at(ImGui::GetItemRectMin().x + ui_.px(6), ImGui::GetItemRectMin().y + 1);
     ImDrawList* list = ImGui::GetWindowDrawList();
-    ui_.draw_text(list, at, ui_.pal().text, entry.label, width * 0.40f);
+    ui_.draw_elided(list, at, ui_.pal().text, entry.label, width * 0.40f);
     ui_.draw_text(list, ImVec2(at.x + width * 0.41f, at.y), ui_.pal().link, entry.key,
                   width * 0.15f);
-    ui_.draw_text(list, ImVec2(at.x + width * 0.57f, at.y), ui_.pal().text_dim, entry.help,
-                  width * 0.41f);
+    ui_.draw_elided(list, ImVec2(at.x + width * 0.57f, at.y), ui_.pal().text_dim, entry.help,
+                    width * 0.41f);
+    if (ImGui::IsItemHovered() && !entry.help.empty()) Ui::tooltip("%s", entry.help.c_str());
     ImGui::PopID();
   }
   if (!run_command && static_cast<int>(found.size()) > rows)

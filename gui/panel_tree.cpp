@@ -278,8 +278,7 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
       if (!forward && node.active != id) {
         // An idle panel is one line: its bar moves when the leaf opens.
         const Panel* before = find_panel(panels, node.active);
-        const bool opens =
-            before && is_idle(frame, node, *before) && !is_idle(frame, node, *found);
+        const bool opens = before && is_idle(frame, node, *before) && !is_idle(frame, node, *found);
         node.active = id;
         if (!opens) hold_tabs(*root_, node);
       }

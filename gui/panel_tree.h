@@ -32,7 +32,7 @@ struct PanelNode {
   // steps or switches tabs.
   float most = 0;
   bool most_is_all = false;
-  float stays = 0;                // rows: height given to the first child above idle panels
+  float stays = 0;  // rows: height given to the first child above idle panels
   // Rows, after the user chose a tab in the second child: the first child keeps its height, so that
   // the tab bar stays under the mouse. This ends when the height of both together changes, or when
   // an idle panel gets its first contents.
@@ -42,7 +42,7 @@ struct PanelNode {
     std::optional<int> idle;  // idle panels; nullopt before the next frame counts them
   };
   std::optional<Hold> hold;
-  Hold drawn;  // rows: heights in the last frame
+  Hold drawn;                     // rows: heights in the last frame
   std::vector<std::string> busy;  // panels that have had something to show
 };
 /// nullptr if the text is not a layout.

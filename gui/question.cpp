@@ -40,8 +40,10 @@ void QuestionBox::draw(Ui& ui) {
       if (i > 0)
         Ui::flow(ImGui::CalcTextSize(answer.label.c_str()).x +
                  2 * ImGui::GetStyle().FramePadding.x);
+      if (i == 0) ImGui::PushStyleColor(ImGuiCol_Button, ui.pal().accent_dim);  // Enter
       if (ImGui::Button(answer.label.c_str())) chosen = i;
       ui.tag("ask/" + answer.name, answer.label);
+      if (i == 0) ImGui::PopStyleColor();
     }
     // The key that opened the question may still be down.
     if (!just_asked && key_went_down(ImGuiKey_Enter)) chosen = 0;

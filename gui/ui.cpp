@@ -120,6 +120,21 @@ std::string Ui::counted(size_t n, std::string_view one) {
   return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
 }
 
+bool Ui::index_slider(const std::string& id, size_t dim, int& at, int lo, int hi) const {
+  const auto words = [&](int index) {
+    return fmt::format("dim {}: {} of {}..{}", dim, index, lo, hi);
+  };
+  const float text = ImGui::CalcTextSize(words(hi).c_str()).x;
+  const float slider = px(72);
+  flow(text + ImGui::GetStyle().ItemSpacing.x + slider);
+  const float left = ImGui::GetCursorPosX();
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(words(at).c_str());
+  ImGui::SameLine(left + text + ImGui::GetStyle().ItemSpacing.x);
+  ImGui::SetNextItemWidth(slider);
+  return ImGui::SliderInt(id.c_str(), &at, lo, hi, " ");
+}
+
 void Ui::text_dim(std::string_view text) const {
   ImGui::PushStyleColor(ImGuiCol_Text, pal().text_dim);
   this->text(text);

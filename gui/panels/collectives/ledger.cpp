@@ -139,8 +139,11 @@ class LedgerPanel : public Panel {
           "(class=comm) and in SQL (collectives)",
           older_);
       frame.ui.say_hidden(text);
-      frame.ui.text_dim(text);
-      frame.ui.tag("ledger/older", std::to_string(older_));
+      // In a low panel only the status bar says so: five rows come first.
+      if (ImGui::GetContentRegionAvail().y >= five + ImGui::GetTextLineHeightWithSpacing()) {
+        frame.ui.text_dim(text);
+        frame.ui.tag("ledger/older", std::to_string(older_));
+      }
     }
     const float legend_height = frame.ui.fonts.small->FontSize + frame.ui.px(5);
     const bool legend = ImGui::GetContentRegionAvail().y > five + legend_height;

@@ -153,10 +153,7 @@ class LayoutPanel : public Panel {
       const auto last = static_cast<int>(std::max<int64_t>(0, global[static_cast<size_t>(d)] - 1));
       at = std::clamp(at, 0, last);
       if (d == plane_.row_dim || d == plane_.column_dim || last == 0) continue;
-      Ui::flow(frame.ui.px(130));
-      ImGui::SetNextItemWidth(frame.ui.px(130));
-      ImGui::SliderInt(fmt::format("##dim{}", d).c_str(), &at, 0, last,
-                       fmt::format("dim {}: %d of 0..{}", d, last).c_str());
+      frame.ui.index_slider(fmt::format("##dim{}", d), static_cast<size_t>(d), at, 0, last);
       frame.ui.tag(fmt::format("layout/dim/{}", d), std::to_string(at));
     }
   }

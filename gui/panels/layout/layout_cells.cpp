@@ -92,7 +92,11 @@ void draw_cell_values(Frame& frame, const CellsOf& of, const Tensor& values, con
   const bool low = !addends && picture.fit.cell_y < frame.ui.px(24) && !picture.named_below;
   const float below = picture.fit.cell_y - font->FontSize;
   const bool high = picture.fit.cell_y >= 3 * font->FontSize + frame.ui.px(6);
-  const float top = addends ? 1 : picture.named_below || high ? below / 2 : below - frame.ui.px(2);
+  const float name = font->FontSize + frame.ui.px(3);
+  const float top = addends                         ? 1
+                    : picture.named_below || high   ? below / 2
+                    : picture.fit.cell_y > 2 * name ? (name + below) / 2
+                                                    : below - frame.ui.px(2);
   for (int64_t i = 0; i < values.element_count(); ++i) {
     const std::vector<int64_t> index = box.index_at(i);
     const ImVec2 at =

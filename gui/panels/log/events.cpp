@@ -135,16 +135,17 @@ class EventsPanel : public Panel {
     frame.ui.tag("events/count", text);
     if (!paged) return;
     frame.ui.say_hidden("events of other pages");
-    ImGui::SameLine();
-    if (starts_.size() > 1 && ImGui::SmallButton("earlier")) starts_.pop_back();
-    frame.ui.tag("events/earlier");
-    ImGui::SameLine();
-    if (data.next_id >= 0 && ImGui::SmallButton("later")) starts_.push_back(data.next_id);
-    frame.ui.tag("events/later");
+    const auto button = [&frame](bool there, const char* label, const char* name) {
+      if (!there) return false;
+      ImGui::SameLine();
+      const bool clicked = ImGui::SmallButton(label);
+      frame.ui.tag(name);
+      return clicked;
+    };
+    if (button(starts_.size() > 1, "earlier", "events/earlier")) starts_.pop_back();
+    if (button(data.next_id >= 0, "later", "events/later")) starts_.push_back(data.next_id);
     const int64_t selected = frame.model.selection.event;
-    ImGui::SameLine();
-    if (selected >= 0 && ImGui::SmallButton("to the selected")) starts_ = {0, selected};
-    frame.ui.tag("events/to_selected");
+    if (button(selected >= 0, "to the selected", "events/to_selected")) starts_ = {0, selected};
   }
 
   static std::string time_text(int64_t ns) {

@@ -65,6 +65,12 @@ class HostIrPanel : public Panel {
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(frame, shot, i, row);
     }
+    // The first line in view is whole, also at the end.
+    const ImRect view = ImGui::GetCurrentWindow()->InnerRect;
+    ImGui::Dummy(ImVec2(1, std::fmod(view.GetHeight(), row)));
+    frame.ui.tag_rect("host_ir/view", view.Min, view.Max);
+    const float whole = row * std::round(ImGui::GetScrollY() / row);
+    if (std::fabs(whole - ImGui::GetScrollY()) >= 1) ImGui::SetScrollY(whole);
     ImGui::PopStyleVar();
     ImGui::PopFont();
     ImGui::EndChild();

@@ -110,12 +110,25 @@ std::vector<std::string> later_names(const interp::Snapshot& shot,
 
 }  // namespace
 
+std::string short_name(const std::string& name, float width) {
+  const auto fits = [&](const std::string& text) {
+    return ImGui::CalcTextSize(text.c_str()).x <= width;
+  };
+  std::string text = name;
+  for (size_t kept = name.size() - 1; !fits(text) && kept > 2; --kept)
+    text = name.substr(0, (kept + 1) / 2) + "\u2026" + name.substr(name.size() - kept / 2);
+  return text;
+}
+
 const TensorView& tensor_combo(Frame& frame, const std::string& widget) {
   follow(frame.model);
   const interp::Snapshot& shot = *frame.model.snapshot();
   std::string& selected = frame.model.selection.value;
-  ImGui::SetNextItemWidth(frame.ui.px(106));
-  if (ImGui::BeginCombo(("##" + widget).c_str(), ("%" + selected).c_str())) {
+  const float width = frame.ui.px(106);
+  const float for_name = width - ImGui::GetFrameHeight() - 2 * ImGui::GetStyle().FramePadding.x;
+  const std::string shown = short_name("%" + selected, for_name);
+  ImGui::SetNextItemWidth(width);
+  if (ImGui::BeginCombo(("##" + widget).c_str(), shown.c_str())) {
     const auto item = [&](const std::string& name, const std::string& label) {
       if (ImGui::Selectable(label.c_str(), name == selected)) {
         selected = name;
@@ -134,6 +147,7 @@ const TensorView& tensor_combo(Frame& frame, const std::string& widget) {
     ImGui::EndCombo();
   }
   frame.ui.tag(widget, selected);
+  if (shown != "%" + selected && ImGui::IsItemHovered()) Ui::tooltip("%%%s", selected.c_str());
   return frame.model.tensor(selected);
 }
 

@@ -16,6 +16,9 @@ std::vector<std::string> tensor_names(const interp::Snapshot& shot);
 /// the tensor of the current collective, else the newest write of the focus rank. Choosing a tensor
 /// anywhere turns it off. Returns the shown tensor, valid in this frame.
 const TensorView& pick_tensor(Frame& frame, const std::string& widget);
+/// `%name` without its middle if that is too wide for the current font: a name that is cut reads as
+/// another one.
+std::string short_name(const std::string& name, float width);
 /// The combo box alone, for a panel that has the check box elsewhere.
 const TensorView& tensor_combo(Frame& frame, const std::string& widget);
 void follow_box(Frame& frame, const std::string& widget);

@@ -299,12 +299,9 @@ class ValuesPanel : public Panel {
       sliced_ = true;
       int64_t& at = element.size() == rank ? element[d] : slice_[d];
       int shown = static_cast<int>(std::clamp(at, whole.lo[d], whole.hi[d] - 1));
-      Ui::flow(frame.ui.px(130));
-      ImGui::SetNextItemWidth(frame.ui.px(130));
       const auto last = static_cast<int>(whole.hi[d] - 1);
-      if (ImGui::SliderInt(fmt::format("##slice{}", d).c_str(), &shown,
-                           static_cast<int>(whole.lo[d]), last,
-                           fmt::format("dim {}: %d of {}..{}", d, whole.lo[d], last).c_str()))
+      if (frame.ui.index_slider(fmt::format("##slice{}", d), d, shown,
+                                static_cast<int>(whole.lo[d]), last))
         at = shown;
       frame.ui.tag(fmt::format("values/slice/{}", d), std::to_string(shown));
     }

@@ -126,8 +126,8 @@ class RanksPanel : public Panel {
     if (table->IsInsideRow) ImGui::TableEndRow(table);
     for (size_t i = 0; i < widths_.size(); ++i) {
       const ImGuiTableColumn& column = table->Columns[static_cast<int>(i)];
-      const float right = std::max({column.ContentMaxXFrozen, column.ContentMaxXUnfrozen,
-                                    column.ContentMaxXHeadersIdeal});
+      const float right = std::max(
+          {column.ContentMaxXFrozen, column.ContentMaxXUnfrozen, column.ContentMaxXHeadersIdeal});
       widths_[i] = std::max(widths_[i], right - column.WorkMinX);
     }
   }
@@ -307,8 +307,8 @@ class RanksPanel : public Panel {
   std::vector<size_t> shown_;                    // of kFacts
   std::array<float, kPlaces> widths_{};          // of the first columns
   std::array<float, kFacts.size()> fact_widths_{};
-  std::pair<uint64_t, float> widths_of_{};  // the opened file and the font size of the widths
-  mutable uint64_t generation_ = ~uint64_t{0};   // generation of the members below
+  std::pair<uint64_t, float> widths_of_{};      // the opened file and the font size of the widths
+  mutable uint64_t generation_ = ~uint64_t{0};  // generation of the members below
   mutable std::vector<Group> groups_;
   mutable std::map<interp::Rank, Waits> waits_;  // of rows that have been in view
 };

@@ -111,6 +111,7 @@ class WaitsPanel : public Panel {
       ImGui::SameLine();
     } else {
       bold_words(frame, StateKind::kMismatch, whole);
+      ImGui::AlignTextToFramePadding();
     }
     draw_chips(frame, frame.model.mismatch_ranks(), "other ranks of the mismatch");
     if (ImGui::Button("Who called what")) frame.actions.request("panel.ledger");
@@ -123,6 +124,7 @@ class WaitsPanel : public Panel {
 
   static void draw_sentence(Frame& frame, const interp::Snapshot& shot,
                             const interp::WaitsSnapshot& waits) {
+    const float button = what_if_button_width(frame);  // on the line of the chips
     const bool stuck = shot.stop.kind == interp::StopKind::kDeadlock;
     std::string sentence = waits.sentence;
     if (!sentence.empty() && sentence.back() != '.') sentence += '.';
@@ -130,12 +132,14 @@ class WaitsPanel : public Panel {
     // In a low panel, leave the sentence to the banner and use the room for the graph.
     if (stuck && ImGui::GetContentRegionAvail().y < frame.ui.px(280)) {
       const bool circle = waits.culprits.empty() && !waits.cycle.empty();
+      if (button > 0) ImGui::AlignTextToFramePadding();
       frame.ui.state_word(state, circle ? "deadlock: a circle" : "deadlock:");
       frame.ui.tag("waits/sentence", sentence);
       if (ImGui::IsItemHovered()) Ui::tooltip("%s", sentence.c_str());
       if (!circle) ImGui::SameLine();
     } else {
       bold_words(frame, state, sentence);
+      if (button > 0) ImGui::AlignTextToFramePadding();
     }
     draw_chips(frame, waits.culprits, "other ranks that are waited for");
     if (!waits.culprits.empty()) {
@@ -145,11 +149,9 @@ class WaitsPanel : public Panel {
         Ui::tooltip("Others wait for %s, and %s for no rank: click to go there",
                     one ? "this rank" : "these ranks", one ? "it waits" : "they wait");
     }
-    if (const float width = what_if_button_width(frame); width > 0) {
-      const bool beside = !waits.culprits.empty();
-      if (beside) Ui::flow(width);
-      what_if_button(frame, "waits/whatif");
-    }
+    if (button <= 0) return;
+    if (!waits.culprits.empty()) Ui::flow(button);
+    what_if_button(frame, "waits/whatif");
   }
 
   // For ranks that wait for too many different things: a list instead of a graph.

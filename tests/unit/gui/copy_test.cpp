@@ -132,6 +132,9 @@ TEST(Export, AsksBeforeItReplacesAFileAndSaysWhatItWrote) {
   };
   export_to(path);
   ASSERT_TRUE(w.has("ask/overwrite"));
+  ASSERT_TRUE(w.press("Enter"));
+  EXPECT_TRUE(w.has("open/path")) << "Enter asks for another name";
+  ASSERT_TRUE(w.fill("open/path", path));
   ASSERT_TRUE(w.click("ask/cancel"));
   EXPECT_EQ(io::read_file(path).value_or(""), "mine");
   export_to(path);

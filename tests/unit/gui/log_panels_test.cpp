@@ -78,6 +78,28 @@ TEST(Timeline, StaysWithinItsVerticesAtAnyZoom) {
   }
 }
 
+// The events of a page take the whole width, below the line that counts them.
+TEST(Events, APageTakesTheWholeWidth) {
+  const traces::testing::ScratchDirectory folder;
+  const std::string path = folder.file("pages.db");
+  write_long_log(path, 160000, 16);
+  Workbench w(path);
+  w.only("events");
+  const auto check = [&](const char* page) {
+    const WidgetRect* count = w->app().ui().find("events/count");
+    const WidgetRect* row = w->app().ui().find("events/0");
+    ASSERT_TRUE(count && row) << page;
+    EXPECT_GT(row->min.y, count->max.y) << page;
+    EXPECT_NEAR(row->min.x, count->min.x, 10) << page;
+  };
+  check("first");
+  EXPECT_FALSE(w.has("events/earlier"));
+  ASSERT_TRUE(w.click("events/later"));
+  check("last");
+  EXPECT_FALSE(w.has("events/later"));
+  ASSERT_TRUE(w.click("events/earlier"));
+}
+
 TEST(Events, TheFilterNarrowsAndItsErrorsAreShown) {
   Workbench w(kMlp);
   w.press("F5");

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "gui/panels/values/tensor_pick.h"
 #include "gui/panels/values/value_text.h"
 #include "tests/unit/gui/workbench.h"
 
@@ -134,6 +135,19 @@ TEST(Numbers, TextThatIsClippedEndsBeforeANumber) {
 }
 
 // Held down, F5 runs once: it must not leave the place where it stopped.
+// Its beginning alone may be the name of another tensor.
+TEST(Numbers, ANameThatDoesNotFitKeepsBothEnds) {
+  Workbench w(kMlp);
+  w->step();
+  const float width = ImGui::CalcTextSize("%x_gathered").x;
+  EXPECT_EQ(short_name("%x_gathered", width), "%x_gathered");
+  const std::string text = short_name("%x_gathered_packed", width);
+  EXPECT_TRUE(text.starts_with("%x_g")) << text;
+  EXPECT_TRUE(text.ends_with("ked")) << text;
+  EXPECT_TRUE(says(text, "\u2026")) << text;
+  EXPECT_LE(ImGui::CalcTextSize(text.c_str()).x, width);
+}
+
 TEST(Numbers, RunDoesNotRepeatWhileItsKeyIsHeld) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.perform("break launch"));

@@ -1,4 +1,5 @@
 // How panels share the window's height, and the columns beside the program.
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -239,6 +240,28 @@ TEST(Room, WhomARankWaitsForIsInView) {
   ASSERT_TRUE(waits && leaf);
   EXPECT_EQ(w.text("ranks/0/waits"), "r1");
   EXPECT_LT(waits->max.x, leaf->max.x);
+}
+
+// No line of the program is cut at the top: after a move, and at the end of the text.
+TEST(Room, TheFirstLineInViewIsWhole) {
+  for (const int height : {720, 733, 1000}) {
+    Workbench w(kMlp, 1280, height);
+    const auto first_line = [&] {
+      w->settle();
+      const WidgetRect* view = w->app().ui().find("host_ir/view");
+      if (!view) return false;
+      for (const auto& [name, rect] : w->app().ui().widgets()) {
+        if (name.starts_with("host_ir/line/") && std::fabs(rect.min.y - view->min.y) < 1)
+          return true;
+      }
+      return false;
+    };
+    EXPECT_TRUE(first_line()) << "at the start, height " << height;
+    ASSERT_TRUE(w.press("F5"));
+    EXPECT_TRUE(first_line()) << "at the end, height " << height;
+    ASSERT_TRUE(w->scroll("host_ir/view", -100));
+    EXPECT_TRUE(first_line()) << "scrolled to the end, height " << height;
+  }
 }
 
 TEST(Room, ALineNumberIsPartOfTheTargetOfABreakpoint) {

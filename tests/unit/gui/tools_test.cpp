@@ -47,6 +47,37 @@ TEST(Sql, CollectivesAreThoseOfTheView) {
   }
 }
 
+// As in `print` of a terminal: a function of a tensor, and the percent sign may be left out.
+TEST(Watches, AreTheExpressionsOfPrint) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.press("F5"));
+  w.only("watches");
+  for (const char* text : {"max(%y) - min(%y)", "%y.max", "y[0, 1, 2]", "y.sum"}) {
+    ASSERT_TRUE(w.fill("watches/new", text));
+    EXPECT_FALSE(w.has("watches/error")) << text << ": " << w.text("watches/error");
+  }
+  EXPECT_EQ(w.model().watches,
+            (std::vector<std::string>{"max(%y) - min(%y)", "%y.max", "%y[0, 1, 2]", "%y.sum"}));
+}
+
+// A long sentence wraps, and no check box is outside a narrow panel.
+TEST(Messages, AreWholeInANarrowPanel) {
+  Workbench w(kMlp, 1280, 720);
+  ASSERT_TRUE(w.perform("panel.messages"));
+  w.model().add_message(Message::Kind::kWarning, std::string(40, 'a') + " " + std::string(40, 'b') +
+                                                     " " + std::string(40, 'c'));
+  w->settle();
+  const WidgetRect* leaf = w->app().ui().find("leaf/messages");
+  ASSERT_TRUE(leaf);
+  int shown = 0;
+  for (const auto& [name, rect] : w->app().ui().widgets()) {
+    if (!name.starts_with("messages/")) continue;
+    ++shown;
+    EXPECT_LE(rect.max.x, leaf->max.x) << name;
+  }
+  EXPECT_GT(shown, 6);
+}
+
 // Texts give way, so that a narrow panel shows the numbers that were asked for.
 TEST(Sql, NumbersAreInViewInANarrowPanel) {
   Workbench w(kMlp);
