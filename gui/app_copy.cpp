@@ -197,11 +197,10 @@ void App::take_export_wish() {
 }
 
 void App::wrote(const std::string& path, const Expected<void>& result) {
-  if (result)
-    model_.notify(Message::Kind::kGood, "wrote " + path);
-  else
-    model_.notify(Message::Kind::kError,
-                  "could not write " + path + ": " + result.error().message());
+  if (result) return model_.notify(Message::Kind::kGood, "wrote " + path);
+  const std::string why = result.error().message();
+  const bool named = why.find(path) != std::string::npos;
+  model_.notify(Message::Kind::kError, "could not write " + (named ? why : path + ": " + why));
 }
 
 }  // namespace hostir::gui

@@ -174,8 +174,9 @@ struct Painter {
     }
   }
 
-  // Empty shards have no area; a small box for each makes them visible.
-  void empties(const std::string& name, const std::vector<Shard>& shards, ImVec2 at) const {
+  // Empty shards have no area; a small box for each makes them visible, up to `right`.
+  void empties(const std::string& name, const std::vector<Shard>& shards, ImVec2 at,
+               float right) const {
     ImFont* font = frame.ui.fonts.small;
     std::string all;
     for (const Shard& s : shards) {
@@ -191,8 +192,12 @@ struct Painter {
       }
     }
     if (all.empty()) return;
-    frame.ui.draw_text(list, ImVec2(at.x + px(2), at.y + px(2)), pal().text_dim,
-                       "hold nothing: empty shards", px(240), font);
+    for (const char* words : {"hold nothing: empty shards", "hold nothing", "empty"}) {
+      if (at.x + font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, words).x > right) continue;
+      frame.ui.draw_text(list, ImVec2(at.x + px(2), at.y + px(2)), pal().text_dim, words, px(240),
+                         font);
+      break;
+    }
     frame.ui.tag_rect(name + "/empty", ImVec2(at.x - 60, at.y), ImVec2(at.x, at.y + px(17)), all);
   }
 };
@@ -333,7 +338,7 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
                        area.max.x - picture.origin.x, frame.ui.fonts.small);
     y += frame.ui.px(16);
   }
-  painter.empties(name, shards, ImVec2(picture.origin.x, y));
+  painter.empties(name, shards, ImVec2(picture.origin.x, y), area.max.x);
   picture.bottom = y + frame.ui.px(18);
   return picture;
 }

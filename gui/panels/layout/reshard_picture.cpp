@@ -136,7 +136,8 @@ std::map<interp::Rank, std::string> absent_members(const interp::Snapshot& shot,
       out[c.rank()] = "has not arrived";
     else if (c.state == State::kUnknown)
       out[c.rank()] = "is not known to have arrived";
-    else if (!reshard.point_to_point && c.call != ours->call)
+    else if (!reshard.point_to_point && row->state == interp::LedgerRow::State::kMismatch &&
+             c.call != ours->call)
       out[c.rank()] = call_difference(shot, *row, c.rank(), ours->rank());
     else if (c.state == State::kQueued)
       out[c.rank()] = "is held up by other work of its stream";

@@ -252,8 +252,14 @@ class StatisticsPanel : public Panel {
                                  ? names.names[code]
                                  : names.glyphs[code] + " " + names.names[code];
     const bool selected = frame.model.selection.code == code;
-    if (ImGui::Selectable(name.c_str(), selected, ImGuiSelectableFlags_SpanAllColumns))
+    const ImVec2 name_at = ImGui::GetCursorScreenPos();
+    const float name_space = ImGui::GetContentRegionAvail().x;
+    ImGui::Dummy(ImGui::CalcTextSize(name.c_str()));  // the width that the column needs
+    ImGui::SetCursorScreenPos(name_at);
+    if (ImGui::Selectable("##name", selected, ImGuiSelectableFlags_SpanAllColumns))
       frame.model.selection.code = code;
+    frame.ui.draw_elided(ImGui::GetWindowDrawList(), name_at, frame.ui.pal().text, name,
+                         name_space);
     frame.ui.copyable(name);
     // The row is wider than the panel; its beginning is what is always in view.
     frame.ui.tag_rect(fmt::format("statistics/{}", row), at,

@@ -126,7 +126,8 @@ const TensorView& tensor_combo(Frame& frame, const std::string& widget) {
   std::string& selected = frame.model.selection.value;
   const float width = frame.ui.px(106);
   const float for_name = width - ImGui::GetFrameHeight() - 2 * ImGui::GetStyle().FramePadding.x;
-  const std::string shown = short_name("%" + selected, for_name);
+  const std::string full = selected.empty() ? "no tensor" : "%" + selected;
+  const std::string shown = short_name(full, for_name);
   ImGui::SetNextItemWidth(width);
   if (ImGui::BeginCombo(("##" + widget).c_str(), shown.c_str())) {
     const auto item = [&](const std::string& name, const std::string& label) {
@@ -147,7 +148,7 @@ const TensorView& tensor_combo(Frame& frame, const std::string& widget) {
     ImGui::EndCombo();
   }
   frame.ui.tag(widget, selected);
-  if (shown != "%" + selected && ImGui::IsItemHovered()) Ui::tooltip("%%%s", selected.c_str());
+  if (shown != full && ImGui::IsItemHovered()) Ui::tooltip("%s", full.c_str());
   return frame.model.tensor(selected);
 }
 

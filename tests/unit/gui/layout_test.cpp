@@ -288,5 +288,15 @@ TEST(Ledger, AMismatchNamesFieldsAndACause) {
   EXPECT_EQ(w.shot().focus, 1);
 }
 
+// The receivers of a permute bring nothing, which is no difference: it runs.
+TEST(Moves, APermuteThatRunsIsNotHeldUp) {
+  Workbench w("tests/programs/two_stages.hir");
+  w.perform("layout.Step");
+  for (const char* key : {"F6", "F10", "F10"}) ASSERT_TRUE(w.press(key));
+  ASSERT_TRUE(w.has("reshard/sentence"));
+  EXPECT_TRUE(says(w.text("reshard/sentence"), "permute")) << w.text("reshard/sentence");
+  EXPECT_FALSE(w.has("reshard/absent")) << w.text("reshard/absent");
+}
+
 }  // namespace
 }  // namespace hostir::gui
