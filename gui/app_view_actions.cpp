@@ -36,7 +36,7 @@ void App::add_view_actions() {
   actions_.add(
       {"help", "Keys", "Help", "?", "Show all keys.", [this] { help_open_ = !help_open_; }, {}});
   actions_.add({"view.theme",
-                "Switch dark and light",
+                "Switch dark and light theme",
                 "View",
                 "Ctrl+Shift+L",
                 "Switch between the themes.",

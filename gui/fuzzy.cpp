@@ -13,6 +13,15 @@ bool begins_word(std::string_view text, size_t at) {
   return at == 0 || !std::isalnum(static_cast<unsigned char>(text[at - 1]));
 }
 
+// More for a text that has the words as they were typed: "theme" is not "the mesh".
+int whole_bonus(std::string_view text, std::string_view wanted) {
+  constexpr int kWhole = 6;
+  const auto same = [](char a, char b) { return lower(a) == lower(b); };
+  const auto found = std::search(text.begin(), text.end(), wanted.begin(), wanted.end(), same);
+  if (wanted.empty() || found == text.end()) return 0;
+  return begins_word(text, static_cast<size_t>(found - text.begin())) ? 2 * kWhole : kWhole;
+}
+
 }  // namespace
 
 std::optional<int> fuzzy_score(std::string_view text, std::string_view wanted) {
@@ -40,6 +49,7 @@ std::optional<int> fuzzy_score(std::string_view text, std::string_view wanted) {
     last = found;
     at = found + 1;
   }
+  score += whole_bonus(text, wanted);
   return score * 64 - static_cast<int>(std::min<size_t>(text.size(), 63));
 }
 

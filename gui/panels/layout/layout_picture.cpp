@@ -99,8 +99,14 @@ struct Painter {
   void label(const Shard& s, const Area& where, const PictureStyle& style) const {
     ImFont* font = frame.ui.fonts.small;
     if (where.width() < px(16) || where.height() < px(12)) return;
-    const std::string text = holders_text(s, 4);
-    const ImVec2 extent = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str());
+    constexpr size_t kMost = 4;  // ranks by name, or fewer if they do not fit
+    std::string text;
+    ImVec2 extent;
+    for (size_t most = kMost; most > 0; --most) {
+      text = holders_text(s, most);
+      extent = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str());
+      if (extent.x <= where.width() - 6) break;
+    }
     const bool corner = style.labels == LabelPlace::kCorner;
     const float x = corner ? where.min.x + px(3)
                            : std::max(where.min.x + 3, (where.min.x + where.max.x - extent.x) / 2);

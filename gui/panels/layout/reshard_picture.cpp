@@ -7,6 +7,7 @@
 
 #include "gui/panels/layout/written.h"
 #include "gui/panels/timeline/timeline_data.h"
+#include "gui/panels/values/tensor_pick.h"
 #include "hostir/support/text.h"
 #include "interp/session/answers/program_facts.h"
 
@@ -274,10 +275,11 @@ void draw_side(Frame& frame, const Reshard& r, const ReshardSide& side, const st
                std::string_view title, Area area) {
   const Palette& p = frame.ui.pal();
   const bool unknown = side.name.empty() && r.point_to_point;
-  const std::string text = fmt::format("{}  {}", title,
-                                       unknown             ? "not known yet"
-                                       : side.name.empty() ? "nothing"
-                                                           : "%" + side.name);
+  const std::string before = std::string(title) + "  ";
+  const float left = area.width() - ImGui::CalcTextSize(before.c_str()).x;
+  const std::string text = before + (unknown             ? "not known yet"
+                                     : side.name.empty() ? "nothing"
+                                                         : short_name("%" + side.name, left));
   frame.ui.draw_text(ImGui::GetWindowDrawList(), area.min, p.text, text, area.width());
   frame.ui.tag_rect(name + "/title", area.min,
                     ImVec2(area.max.x, area.min.y + ImGui::GetTextLineHeight()), text);

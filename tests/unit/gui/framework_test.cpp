@@ -14,6 +14,8 @@ TEST(Fuzzy, BeginningsOfWordsWin) {
   EXPECT_FALSE(fuzzy_score("Step over", "xyz"));
   EXPECT_GT(*fuzzy_score("Step over", "so"), *fuzzy_score("Show ledger", "so") - 64);
   EXPECT_GT(*fuzzy_score("Step over", "step"), *fuzzy_score("Set the place", "step"));
+  EXPECT_GT(*fuzzy_score("Switch dark and light theme", "theme"),
+            *fuzzy_score("Focus: up on the mesh", "theme"));
 }
 
 TEST(Actions, KeysAreUsedOnceAndEverythingHasHelp) {

@@ -298,5 +298,20 @@ TEST(Moves, APermuteThatRunsIsNotHeldUp) {
   EXPECT_FALSE(w.has("reshard/absent")) << w.text("reshard/absent");
 }
 
+// Names that are too long lose their middle, not their end.
+TEST(Moves, LongNamesKeepBothEnds) {
+  Workbench w("tests/programs/sp_toy_train.hir");
+  w.perform("layout.Step");
+  ASSERT_TRUE(w.press("F5"));
+  const auto& program = *w.shot().program;
+  for (interp::CodeIndex i = 0; i < program.instructions.size(); ++i) {
+    if (program.mnemonic(i) == "reduce_scatter") w.model().selection.code = i;
+  }
+  w->settle();
+  const std::string title = w.text("reshard/before/title");
+  EXPECT_TRUE(title.ends_with("packed") || says(title, "\u2026")) << title;
+  EXPECT_TRUE(title.ends_with("ed")) << title;
+}
+
 }  // namespace
 }  // namespace hostir::gui
