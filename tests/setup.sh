@@ -6,7 +6,7 @@ as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
 packages=(g++ cmake ninja-build ccache pkg-config git ca-certificates python3
   libfmt-dev libexpected-dev libcli11-dev nlohmann-json3-dev libdnnl-dev libsqlite3-dev sqlite3 libzstd-dev
-  libxxhash-dev zlib1g-dev libzip-dev libedit-dev libimgui-dev libstb-dev libglfw3-dev libgl-dev libfreetype-dev fonts-dejavu-core
+  libxxhash-dev zlib1g-dev libzip-dev libedit-dev libmimalloc-dev libimgui-dev libstb-dev libglfw3-dev libgl-dev libfreetype-dev fonts-dejavu-core
   libgtest-dev libbenchmark-dev)
 [ "${1:-}" = --dev ] && packages+=(python3-numpy clang-format-14 clang-tidy clang libclang-rt-dev llvm xvfb xauth xdotool libgl1-mesa-dri
   openssh-client)
