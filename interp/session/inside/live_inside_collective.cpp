@@ -86,7 +86,9 @@ class CollectiveLook {
     for (const MeetingView& m : ledger_) {
       if (m.comm != item.comm) continue;
       for (const auto& [rank, a] : m.members) {
-        const bool mine = rank == out_.rank && a->arrived && a->code == out_.code && !next;
+        // A rank whose call did not fit stays at it, though it has arrived.
+        const bool mine =
+            rank == out_.rank && a->arrived && a->code == out_.code && (!next || m.mismatch);
         const bool awaited = next && rank == out_.rank && !a->arrived && has_peer(m, item);
         if (mine || (awaited && meeting_ == nullptr)) meeting_ = &m;
       }
@@ -309,7 +311,8 @@ class CollectiveLook {
                              us_text(static_cast<double>(a->finished_ns)));
       } else {
         const bool queued = interpreter_.is_queued(side.rank, *a);
-        m.state = queued ? "queued" : meeting_->complete ? "running" : "arrived";
+        const bool runs = meeting_->complete && !meeting_->mismatch;
+        m.state = queued ? "queued" : runs ? "running" : "arrived";
         m.text = fmt::format("came at {}", us_text(static_cast<double>(a->arrived_ns)));
         if (queued) m.text += ", behind " + head_of(at, a->task);
       }
