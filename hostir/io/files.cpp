@@ -57,7 +57,10 @@ std::string_view described(std::string_view head) {
       {"\x7f"
        "ELF",
        "a compiled program"},
-      {"\x1f\x8b", "compressed by gzip"}};
+      {"ML\xefR",
+       "MLIR bytecode: `stablehlo-translate --deserialize` prints that of a JAX export as text, "
+       "`stablehlo-opt` any other"},
+      {"\x1f\x8b", "compressed by gzip: unpack it with `gunzip FILE`"}};
   for (const Known& known : kKnown) {
     if (head.starts_with(known.magic)) return known.what;
   }

@@ -172,11 +172,16 @@ class JobBuilder {
 
   // An added or changed call is issued alone.
   JobCall changed(Rank rank, const MemberRef& wrong, const CallEdit& edit) const {
-    JobCall out = call_of(rank, edit.pattern);
+    JobCall out = copied(rank, edit.pattern);
     out.order = wrong.member->order.value_or(0);
     out.place = place_of(*wrong.member);
-    if (edit.pattern.meeting != nullptr && out.call.kind == OpKind::all_to_all)
-      fit_blocks(out.call, *edit.pattern.meeting, rank);
+    return out;
+  }
+  // Another rank's call as `rank` would make it: in an exchange, each rank has its own blocks.
+  JobCall copied(Rank rank, const MemberRef& pattern) const {
+    JobCall out = call_of(rank, pattern);
+    if (pattern.meeting != nullptr && out.call.kind == OpKind::all_to_all)
+      fit_blocks(out.call, *pattern.meeting, rank);
     return out;
   }
   // Takes block sizes from what the others send and expect, if known.
@@ -243,7 +248,7 @@ class JobBuilder {
       // Behind its last call, a rank makes what the others wait for.
       const bool goes_on = at == refs_[static_cast<size_t>(rank)].size();
       if (edit.kind == CallEdit::Kind::kAdd && edit.at == at && !goes_on) {
-        calls.push_back(call_of(rank, edit.pattern));
+        calls.push_back(copied(rank, edit.pattern));
         calls.back().order = UINT64_MAX;
         if (edit.communicator.valid()) calls.back().communicator = edit.communicator;
       }

@@ -870,6 +870,96 @@ def splits_differ_and_a_file_is_missing(world):
     return job, {"missing": (0,)}, {**said, "trial": False, "not_known": "rank 0"}
 
 
+# ---- sharded parameters, experts, and exchanges with neighbours
+
+def sharded(world, layer_count=4, steps=2):
+    """Gathers and, on the way back, gathers ahead of the reduce_scatters of gradients; nothing blocks but the end."""
+    job = Job(world)
+    for _ in range(steps):
+        for r in range(world):
+            add = job.calls[r].append
+            for n in range(1, layer_count + 1):
+                add(Call("0", "_all_gather_base", [100 * n], 99 + n, out=[100 * n * world], function="unshard"))
+            for n in range(layer_count, 0, -1):
+                if n > 1:
+                    add(Call("0", "_all_gather_base", [100 * n - 100], 120, out=[(100 * n - 100) * world]))
+                add(Call("0", "_reduce_scatter_base", [100 * n * world], 140, out=[100 * n], function="post_backward"))
+            add(Call("0", "all_reduce", [1], 150, blocks=True, function="clip_grad_norm"))
+    return job
+
+
+@case(8)
+def sharded_last_call_in_flight(world):
+    job = sharded(world).run()
+    for r in range(world):
+        job.issued[r][-1].state, job.issued[r][-1].done = "scheduled", None
+    return job, {}, INNOCENT
+
+
+@case(8)
+def sharded_skips_a_reduce_scatter(world):
+    job = sharded(world)
+    del job.calls[5][[i for i, c in enumerate(job.calls[5]) if c.line == 140][5]]
+    return job.run(), {}, fault("left_out_call", 5, line=140, trial=True)
+
+
+@case(8)
+def sharded_dead_rank_and_late_rings(world):
+    job = sharded(world, steps=6)
+    job.calls[4] = job.calls[4][:50]
+    job.run().dead = {4}
+    return job, {"ring": 12}, fault("no_record", 4, trial=True)
+
+
+def experts(world, steps=3):
+    """An exchange of counts, one of tokens with splits that differ in each pair and step, and the way back."""
+    job = Job(world)
+    for step in range(steps):
+        tokens = [[16 + (3 * r + 5 * q + step) % 7 for q in range(world)] for r in range(world)]
+        for r in range(world):
+            there, back = [[n] for n in tokens[r]], [[tokens[q][r]] for q in range(world)]
+            job.calls[r] += [Call("0", "all_to_all", [world], 60, agree=("counts", step)),
+                             Call("0", "all_to_all", there, 61, out=back),
+                             Call("0", "all_to_all", back, 62, out=there), Call("0", "all_reduce", [77], 63, blocks=True)]
+    return job
+
+
+@case(4, 8)
+def experts_healthy(world):
+    return experts(world).run(), {}, INNOCENT
+
+
+@case(4, 8)
+def experts_skip_an_exchange_with_splits(world):
+    """The repair is not a copy of another rank's call: each rank has splits of its own."""
+    job = experts(world)
+    del job.calls[2][5]
+    return job.run(), {}, fault("left_out_call", 2, line=61, trial=True)
+
+
+@case(5)
+def neighbours_exchange_and_one_stops(world):
+    job = Job(world)
+    for step in range(3):
+        for r in range(world):
+            for n in (r - 1, r + 1):
+                if 0 <= n < world:
+                    job.calls[r] += [Call("0", "send", [16], 90, peer=n, batch=f"{r}.{step}", blocks=True),
+                                     Call("0", "recv", [16], 91, peer=n, batch=f"{r}.{step}", blocks=True)]
+    job.calls[3] = job.calls[3][:4]
+    return job.run(), {}, fault("never_came", 3, trial=True)
+
+
+@case(4)
+def one_iteration_less_and_then_an_evaluation(world):
+    job = Job(world)
+    for step in range(5):
+        for bucket in range(3):
+            job.all_reduce(30, size=(1000 + bucket,), ranks=[r for r in range(world) if (r, step) != (3, 4)])
+    job.all_reduce(55, size=(7,), blocks=True)
+    return job.run(), {}, fault("collective_mismatch", 3, line=55)
+
+
 # ---- pipelines of several schedules and meshes, with one mistake
 
 def planted(layout, mistake, rank, step, of_line, nth, missing=(), **said):
@@ -967,7 +1057,31 @@ def contradiction(folder):
     return {**INNOCENT, "not_known": "rank 1: seq 2"}
 
 
-FOLDERS = [slow_before_the_timeout, stuck_until_the_timeout, file_of_an_earlier_run, contradiction]
+def several_versions(folder):
+    job, _, said = skip_blocking(4)
+    pathlib.Path(folder).mkdir(parents=True)
+    for r, version in enumerate(("2.4", "2.5", "2.9", "2.11")):
+        write_dump(job.dump(r, version=version), pathlib.Path(folder), r)
+    return said
+
+
+def several_forms(folder):
+    job, _, said = skip_blocking(4)
+    pathlib.Path(folder).mkdir(parents=True)
+    for r, form in enumerate(("pickle", "json", "python", "gz")):
+        write_dump(job.dump(r), pathlib.Path(folder), r, form)
+    return said
+
+
+def one_file_cut_short(folder):
+    job, _, said = skip_blocking(4)
+    cut = job.write(folder) / "trace_1"
+    cut.write_bytes(cut.read_bytes()[:300])
+    return {**said, "not_known": "rank 1", "trial": False}
+
+
+FOLDERS = [slow_before_the_timeout, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
+           several_forms, one_file_cut_short]
 
 
 def wrong(said, expected, text):
