@@ -13,7 +13,7 @@ namespace hostir::gui {
 
 namespace {
 
-std::string short_name(const std::string& path) {
+std::string file_name_of(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
@@ -112,7 +112,7 @@ void App::save_document() {
   const auto saved = document.save();
   if (!saved) return model_.notify(Message::Kind::kError, saved.error().message());
   if (*saved == Document::Saved::kWritten) return saved_document();
-  const std::string name = short_name(document.path());
+  const std::string name = file_name_of(document.path());
   Question question{name + " is newer on the disk",
                     name +
                         " was changed by another program since its text came into the panel Edit. "
@@ -165,7 +165,7 @@ void App::save_as(const std::string& path) {
 
 void App::ask_to_replace(const std::string& path, std::function<void()> again,
                          std::function<void()> write) {
-  questions_.ask({short_name(path) + " is there already",
+  questions_.ask({file_name_of(path) + " is there already",
                   path + " is there already. Writing it replaces what it holds.",
                   {{"again", "Another name", std::move(again)},
                    {"overwrite", "Replace the file", std::move(write)},
@@ -176,7 +176,7 @@ void App::leave_document(const std::string& to_do, std::function<void()> then) {
   Document& document = model_.document();
   document.look_now();
   if (!document.unsaved()) return then();
-  const std::string name = short_name(document.path());
+  const std::string name = file_name_of(document.path());
   const bool newer = document.disk() == Document::Disk::kNewer;
   const bool deleted = document.disk() == Document::Disk::kDeleted;
   Question question{name + " has unsaved text",
@@ -295,7 +295,7 @@ std::optional<Banner> App::unsaved_banner() const {
   if (const UnsavedText* kept = unsaved_offered()) {
     return Banner{StateKind::kWaiting,
                   fmt::format("Text of {} that was not saved was kept ({}).",
-                              short_name(kept->file), when(kept->time_s)),
+                              file_name_of(kept->file), when(kept->time_s)),
                   {{"Take it into the editor", "unsaved.take", ""},
                    {"Compare", "unsaved.compare", ""},
                    {"Discard", "unsaved.discard", ""}}};
@@ -311,7 +311,7 @@ std::optional<Banner> App::newer_file_banner() const {
   const Document& document = model_.document();
   if (document.disk() != Document::Disk::kNewer) return std::nullopt;
   return Banner{StateKind::kWaiting,
-                short_name(document.path()) +
+                file_name_of(document.path()) +
                     " was changed by another program, and the panel Edit has unsaved text of it.",
                 {{"Keep mine", "file.keep_mine", ""},
                  {"Take the file's", "file.take_file", ""},
