@@ -155,7 +155,7 @@ void App::show_fault() {
 }
 
 std::optional<Banner> App::next_banner() {
-  // Text that was kept of another file can wait.
+  // Unsaved text of another file must not hide this file's faults.
   const bool of_this_file = unsaved_offered() != nullptr;
   std::vector<std::optional<Banner>> all = {opening_banner(), travel_banner(), newer_file_banner()};
   if (of_this_file) all.push_back(unsaved_banner());

@@ -156,7 +156,7 @@ void App::draw_status_bar(float height) {
     put_right("frame " + took + " ms    ", p.text_dim);
     ui_.tag_rect("status/frame", ImVec2(right, at.y), ImVec2(right, at.y + size.y), took);
   }
-  // What is hidden is counted where the sentence needs the room.
+  // If the sentence needs the room, show only how many panels are hidden.
   const float room = right - at.x - ui_.px(20);
   const bool both =
       ImGui::CalcTextSize(text.c_str()).x + ImGui::CalcTextSize(hidden.c_str()).x < room;

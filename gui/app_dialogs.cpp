@@ -229,7 +229,7 @@ void App::draw_file_dialog() {
   }
   ImGui::End();
   if (!open) file_dialog_ = FileDialog::kNone;
-  // A name without a folder is in the folder that the dialog shows.
+  // A relative name refers to the folder shown.
   if (go && open && !path_text_.empty())
     choose_file((std::filesystem::path(folder_) / path_text_).string());
 }

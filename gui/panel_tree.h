@@ -39,7 +39,7 @@ struct PanelNode {
   struct Hold {
     float first = 0;
     float whole = 0;
-    std::optional<int> idle;  // idle panels; nullopt before the next frame counts them
+    std::optional<int> idle;  // number of idle panels; nullopt until the next frame counts them
   };
   std::optional<Hold> hold;
   Hold drawn;                     // rows: heights in the last frame

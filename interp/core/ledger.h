@@ -91,6 +91,12 @@ struct Pair {
   uint64_t ordinal = 0;
   Arrival send;
   Arrival recv;
+
+  /// Both sides have called, with different dtypes or counts: no message passes.
+  bool is_mismatch() const {
+    return send.arrived && recv.arrived &&
+           (send.dtype != recv.dtype || send.total_elems != recv.total_elems);
+  }
 };
 
 struct PairCounter {

@@ -144,9 +144,7 @@ bool Engine::arrive_pair(Step& step, TaskRecord& task, OpenItem& item) {
   Pair& pair = state.ledger.pair(item.item.comm, source, target, item.item.sequence);
   take_place(sends ? pair.send : pair.recv, step, task, item);
   if (!pair.send.arrived || !pair.recv.arrived) return true;
-  const bool same =
-      pair.send.dtype == pair.recv.dtype && pair.send.total_elems == pair.recv.total_elems;
-  if (!same) return report_verdict();
+  if (pair.is_mismatch()) return report_verdict();
   if (options.checks == InterpreterOptions::Checks::kAll) check_received(*this, pair);
   if (!state.suspicions.empty()) revisit_suspicions(false);
   return !state.failed;

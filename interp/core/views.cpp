@@ -136,8 +136,7 @@ std::vector<MeetingView> Interpreter::ledger() const {
     v.point_to_point = true;
     v.complete = pair.send.arrived && pair.recv.arrived;
     v.finished = pair.send.finished && pair.recv.finished;
-    v.mismatch = v.complete && (pair.send.dtype != pair.recv.dtype ||
-                                pair.send.total_elems != pair.recv.total_elems);
+    v.mismatch = pair.is_mismatch();
     v.members = {{pair.source, &pair.send}, {pair.target, &pair.recv}};
   }
   return out;

@@ -112,10 +112,10 @@ void DeviceBackend::collect(std::vector<Delivery>& out) {
     std::sort(out.begin(), out.end(), precedes);
 }
 
-// Without a log the hosts' clocks say when to poll and whose turn it is. Reading the clock takes 2
-// % of a launch, so most calls add 1 ns instead. The ranks still take turns: if one went far ahead
-// of another that it meets on another device, its launches would fill the driver's queue and block
-// this thread.
+// Without a log, the hosts' clocks only decide when to poll and which rank runs next. Reading the
+// real clock costs 2 % of a launch, so seven calls of eight add 1 ns instead. Time must advance at
+// every call: equal clocks let one rank run ahead until its launches fill the driver's queue. It
+// then blocks this thread, and the rank that it waits for on another device never launches.
 int64_t DeviceBackend::coarse_now_ns() const {
   constexpr uint32_t kReadEvery = 8;
   ++coarse_ns_;

@@ -426,7 +426,7 @@ class DeviceBackend final : public interp::Backend {
   std::vector<std::pair<TaskId, Error>> failures_;
   int64_t looked_ns_ = 0;              // time of the last check for remote failures
   std::vector<Delivery> deliveries_;   // of the last poll, for its memory
-  mutable int64_t coarse_ns_ = 0;      // the time when coarse_now_ns() last read the clock
+  mutable int64_t coarse_ns_ = 0;      // the last answer of coarse_now_ns()
   mutable uint32_t coarse_reads_ = 0;  // calls of coarse_now_ns()
   int64_t hosts_ns_ = 0;               // the latest clock of a host at the last poll
   int64_t polled_ns_ = 0;              // time of the last poll of the device's events

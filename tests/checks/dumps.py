@@ -912,7 +912,7 @@ def sharded_dead_rank_and_late_rings(world):
 
 
 def experts(world, steps=3):
-    """An exchange of counts, one of tokens with splits that differ in each pair and step, and the way back."""
+    """Mixture of experts: exchanges counts, sends tokens with uneven splits, and sends the results back."""
     job = Job(world)
     for step in range(steps):
         tokens = [[16 + (3 * r + 5 * q + step) % 7 for q in range(world)] for r in range(world)]

@@ -44,7 +44,7 @@ class MessagesPanel : public Panel {
         continue;
       }
       ImGui::PushStyleColor(ImGuiCol_Text, colour(frame.ui.pal(), m.kind));
-      // A sentence wraps; the lines of a table do not.
+      // Wrap sentences, but not tables.
       const bool wraps = m.text.find('\n') == m.text.npos;
       if (wraps) ImGui::PushTextWrapPos(right);
       frame.ui.text(m.text);

@@ -273,7 +273,7 @@ class SqlPanel : public Panel {
     const float space = ImGui::GetContentRegionAvail().x;
     if (space != fitted_space_ || asked_.run != fitted_run_ || &table != fitted_)
       fit_columns(table, static_cast<size_t>(columns), space);
-    // A table keeps the widths that it was first drawn with.
+    // ImGui keeps a table's first widths, so new widths need a new id.
     if (!ImGui::BeginTable(fmt::format("result{}", fitted_id_).c_str(), columns, kFlags)) return;
     ImGui::TableSetupScrollFreeze(0, 1);
     int event_column = -1;

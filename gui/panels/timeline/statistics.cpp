@@ -254,7 +254,7 @@ class StatisticsPanel : public Panel {
     const bool selected = frame.model.selection.code == code;
     const ImVec2 name_at = ImGui::GetCursorScreenPos();
     const float name_space = ImGui::GetContentRegionAvail().x;
-    ImGui::Dummy(ImGui::CalcTextSize(name.c_str()));  // the width that the column needs
+    ImGui::Dummy(ImGui::CalcTextSize(name.c_str()));  // makes the column as wide as the whole name
     ImGui::SetCursorScreenPos(name_at);
     if (ImGui::Selectable("##name", selected, ImGuiSelectableFlags_SpanAllColumns))
       frame.model.selection.code = code;

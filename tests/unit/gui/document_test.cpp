@@ -360,7 +360,8 @@ TEST(Unsaved, KeptForLaterItIsOfferedAgainAndDiscardedItIsGone) {
   {
     Workbench w("tests/programs/deadlock.hir", 1600, 1000, settings);
     ASSERT_TRUE(w.press("F5"));
-    EXPECT_TRUE(says(w.text("banner"), "deadlock")) << "the text of another file can wait";
+    EXPECT_TRUE(says(w.text("banner"), "deadlock"))
+        << "unsaved text of another file hides the fault of this one";
     ASSERT_TRUE(w.click("banner/dismiss"));
     EXPECT_TRUE(says(w.text("banner"), "later.hir")) << w.text("banner");
   }

@@ -134,8 +134,7 @@ TEST(Numbers, TextThatIsClippedEndsBeforeANumber) {
   ImGui::EndFrame();
 }
 
-// Held down, F5 runs once: it must not leave the place where it stopped.
-// Its beginning alone may be the name of another tensor.
+// Cut at its end, a name can look like that of another tensor.
 TEST(Numbers, ANameThatDoesNotFitKeepsBothEnds) {
   Workbench w(kMlp);
   w->step();
@@ -148,6 +147,7 @@ TEST(Numbers, ANameThatDoesNotFitKeepsBothEnds) {
   EXPECT_LE(ImGui::CalcTextSize(text.c_str()).x, width);
 }
 
+// Held down, F5 runs once: it must not leave the place where it stopped.
 TEST(Numbers, RunDoesNotRepeatWhileItsKeyIsHeld) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.perform("break launch"));
