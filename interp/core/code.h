@@ -98,7 +98,8 @@ struct CodeInstruction {
   std::vector<RegisterMove> exit_moves;   // for_, loop end: carried values to results
   std::vector<IndexCodeId> exprs;         // bounds, starts, condition, index, counts
   std::vector<IndexCodeId>
-      more_exprs;  // subview: limits (kNoExpr: to the end); all_to_all: receives
+      more_exprs;  // subview: limits (kNoExpr: to the end); all_to_all: receives; assert: what
+                   // its condition names, by values_named_in()
   IndexCodeId position_expr = kNoExpr;  // root, peer or shift, if the op has one
   uint32_t membership = 0;              // where in @mesh: index into Code::rank_tables
   StreamIndex stream = kNoStream;

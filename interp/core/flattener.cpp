@@ -268,6 +268,11 @@ Expected<void> Flattener::expressions(Scope& scope, InstrId id, CodeInstruction&
     if (const auto* e = attributes.get<IndexExpr>(name)) {
       HOSTIR_ASSIGN_OR_RETURN(const IndexCodeId code, compile_expr(scope, *e));
       out.exprs.push_back(code);
+      if (out.kind != OpKind::assert_) continue;
+      for (const IndexExpr& leaf : values_named_in(*e)) {
+        HOSTIR_ASSIGN_OR_RETURN(const IndexCodeId value, compile_expr(scope, leaf));
+        out.more_exprs.push_back(value);
+      }
     }
   }
   for (const char* name : {"root", "peer", "shift"}) {

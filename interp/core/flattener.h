@@ -17,6 +17,9 @@
 
 namespace hostir::interp {
 
+/// The sizes, names, ranks and coordinates in an expression, each once, in order of appearance.
+std::vector<IndexExpr> values_named_in(const IndexExpr& expr);
+
 class Flattener {
  public:
   /// Whose placements are needed. kOfFirstRank: of the others, only sizes; packed buffers of theirs

@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "interp/core/flattener.h"
 
 namespace hostir::interp {
@@ -84,6 +86,14 @@ Expected<size_t> Flattener::compile_ops(const Scope& scope, const IndexExpr& exp
   HOSTIR_ASSIGN_OR_RETURN(const size_t right, compile_ops(scope, expr.args()[1], out));
   out.push_back({expr.kind(), 0, 0});
   return std::max(left, right + 1);
+}
+
+std::vector<IndexExpr> values_named_in(const IndexExpr& expr) {
+  std::vector<IndexExpr> named;
+  expr.for_each_leaf([&](const IndexExpr& leaf) {
+    if (std::find(named.begin(), named.end(), leaf) == named.end()) named.push_back(leaf);
+  });
+  return named;
 }
 
 Expected<IndexCodeId> Flattener::compile_expr(const Scope& scope, const IndexExpr& expr) {

@@ -7,7 +7,7 @@ logs=$2
 timeout_s=6
 
 program() { # program RANKS BODY
-  printf 'mesh @m = <r=%s>\nkernel @root(%%x: tensor<1024xf32>) -> (%%y: tensor<1024xf32>) {\n  %%n = neg %%x\n  %%y = log %%n\n  return %%y\n}\nhost @f on @m (inout %%a: tensor<1024xf32>) -> (%%a: tensor<1024xf32>) {\n  %%c = comm over {r}\n  %%s = stream "s"\n  all_reduce sum %%c rw(%%a) on %%s\n%s  return %%a\n}\n' "$1" "$2"
+  printf 'mesh @m = <r=%s>\nkernel @root(%%x: tensor<1024xf32>) -> (%%y: tensor<1024xf32>) {\n  %%n = neg %%x\n  %%y = log %%n\n  return %%y\n}\nkernel @largest(%%x: tensor<1024xf32>) -> (%%n: tensor<1xi64>) {\n  %%a = abs %%x\n  %%m = reduce_max %%a {dims = [0]}\n  %%w = reshape %%m : tensor<1xf32>\n  %%n = cast %%w {to = i64}\n  return %%n\n}\nhost @f on @m (inout %%a: tensor<1024xf32>) -> (%%a: tensor<1024xf32>) {\n  %%c = comm over {r}\n  %%s = stream "s"\n  all_reduce sum %%c rw(%%a) on %%s\n%s  return %%a\n}\n' "$1" "$2"
 }
 good=$'  %e = all_reduce sum %c rw(%a) on %s\n  wait %e on host\n'
 
@@ -47,4 +47,6 @@ fault "a rank that is killed" 4 'process 1 with rank 1 is gone|process 1 .* was 
 fault "out of memory" 3 'max_memory|no .* bytes left|more than the' 2 $'  %big = alloc on %s : tensor<1000000000000xf32>\n  free %big on %s\n'
 run_options="--nan error" fault "a NaN" 3 'nan_born.*rank 1: @f.* makes the first NaN' 2 \
   $'  where coord(r) == 1 {\n    %t = alloc on %s : tensor<1024xf32>\n    %e = launch @root ro(%a) wo(%t) on %s\n    wait %e on host\n    free %t on %s\n  }\n'
+fault "an assertion about a value on the device" 3 'rank 1: @f.* assert failed: %n < 0 does not hold, where %n is' 2 \
+  $'  where coord(r) == 1 {\n    %t = alloc on %s : tensor<1xi64>\n    %e = launch @largest ro(%a) wo(%t) on %s\n    wait %e on host\n    %n = read %t[0]\n    assert %n < 0, "an index is too large"\n    free %t on %s\n  }\n'"$good"
 fault "none again" 0 'a' 2 "$good"

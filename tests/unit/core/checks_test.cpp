@@ -15,8 +15,15 @@ host @f on @m (%n: tensor<2xi64>) -> () {
 }
 
 TEST(Asserts, AndBounds) {
-  EXPECT_EQ(first_fault("  assert rank == 1, \"only there\"\n"),
-            "assert: rank 0: @f#1 assert failed: only there");
+  EXPECT_EQ(
+      first_fault("  assert rank == 1, \"only there\"\n"),
+      "assert: rank 0: @f#1 assert failed: rank == 1 does not hold, where rank is 0: only there");
+  EXPECT_EQ(
+      first_fault("  %i = read %n[0]\n  assert %i + size(x) < %i\n")
+          .rfind(
+              "assert: rank 0: @f#2 assert failed: %i + size(x) < %i does not hold, where %i is ",
+              0),
+      0u);
   EXPECT_EQ(first_fault("  %i = read %n[rank + 2]\n"),
             "out_of_bounds: rank 0: @f#1 read takes index 2 of dimension 0, which has 2");
   EXPECT_EQ(first_fault("  assert 1 / rank == 1\n").rfind("index_error: ", 0), 0u);
