@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "hostir/ops/record.h"
 #include "interp/core/engine.h"
@@ -64,8 +66,41 @@ AxisList spanned(const Mesh& mesh, const Communicator& comm) {
   return {};
 }
 
-bool whole_axes(const AxisList& axes) {
-  return std::all_of(axes.begin(), axes.end(), [](const AxisRef& a) { return a.whole(); });
+bool split_alike(const Mesh& mesh, const std::vector<AxisList*>& lists) {
+  // By axis: where sub-axes begin and end, as products of the sizes before.
+  std::map<std::string, std::set<int64_t>> borders;
+  bool all_whole = true;
+  for (const AxisList* list : lists) {
+    for (const AxisRef& a : *list) {
+      if (a.whole()) continue;
+      borders[a.name].insert({a.pre, a.pre * a.size});
+      all_whole = false;
+    }
+  }
+  if (all_whole) return true;
+  for (auto& [axis, at] : borders) {
+    if (!mesh.axis_index(axis)) return false;
+    at.insert({1, mesh.axis_size({.name = axis})});
+    for (auto b = at.begin(), next = std::next(b); next != at.end(); ++b, ++next) {
+      if (*next % *b != 0) return false;
+    }
+  }
+  for (AxisList* list : lists) {
+    AxisList split;
+    for (const AxisRef& a : *list) {
+      const auto known = borders.find(a.name);
+      if (known == borders.end() || known->second.size() < 3) {
+        split.push_back({.name = a.name});
+        continue;
+      }
+      const int64_t end = a.whole() ? *known->second.rbegin() : a.pre * a.size;
+      for (auto b = known->second.find(a.whole() ? 1 : a.pre); *b != end; ++b) {
+        split.push_back({.name = a.name, .pre = *b, .size = *std::next(b) / *b});
+      }
+    }
+    *list = std::move(split);
+  }
+  return true;
 }
 
 std::string text(const AxisList& axes) {
@@ -73,6 +108,8 @@ std::string text(const AxisList& axes) {
   for (const AxisRef& a : axes) out += (out.empty() ? "" : ", ") + a.to_string();
   return "{" + out + "}";
 }
+
+std::string text(const Mesh& mesh, const AxisList& axes) { return text(merged_axes(mesh, axes)); }
 
 std::string claim(const AxisList& axes, Reduction kind) {
   return axes.empty() ? "whole" : fmt::format("a partial {} over {}", name(kind), text(axes));

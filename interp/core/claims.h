@@ -22,10 +22,14 @@ AxisList cutting(const Mesh& mesh, const AxisList& axes);
 /// The axes that a communicator's groups lie along: those it was made over, or those of a mesh over
 /// which the same ranks meet as in its literal groups. Empty: there are none.
 AxisList spanned(const Mesh& mesh, const Communicator& comm);
-/// No sub-axes.
-bool whole_axes(const AxisList& axes);
+/// Splits axes into sub-axes until any two of all lists are equal or have no position in common, so
+/// that lists can be compared axis by axis. False, with the lists unchanged, if some cannot be
+/// split so: 6 into `a:(1)2` and `a:(1)3`.
+bool split_alike(const Mesh& mesh, const std::vector<AxisList*>& lists);
 /// `{dp, tp}`
 std::string text(const AxisList& axes);
+/// The same; sub-axes that make up a larger one are printed as that.
+std::string text(const Mesh& mesh, const AxisList& axes);
 /// "a partial sum over {tp}", "whole".
 std::string claim(const AxisList& axes, Reduction kind);
 

@@ -281,8 +281,10 @@ Expected<void> check_results(const Launch& launch, const Instruction& ret,
     const ShardType* type = shard(launch.code, after(launch.c, launch.out[r]));
     if (h.kind != Held::Kind::kPartial || type == nullptr) continue;
     const Sharding& to = *type->sharding;
-    if (!whole_axes(h.axes) || !whole_axes(to.unreduced)) continue;
-    const bool said = without(h.axes, to.unreduced).empty() && to.unreduced_kind == h.reduction;
+    const Mesh* mesh = launch.code.program->find_mesh(to.mesh);
+    AxisList held_over = h.axes, said_over = to.unreduced;
+    if (mesh == nullptr || !claims::split_alike(*mesh, {&held_over, &said_over})) continue;
+    const bool said = without(held_over, said_over).empty() && to.unreduced_kind == h.reduction;
     if (said) continue;
     const std::string made =
         h.made_by.empty() ? fmt::format("kernel @{} makes this of {}, which is {}",
@@ -317,7 +319,8 @@ class PlainSums {
       : code_(code), aliases_(code), moved_(moved_buffers(code, aliases_)) {
     communicated_.assign(code.registers.size(), false);
     for (const CodeInstruction& c : code.instructions) {
-      if (c.role != CodeRole::kInstruction || communication_facts(c.kind) == nullptr) continue;
+      const CommunicationFacts* facts = communication_facts(c.kind);
+      if (c.role != CodeRole::kInstruction || facts == nullptr || roots_input(*facts)) continue;
       for (const uint32_t reg : c.operands) {
         if (reg != kNoRegister) communicated_[aliases_.group(reg)] = true;
       }
@@ -329,12 +332,38 @@ class PlainSums {
       const CodeInstruction& c = code_.instructions[i];
       if (c.role != CodeRole::kInstruction) continue;
       if (c.call == kNoCode && record(c.kind).role == HostRole::kReturn) returned(i);
+      const CommunicationFacts* facts = communication_facts(c.kind);
+      if (facts != nullptr && roots_input(*facts)) given_to_all(i);
       if (const auto launch = launch_of(code_, i)) follow(*launch);
     }
     return std::move(out_);
   }
 
  private:
+  // True if every member gets what the root has, which leaves an addend an addend.
+  static bool roots_input(const CommunicationFacts& facts) {
+    return facts.root == CommunicationFacts::RootHas::kInput;
+  }
+
+  void given_to_all(CodeIndex index) {
+    const CodeInstruction& c = code_.instructions[index];
+    if (c.comm == kNoComm) return;
+    const AxisList& over = code_.communicators[c.comm].axes;
+    for (const uint32_t reg : c.operands) {
+      const auto found = reg == kNoRegister ? known_.end() : known_.find(aliases_.group(reg));
+      if (found == known_.end()) continue;
+      const AxisList& axes = found->second.axes;
+      if (std::none_of(axes.begin(), axes.end(), [&](const AxisRef& a) {
+            return std::any_of(over.begin(), over.end(),
+                               [&](const AxisRef& b) { return a.name == b.name; });
+          }))
+        continue;
+      PlainSum& sum = out_[*found->second.sum];
+      if (sum.given_to_all == kNoCode) sum.given_to_all = index;
+      if (sum.result.empty()) sum.result = code_.register_name(reg);
+    }
+  }
+
   void returned(CodeIndex index) {
     const CodeInstruction& c = code_.instructions[index];
     for (const uint32_t reg : c.operands) {
@@ -382,6 +411,7 @@ class PlainSums {
                         claim(results[r].axes, results[r].reduction),
                         described(launch, results[r]),
                         {},
+                        kNoCode,
                         kNoCode,
                         {}});
       }

@@ -20,8 +20,8 @@ using claims::buffer_name;
 using claims::claim;
 using claims::contradiction;
 using claims::shard;
+using claims::split_alike;
 using claims::text;
-using claims::whole_axes;
 using claims::without;
 using Part = CommunicationFacts::Part;
 using RootHas = CommunicationFacts::RootHas;
@@ -34,9 +34,11 @@ bool combines(const OpRecord& op) {
   });
 }
 
-/// A communication instruction between shards, as far as its claims go.
+/// A communication instruction between shards, as far as its claims go. The axes of all three are
+/// split alike.
 struct Communication {
   const Code& code;
+  const Mesh& mesh;
   CodeIndex index;
   const CodeInstruction& c;
   const Instruction& source;
@@ -45,8 +47,8 @@ struct Communication {
   AxisList over;
   size_t in;  // operands
   std::optional<size_t> out;
-  const Sharding& from;
-  const Sharding* to;  // nullptr: no shard
+  Sharding from;
+  std::optional<Sharding> to;  // nullopt: no shard
   Reduction kind;
 };
 
@@ -68,27 +70,32 @@ std::optional<Communication> communication(const Code& code, CodeIndex index) {
   const Mesh* mesh = code.program->find_mesh(before->sharding->mesh);
   if (mesh == nullptr || (result != nullptr && result->sharding->mesh != before->sharding->mesh))
     return std::nullopt;
-  const AxisList over = claims::cutting(*mesh, claims::spanned(*mesh, code.communicators[c.comm]));
-  if (over.empty() || !whole_axes(over) || !whole_axes(before->sharding->unreduced))
-    return std::nullopt;
-  if (result != nullptr && !whole_axes(result->sharding->unreduced)) return std::nullopt;
-  return Communication{code,
-                       index,
-                       c,
-                       source,
-                       facts,
-                       record(c.kind),
-                       over,
-                       *in,
-                       out,
-                       *before->sharding,
-                       result == nullptr ? nullptr : &*result->sharding,
-                       source.attributes.get_or<Reduction>("reduction", Reduction::kSum)};
+  Communication m{code,
+                  *mesh,
+                  index,
+                  c,
+                  source,
+                  facts,
+                  record(c.kind),
+                  claims::cutting(*mesh, claims::spanned(*mesh, code.communicators[c.comm])),
+                  *in,
+                  out,
+                  *before->sharding,
+                  result == nullptr ? std::nullopt : std::optional<Sharding>(*result->sharding),
+                  source.attributes.get_or<Reduction>("reduction", Reduction::kSum)};
+  std::vector<AxisList*> lists = {&m.over};
+  for (Sharding* s : {&m.from, m.to ? &*m.to : nullptr}) {
+    if (s == nullptr) continue;
+    lists.push_back(&s->unreduced);
+    for (DimSharding& d : s->dims) lists.push_back(&d.axes);
+  }
+  if (m.over.empty() || !split_alike(*mesh, lists)) return std::nullopt;
+  return m;
 }
 
 std::string described(const Communication& m) {
   const std::string what = combines(m.op) ? fmt::format(" {}", name(m.kind)) : std::string();
-  return fmt::format("{}{} over {} of {}", m.op.mnemonic, what, text(m.over),
+  return fmt::format("{}{} over {} of {}", m.op.mnemonic, what, text(m.mesh, m.over),
                      buffer_name(m.code, m.c, m.in));
 }
 
@@ -98,9 +105,7 @@ std::optional<size_t> cut_dimension(const Communication& m, const AxisRef& axis)
   const LayoutTable& layout = m.code.layouts[m.c.layouts[m.in]];
   for (size_t d = 0; d < m.from.dims.size(); ++d) {
     const auto& axes = m.from.dims[d].axes;
-    if (std::none_of(axes.begin(), axes.end(),
-                     [&](const AxisRef& a) { return a.name == axis.name; }))
-      continue;
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) continue;
     const bool parts =
         std::any_of(layout.by_rank.distinct().begin(), layout.by_rank.distinct().end(),
                     [&](const Placement& p) { return p.box.hi[d] - p.box.lo[d] > 1; });
@@ -111,8 +116,7 @@ std::optional<size_t> cut_dimension(const Communication& m, const AxisRef& axis)
 
 bool cuts(const Communication& m, const AxisRef& axis) {
   return std::any_of(m.from.dims.begin(), m.from.dims.end(), [&](const DimSharding& d) {
-    return std::any_of(d.axes.begin(), d.axes.end(),
-                       [&](const AxisRef& a) { return a.name == axis.name; });
+    return std::find(d.axes.begin(), d.axes.end(), axis) != d.axes.end();
   });
 }
 
@@ -120,7 +124,7 @@ bool cuts(const Communication& m, const AxisRef& axis) {
 // count a whole value several times, or add different parts of it.
 std::optional<std::string> misplaced(const Communication& m) {
   // A plain buffer claims nothing about the result.
-  if (m.to == nullptr && m.facts.root == RootHas::kNothing) return std::nullopt;
+  if (!m.to && m.facts.root == RootHas::kNothing) return std::nullopt;
   for (const AxisRef& axis : without(m.over, m.from.unreduced)) {
     if (const auto d = cut_dimension(m, axis)) {
       return fmt::format(
@@ -130,11 +134,11 @@ std::optional<std::string> misplaced(const Communication& m) {
     }
     const bool counts = m.kind == Reduction::kSum || m.kind == Reduction::kProd;
     if (!counts || cuts(m, axis)) continue;
-    const Mesh& mesh = *m.code.program->find_mesh(m.from.mesh);
     return fmt::format(
         "{}, which is already whole over {}, so each element is counted {} times; remove the "
         "reduction, or declare the value unreduced={}",
-        described(m), text({axis}), mesh.axes[*mesh.axis_index(axis.name)].size, text({axis}));
+        described(m), text({axis}), m.mesh.axis_size(axis),
+        text(m.mesh, claims::both({axis}, m.from.unreduced)));
   }
   return std::nullopt;
 }
@@ -171,6 +175,9 @@ Expected<void> check_communication(const Code& code, CodeIndex index) {
   const std::optional<Communication> found = communication(code, index);
   if (!found) return {};
   const Communication& m = *found;
+  const auto held = [&m](const AxisList& axes, Reduction kind) {
+    return claim(merged_axes(m.mesh, axes), kind);
+  };
   const bool reduces = combines(m.op);
   const AxisList left = reduces ? without(m.from.unreduced, m.over) : m.from.unreduced;
   const bool takes_addends = without(m.from.unreduced, m.over).size() < m.from.unreduced.size();
@@ -178,30 +185,30 @@ Expected<void> check_communication(const Code& code, CodeIndex index) {
   const bool same_kind = m.kind == m.from.unreduced_kind ||
                          (m.kind == Reduction::kAvg && m.from.unreduced_kind == Reduction::kSum);
   if (reduces && takes_addends && !same_kind) {
-    return contradiction(fmt::format("{}, which is {}", described(m),
-                                     claim(m.from.unreduced, m.from.unreduced_kind)),
-                         m.source.operands[m.in]);
+    return contradiction(
+        fmt::format("{}, which is {}", described(m), held(m.from.unreduced, m.from.unreduced_kind)),
+        m.source.operands[m.in]);
   }
   if (takes_addends && m.facts.root == RootHas::kInput) {
     return contradiction(
         fmt::format("{}, which is {}: every rank would get the root's addend; reduce it before",
-                    described(m), claim(m.from.unreduced, m.from.unreduced_kind)),
+                    described(m), held(m.from.unreduced, m.from.unreduced_kind)),
         m.source.operands[m.in]);
   }
-  if (m.to == nullptr) return {};
+  if (!m.to) return {};
   const bool same =
       without(left, m.to->unreduced).empty() && without(m.to->unreduced, left).empty();
   if (same && (left.empty() || m.to->unreduced_kind == m.from.unreduced_kind)) return {};
-  const std::string was = claim(m.from.unreduced, m.from.unreduced_kind);
+  const std::string was = held(m.from.unreduced, m.from.unreduced_kind);
   const std::string effect =
       left.size() == m.from.unreduced.size()
           ? fmt::format("does not reduce {}, which stays {}", buffer_name(code, m.c, m.in), was)
           : fmt::format("makes {}, which was {}, {}", buffer_name(code, m.c, m.in), was,
-                        claim(left, m.from.unreduced_kind));
+                        held(left, m.from.unreduced_kind));
   return contradiction(
-      fmt::format("{} over {} {}; the layout of {} says that it is {}", m.op.mnemonic, text(m.over),
-                  effect, buffer_name(code, m.c, *m.out),
-                  claim(m.to->unreduced, m.to->unreduced_kind)),
+      fmt::format("{} over {} {}; the layout of {} says that it is {}", m.op.mnemonic,
+                  text(m.mesh, m.over), effect, buffer_name(code, m.c, *m.out),
+                  held(m.to->unreduced, m.to->unreduced_kind)),
       m.source.operands[*m.out]);
 }
 

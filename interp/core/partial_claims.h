@@ -32,15 +32,16 @@ struct MisplacedReduction {
 /// single index, which are separate values.
 std::vector<MisplacedReduction> misplaced_reductions(const Code& code);
 
-/// A sum over a dimension that mesh axes cut, in a plain buffer that no communication touches: each
-/// rank keeps an addend, but no layout declares it.
+/// A sum over a dimension that mesh axes cut, in a plain buffer that no communication touches
+/// except to hand out one rank's: each rank keeps an addend, but no layout declares it.
 struct PlainSum {
   CodeIndex made = 0;   // the launch that sums
   std::string claim;    // `a partial sum over {dp}`
   std::string made_by;  // `reduce_sum in kernel @loss sums over ..., so what it makes is a ...`
-  std::vector<CodeIndex> readers;  // launches
-  CodeIndex returned = kNoCode;    // the return of the entry function that returns it
-  std::string result;              // `%l`, if returned
+  std::vector<CodeIndex> readers;    // launches
+  CodeIndex returned = kNoCode;      // the return of the entry function that returns it
+  CodeIndex given_to_all = kNoCode;  // the broadcast or scatter of one rank's addend
+  std::string result;                // `%l`, if returned or given to all
 };
 /// In text order. A rank may want its own addend, so these explain differing replicas and results,
 /// and are not errors by themselves.

@@ -204,6 +204,56 @@ std::optional<int64_t> first_apart(const Placement& a, const Placement& b) {
   return std::nullopt;
 }
 
+// Where a subview begins in its operand on a rank; nullopt if only the run can tell.
+std::optional<Extents> static_starts(const Code& code, const CodeInstruction& c, Rank rank) {
+  Extents starts;
+  for (const IndexCodeId e : c.exprs) {
+    int64_t start = 0;
+    if (!code.exprs[e].is_static() ||
+        !code.exprs[e].evaluate(nullptr, code.rank_tables, rank, start))
+      return std::nullopt;
+    starts.push_back(start);
+  }
+  return starts;
+}
+
+std::string range_of(const Box& box) {
+  std::string out;
+  for (size_t d = 0; d < box.lo.size(); ++d) {
+    out += fmt::format("{}{}:{}", out.empty() ? "" : ", ", box.lo[d], box.hi[d]);
+  }
+  return "[" + out + "]";
+}
+
+// A part of a value must be the part that the type of the view says. `from`: the operand's layout,
+// which is that of a shard, or of a plain parameter with the whole value.
+Expected<void> check_subview(const Code& code, CodeIndex index, const LayoutTable& from,
+                             const LayoutTable& to) {
+  const CodeInstruction& c = code.instructions[index];
+  for (size_t r = 0; r < from.by_rank.size() && r < to.by_rank.size(); ++r) {
+    const Placement& x = from.by_rank[r];
+    const Placement& y = to.by_rank[r];
+    if (!x.blocks.empty() || !y.blocks.empty() || x.global != y.global) return {};
+    const std::optional<Extents> starts = static_starts(code, c, static_cast<Rank>(r));
+    if (!starts || starts->size() != y.box.lo.size()) return {};
+    Box taken = y.box;
+    for (size_t d = 0; d < starts->size(); ++d) {
+      taken.lo[d] = x.box.lo[d] + (*starts)[d];
+      taken.hi[d] = taken.lo[d] + y.box.hi[d] - y.box.lo[d];
+    }
+    if (y.box.volume() == 0 || taken == y.box) continue;
+    return fail_at(ErrorKind::kInvalid, "view_layout",
+                   fmt::format("subview of {} takes elements {} of the whole on rank {}, but the "
+                               "type of {}, {}, says that it holds {} there; a view does not move "
+                               "elements",
+                               code.register_name(c.operands[0]), range_of(taken), r,
+                               code.register_name(c.results[0]), sharding_of(to.type)->to_string(),
+                               range_of(y.box)),
+                   code.source(index).operands[0].span);
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<void> check_routes(const Code& code, CodeIndex index, const std::vector<bool>& moved) {
@@ -227,7 +277,15 @@ Expected<void> check_view(const Code& code, CodeIndex index, const std::vector<b
   const uint32_t reg = c.operands[0];
   const LayoutTable* from = placed_shard(code, c.layouts[0]);
   const LayoutTable* to = placed_shard(code, c.result_layout);
-  if (from == nullptr || to == nullptr || aliases.relabelled_elsewhere(reg)) return {};
+  if (to == nullptr || aliases.relabelled_elsewhere(reg)) return {};
+  const bool is_part = code.source(index).attributes.has("starts");
+  if (from == nullptr) {
+    const bool given =
+        std::find(code.parameters.begin(), code.parameters.end(), reg) != code.parameters.end();
+    const bool placed = c.layouts[0] != kNoLayout && code.layouts[c.layouts[0]].is_static();
+    if (!given || !placed || !is_part || moved[reg]) return {};
+    return check_subview(code, index, code.layouts[c.layouts[0]], *to);
+  }
   const Sharding& a = *shard(code, c.layouts[0])->sharding;
   const Sharding& b = *shard(code, c.result_layout)->sharding;
   const Operand& operand = code.source(index).operands[0];
@@ -241,7 +299,8 @@ Expected<void> check_view(const Code& code, CodeIndex index, const std::vector<b
                     code.register_name(c.results[0]), claim(b.unreduced, b.unreduced_kind)),
         operand);
   }
-  if (!code.source(index).attributes.get<ExprList>("starts") && !moved[reg]) {
+  if (is_part && !moved[reg]) return check_subview(code, index, *from, *to);
+  if (!is_part && !moved[reg]) {
     for (size_t r = 0; r < from->by_rank.size() && r < to->by_rank.size(); ++r) {
       const Placement& x = from->by_rank[r];
       const Placement& y = to->by_rank[r];

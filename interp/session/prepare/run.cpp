@@ -123,18 +123,26 @@ void explain_by_sums(const Code& code, const std::vector<PlainSum>& sums, Fault&
 }
 
 // Warns about a result that was summed but not reduced: each rank holds one addend, and the output
-// shows the first rank's.
+// shows the first rank's, or the one that all ranks were given.
 void add_returned_sums(const Code& code, const std::vector<PlainSum>& sums, RunResult& result) {
   for (const PlainSum& sum : sums) {
-    if (sum.returned == kNoCode) continue;
+    if (sum.returned == kNoCode && sum.given_to_all == kNoCode) continue;
     Fault fault;
     fault.fatal = false;
     fault.severity = Severity::kWarning;
     fault.record.kind = "unreduced_result";
-    fault.record.sentence = fmt::format(
-        "{} return returns {}, which is {} that was never reduced, so the result is the first "
-        "rank's addend; all_reduce it, or declare it as shard<...> with unreduced={{..}}",
-        code.address(sum.returned), sum.result, sum.claim);
+    if (sum.given_to_all != kNoCode) {
+      fault.record.sentence = fmt::format(
+          "{} {} gives every rank the root's {}, which is {} that was never reduced; reduce it "
+          "before",
+          code.address(sum.given_to_all), record(code.instructions[sum.given_to_all].kind).mnemonic,
+          sum.result, sum.claim);
+    } else {
+      fault.record.sentence = fmt::format(
+          "{} return returns {}, which is {} that was never reduced, so the result is the first "
+          "rank's addend; all_reduce it, or declare it as shard<...> with unreduced={{..}}",
+          code.address(sum.returned), sum.result, sum.claim);
+    }
     fault.record.instructions = {code.address(sum.made)};
     fault.record.notes = {sum.made_by};
     fault.spans = {code.source(sum.made).span};
