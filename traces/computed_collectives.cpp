@@ -14,6 +14,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "hostir/support/usable_cores.h"
 #include "traces/computed_tables.h"
 #include "traces/log_reader.h"
 
@@ -309,8 +310,8 @@ class MemberReading {
     constexpr int64_t kFewestIds = 65536;  // for which a thread is worth its start
     const int64_t ids = all.last - all.first + 1;
     total_ = ids;
-    const int64_t threads = std::clamp<int64_t>(
-        std::min<int64_t>(std::thread::hardware_concurrency(), ids / kFewestIds), 1, kMostThreads);
+    const int64_t threads =
+        std::clamp<int64_t>(std::min<int64_t>(usable_cores(), ids / kFewestIds), 1, kMostThreads);
     std::vector<std::optional<Expected<Meetings>>> parts(static_cast<size_t>(threads));
     {
       std::vector<std::jthread> readers;

@@ -9,6 +9,8 @@
 #include <optional>
 #include <thread>
 
+#include "hostir/support/usable_cores.h"
+
 namespace hostir::traces {
 
 using interp::LogEvent;
@@ -197,8 +199,8 @@ Expected<void> load_events(ConnectionPool& pool, const LogTables& tables, const 
     HOSTIR_ASSIGN_OR_RETURN(stretches, stretches_of(*connection, first_id, last_id));
   }
   constexpr size_t kMaxThreads = 8;
-  const size_t threads = std::min(
-      {std::max<size_t>(std::thread::hardware_concurrency(), 1), kMaxThreads, stretches.size()});
+  const size_t threads =
+      std::min({static_cast<size_t>(usable_cores()), kMaxThreads, stretches.size()});
   Handover handover(std::move(stretches), static_cast<int64_t>(2 * threads));
   std::vector<std::jthread> readers;
   for (size_t i = 0; i < threads; ++i) {

@@ -4,11 +4,13 @@
 #include <atomic>
 #include <thread>
 
+#include "hostir/support/usable_cores.h"
+
 namespace hostir::api {
 
 PlanWorkers::PlanWorkers(const PredictorOptions& options) {
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  for (unsigned w = 0; w < cores; ++w)
+  const int cores = usable_cores();
+  for (int w = 0; w < cores; ++w)
     predictors_.push_back(std::make_unique<Predictor>(options, known_));
 }
 

@@ -15,6 +15,7 @@
 #include "hostir/support/number_from.h"
 #include "hostir/support/philox.h"
 #include "hostir/support/physical_memory.h"
+#include "hostir/support/usable_cores.h"
 
 namespace hostir::io {
 
@@ -204,8 +205,7 @@ int64_t fill_range(const ValueSpec& spec, Tensor& out, int64_t begin, int64_t en
 int64_t fill(const ValueSpec& spec, Tensor& out) {
   constexpr int64_t kLeastPerThread = int64_t{1} << 18;
   const int64_t n = out.element_count();
-  const auto cores = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
-  const int64_t parts = std::clamp<int64_t>(n / kLeastPerThread, 1, cores);
+  const int64_t parts = std::clamp<int64_t>(n / kLeastPerThread, 1, usable_cores());
   std::vector<int64_t> bad(static_cast<size_t>(parts), -1);
   const auto fill_part = [&](int64_t part) {
     bad[static_cast<size_t>(part)] =

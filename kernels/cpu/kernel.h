@@ -74,7 +74,7 @@ class CompiledKernel {
 /// kReference).
 Expected<std::unique_ptr<CompiledKernel>> compile(const BoundKernel& kernel, KernelSet set);
 
-/// Threads used inside one kernel (1..n). Default: the hardware concurrency.
+/// Threads used inside one kernel (1..n). Default: usable_cores().
 void set_thread_count(int threads);
 int thread_count();
 

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "hostir/support/usable_cores.h"
 #include "kernels/cpu/kernel.h"
 
 namespace hostir::cpu {
@@ -104,7 +105,7 @@ class Pool {
   std::atomic<uint64_t> epoch_{0};
   std::atomic<int> active_{0};  // workers in the job
   bool stopping_ = false;
-  std::atomic<int> threads_{static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
+  std::atomic<int> threads_{usable_cores()};
   std::vector<std::jthread> workers_;
 };
 

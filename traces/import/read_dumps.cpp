@@ -12,6 +12,7 @@
 
 #include "hostir/io/files.h"
 #include "hostir/io/pickle.h"
+#include "hostir/support/usable_cores.h"
 #include "traces/import/clog.h"
 #include "traces/import/file_name.h"
 #include "traces/import/flight_recorder.h"
@@ -191,7 +192,7 @@ void read_one(Candidate& file) {
 
 /// One thread per core: a job of thousands of ranks leaves gigabytes.
 std::vector<Candidate> read_all(std::vector<Candidate> files) {
-  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const auto cores = static_cast<size_t>(usable_cores());
   std::atomic<size_t> next = 0;
   const auto work = [&] {
     for (size_t i = next++; i < files.size(); i = next++) read_one(files[i]);
