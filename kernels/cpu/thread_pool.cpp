@@ -17,6 +17,7 @@ struct Job {
   void (*f)(void*, int64_t) = nullptr;
   void* context = nullptr;
   int64_t count = 0;
+  int64_t seats = 0;  // of workers that may still join; guarded by the pool's mutex
   std::atomic<int64_t> next{0};
 
   void work() {
@@ -46,12 +47,17 @@ class Pool {
     const std::unique_lock<std::mutex> owner(owner_, std::try_to_lock);
     if (!owner.owns_lock() || threads_ == 1 || job.count <= 1) return job.work();
     start_workers();
+    int64_t wanted = 0;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
+      // A worker without a piece would only take a core from those that have one.
+      const auto workers = static_cast<int64_t>(workers_.size());
+      job.seats = std::min(workers, job.count - 1);
+      wanted = job.seats - (workers - asleep_);  // the others are about to look for a job
       job_ = &job;
       ++epoch_;
     }
-    wake_.notify_all();
+    for (; wanted > 0; --wanted) wake_.notify_one();
     job.work();
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -78,10 +84,15 @@ class Pool {
       lock.unlock();
       spin_while([&] { return epoch_ == seen; });
       lock.lock();
-      wake_.wait(lock, [&] { return stopping_ || (job_ != nullptr && epoch_ != seen); });
+      ++asleep_;
+      wake_.wait(lock, [&] {
+        return stopping_ || (job_ != nullptr && epoch_ != seen && job_->seats > 0);
+      });
+      --asleep_;
       if (stopping_) return;
       seen = epoch_;
       Job* job = job_;
+      --job->seats;
       ++active_;
       lock.unlock();
       job->work();
@@ -103,6 +114,7 @@ class Pool {
   std::condition_variable idle_;
   Job* job_ = nullptr;
   std::atomic<uint64_t> epoch_{0};
+  int64_t asleep_ = 0;          // workers that wait for `wake_`
   std::atomic<int> active_{0};  // workers in the job
   bool stopping_ = false;
   std::atomic<int> threads_{usable_cores()};
