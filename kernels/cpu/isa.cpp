@@ -39,7 +39,10 @@ Isa cpu_isa() {
 
 }  // namespace
 
-Isa detected_isa() { return std::min(cpu_isa(), allowed_isa()); }
+Isa detected_isa() {
+  static const Isa isa = std::min(cpu_isa(), allowed_isa());  // asking a virtual CPU takes long
+  return isa;
+}
 
 std::string_view name(Isa isa) {
   switch (isa) {

@@ -1,6 +1,10 @@
 #include "kernels/cpu/onednn.h"
 
 #include <dnnl.hpp>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 // From the OpenMP runtime that oneDNN uses; its header is g++'s, and clang does not find it.
 extern "C" {
@@ -44,11 +48,47 @@ dnnl::matmul::primitive_desc describe(const dnnl::engine& engine, const dnnl::me
 
 }  // namespace
 
+/// The library's objects for one call at a time. Making them takes longer than a small product.
+struct Call {
+  Call(const dnnl::engine& engine, const dnnl::matmul::primitive_desc& d)
+      : stream(engine),
+        a(d.src_desc(), engine, nullptr),
+        b(d.weights_desc(), engine, nullptr),
+        c(d.dst_desc(), engine, nullptr),
+        scratch(d.scratchpad_desc(), engine, nullptr),
+        arguments({{DNNL_ARG_SRC, a},
+                   {DNNL_ARG_WEIGHTS, b},
+                   {DNNL_ARG_DST, c},
+                   {DNNL_ARG_SCRATCHPAD, scratch}}) {}
+
+  dnnl::stream stream;
+  dnnl::memory a, b, c, scratch;
+  std::unordered_map<int, dnnl::memory> arguments;
+};
+
 struct Matmul::Parts {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::memory::desc b_plain;
   dnnl::matmul::primitive_desc description;
   dnnl::matmul primitive;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Call>> free_calls;  // as many as threads have run at once
+
+  std::unique_ptr<Call> take_call() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (!free_calls.empty()) {
+        std::unique_ptr<Call> call = std::move(free_calls.back());
+        free_calls.pop_back();
+        return call;
+      }
+    }
+    return std::make_unique<Call>(engine, description);
+  }
+  void give_call(std::unique_ptr<Call> call) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    free_calls.push_back(std::move(call));
+  }
 };
 
 Matmul::Matmul(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -86,18 +126,14 @@ int64_t Matmul::packed_bytes() const {
 
 void Matmul::run(const void* a, const void* b, void* c, std::byte* scratch) const {
   const OneThread alone;
-  const dnnl::engine& engine = parts_->engine;
-  const auto& d = parts_->description;
-  dnnl::stream stream(engine);
+  std::unique_ptr<Call> call = parts_->take_call();
   // The library takes non-const pointers even for operands that it only reads.
-  dnnl::memory a_memory(d.src_desc(), engine, const_cast<void*>(a));
-  dnnl::memory b_memory(d.weights_desc(), engine, const_cast<void*>(b));
-  dnnl::memory c_memory(d.dst_desc(), engine, c);
-  dnnl::memory scratch_memory(d.scratchpad_desc(), engine, scratch);
-  parts_->primitive.execute(stream, {{DNNL_ARG_SRC, a_memory},
-                                     {DNNL_ARG_WEIGHTS, b_memory},
-                                     {DNNL_ARG_DST, c_memory},
-                                     {DNNL_ARG_SCRATCHPAD, scratch_memory}});
+  call->a.set_data_handle(const_cast<void*>(a));
+  call->b.set_data_handle(const_cast<void*>(b));
+  call->c.set_data_handle(c);
+  call->scratch.set_data_handle(scratch);
+  parts_->primitive.execute(call->stream, call->arguments);
+  parts_->give_call(std::move(call));
 }
 
 void Matmul::pack(const void* b, void* packed) const {
