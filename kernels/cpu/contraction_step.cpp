@@ -140,12 +140,13 @@ class ContractionStep final : public Step {
     normalise_matrix(operand.view, rows, columns);
   }
 
-  /// Decides whether pieces can be written directly to the result.
+  /// Decides whether pieces can be written directly to the result. oneDNN 2.6 has its fastest loops
+  /// (AMX) only for a dense result: elsewhere it packs both operands in every call.
   void choose_target() {
     const TileProgram& program = plan_.epilogue;
-    is_direct_ = program.code.empty() && program.stores.size() == 1 && program.loads.size() == 1 &&
-                 size_bytes(program.stores[0].dtype) == size_bytes(head_dtype()) &&
-                 program.stores[0].dtype == head_dtype();
+    is_copy_ = program.code.empty() && program.stores.size() == 1 && program.loads.size() == 1 &&
+               program.stores[0].dtype == head_dtype();
+    is_direct_ = is_copy_ && cut_.columns.pieces() <= 1;
   }
   /// The dtype in which the epilogue reads the product.
   DType head_dtype() const {
@@ -157,7 +158,6 @@ class ContractionStep final : public Step {
   }
 
   onednn::MatmulSpec spec(int64_t rows, int64_t columns) const {
-    const int64_t c_row = is_direct_ ? std::max(plan_.n, int64_t{1}) : columns;
     return {compute_dtype_,
             rows,
             columns,
@@ -166,7 +166,6 @@ class ContractionStep final : public Step {
             column_stride(plan_.a),
             row_stride(plan_.b),
             column_stride(plan_.b),
-            c_row,
             head_dtype() == DType::kBF16 ? DType::kBF16 : DType::kF32};
   }
 
@@ -236,25 +235,33 @@ class ContractionStep final : public Step {
     const onednn::Matmul* product = find_product(rows, columns, is_packed);
     const ScratchPool::Lease lease(context.scratch, tile_bytes + plan_.epilogue.scratch_bytes() +
                                                         (product ? product->scratch_bytes() : 0));
-    std::byte* c_data = lease.data();
-    int64_t c_row = columns;
-    if (is_direct_) {
-      const StridedView& view = plan_.epilogue.stores[0].view;
-      int64_t at = view.offset;
-      for (size_t d = 0; d < lo.size(); ++d) at += lo[d] * view.strides[d];
-      c_data = context.values[view.value].data + at * head_bytes;
-      c_row = plan_.n;
-    }
     std::byte* tile_scratch = lease.data() + tile_bytes;
-    multiply(product, a_data, b_data, c_data, rows, columns, c_row,
-             tile_scratch + plan_.epilogue.scratch_bytes());
+    std::byte* product_scratch = tile_scratch + plan_.epilogue.scratch_bytes();
+    std::byte* result = is_copy_ ? result_at(lo, context) : nullptr;
+    std::byte* c_data = is_direct_ ? result : lease.data();
+    multiply(product, a_data, b_data, c_data, rows, columns, product_scratch);
     if (is_direct_) return;
+    if (is_copy_) {
+      for (int64_t row = 0; row < rows; ++row) {
+        std::memcpy(result + row * plan_.n * head_bytes, c_data + row * columns * head_bytes,
+                    static_cast<size_t>(columns * head_bytes));
+      }
+      return;
+    }
     HeadTile head{plan_.result, lease.data(), Extents(lo.size(), 0)};
     head.strides[lo.size() - 2] = columns;
     head.strides.back() = 1;
     TileRunner runner(plan_.epilogue, ops_, context.values, {}, tile_scratch, lo, hi, head,
                       StoreMode::kCached);
     runner.run(0, runner.elems());
+  }
+
+  /// Where an element of the result is stored, if the epilogue only copies.
+  std::byte* result_at(const Extents& index, const RunContext& context) const {
+    const StridedView& view = plan_.epilogue.stores[0].view;
+    int64_t at = view.offset;
+    for (size_t d = 0; d < index.size(); ++d) at += index[d] * view.strides[d];
+    return context.values[view.value].data + at * size_bytes(head_dtype());
   }
 
   static int64_t offset(const MatrixOperand& operand, const Extents& lo, int64_t row,
@@ -270,29 +277,26 @@ class ContractionStep final : public Step {
   }
 
   void multiply(const onednn::Matmul* product, const std::byte* a, const std::byte* b, std::byte* c,
-                int64_t rows, int64_t columns, int64_t c_row, std::byte* scratch) const {
+                int64_t rows, int64_t columns, std::byte* scratch) const {
     if (product != nullptr) {
       product->run(a, b, c, scratch);
     } else if (plan_.k == 0) {
-      for (int64_t r = 0; r < rows; ++r) {
-        std::memset(c + r * c_row * size_bytes(head_dtype()), 0,
-                    static_cast<size_t>(columns * size_bytes(head_dtype())));
-      }
+      std::memset(c, 0, static_cast<size_t>(rows * columns * size_bytes(head_dtype())));
     } else if (compute_dtype_ == DType::kF32) {
       multiply_plainly(reinterpret_cast<const float*>(a), reinterpret_cast<const float*>(b),
-                       reinterpret_cast<float*>(c), rows, columns, c_row);
+                       reinterpret_cast<float*>(c), rows, columns);
     } else {
       ops_.matmul_f64(reinterpret_cast<const double*>(a), row_stride(plan_.a),
                       reinterpret_cast<const double*>(b), row_stride(plan_.b),
-                      reinterpret_cast<double*>(c), c_row, rows, columns, plan_.k);
+                      reinterpret_cast<double*>(c), columns, rows, columns, plan_.k);
     }
   }
 
   /// For products that oneDNN does not support.
-  void multiply_plainly(const float* a, const float* b, float* c, int64_t rows, int64_t columns,
-                        int64_t c_row) const {
+  void multiply_plainly(const float* a, const float* b, float* c, int64_t rows,
+                        int64_t columns) const {
     for (int64_t i = 0; i < rows; ++i) {
-      float* out = c + i * c_row;
+      float* out = c + i * columns;
       std::fill_n(out, columns, 0.0f);
       for (int64_t p = 0; p < plan_.k; ++p) {
         const float x = a[i * row_stride(plan_.a) + p * column_stride(plan_.a)];
@@ -310,7 +314,8 @@ class ContractionStep final : public Step {
   Preparation prepare_a_;
   Preparation prepare_b_;
   ContractionCut cut_;
-  bool is_direct_ = false;
+  bool is_copy_ = false;    // the epilogue only stores the product
+  bool is_direct_ = false;  // the product is computed in the result
   Products plain_;
   Products packed_products_;
   PackedWeights packed_;

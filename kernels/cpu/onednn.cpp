@@ -1,5 +1,6 @@
 #include "kernels/cpu/onednn.h"
 
+#include <algorithm>
 #include <dnnl.hpp>
 #include <mutex>
 #include <unordered_map>
@@ -100,7 +101,7 @@ std::unique_ptr<Matmul> Matmul::create(const MatmulSpec& spec, Weights weights,
   try {
     auto parts = std::make_unique<Parts>();
     const auto a = plain(spec.m, spec.k, spec.dtype, spec.a_row, spec.a_column);
-    const auto c = plain(spec.m, spec.n, spec.c_dtype, spec.c_row, 1);
+    const auto c = plain(spec.m, spec.n, spec.c_dtype, std::max<int64_t>(spec.n, 1), 1);
     parts->b_plain = plain(spec.k, spec.n, spec.dtype, spec.b_row, spec.b_column);
     dnnl::memory::desc b = parts->b_plain;
     if (weights == Weights::kPacked) {

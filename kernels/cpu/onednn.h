@@ -14,8 +14,8 @@
 
 namespace hostir::cpu::onednn {
 
-/// c[m][n] = a[m][k] * b[k][n]; c has unit column stride. Strides are in elements; each operand has
-/// one stride of 1. Sums are f32, rounded once if c is bf16.
+/// c[m][n] = a[m][k] * b[k][n]; c is dense. Strides are in elements; each operand has one stride of
+/// 1. Sums are f32, rounded once if c is bf16.
 struct MatmulSpec {
   DType dtype = DType::kF32;  // of a and b: f32, or bf16 if has_native_bf16()
   int64_t m = 0;
@@ -25,7 +25,6 @@ struct MatmulSpec {
   int64_t a_column = 1;
   int64_t b_row = 0;
   int64_t b_column = 1;
-  int64_t c_row = 0;
   DType c_dtype = DType::kF32;  // f32, or bf16 if a and b are
 };
 
