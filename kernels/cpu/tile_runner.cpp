@@ -7,7 +7,8 @@
 namespace hostir::cpu {
 namespace {
 
-/// Rows shorter than this are gathered, several to a tile.
+/// Tiles of rows shorter than this end anywhere, those of longer ones with a row, so that a row is
+/// reduced in one piece.
 constexpr int64_t kLongRow = 128;
 
 template <class T>
@@ -110,6 +111,26 @@ void TileRunner::collapse(Extents extents) {
     for (Path& path : paths_) path.strides.push_back(1);
   }
   extents_ = std::move(extents);
+  for (Path& path : paths_) {
+    path.is_dense = path.strides.back() == 1;
+    for (size_t d = extents_.size() - 1; d > 0; --d) {
+      path.is_dense &= path.strides[d - 1] == path.strides[d] * extents_[d];
+    }
+  }
+  choose_rows();
+}
+
+/// A tile of one row of a few hundred elements costs more than their arithmetic, so it gets as many
+/// rows as fit if that copies little: rows of a bias again and again, and results.
+void TileRunner::choose_rows() {
+  rows_ = 1;
+  const int64_t row = extents_.back();
+  if (mode_ == StoreMode::kStreaming || extents_.size() < 2 || row < kLongRow) return;
+  const auto loads_end = paths_.begin() + static_cast<std::ptrdiff_t>(program_.loads.size());
+  const bool copies_little = std::all_of(paths_.begin(), loads_end, [&](const Path& path) {
+    return path.is_dense || (path.strides.back() == 1 && path.strides[extents_.size() - 2] == 0);
+  });
+  if (copies_little) rows_ = std::max<int64_t>(kTileElems / row, 1);
 }
 
 void* TileRunner::slot(int reg) const {
@@ -127,7 +148,10 @@ void TileRunner::move_to(int64_t position, int64_t end) {
   }
   const int64_t row_rest = extents_.back() - tile.index.back();
   tile.n = std::min(kTileElems, end - position);
-  if (extents_.back() >= kLongRow) tile.n = std::min(tile.n, row_rest);
+  if (extents_.back() >= kLongRow) {
+    const int64_t rows_rest = tile.index.back() == 0 ? rows_ * extents_.back() : row_rest;
+    tile.n = std::min(tile.n, rows_rest);
+  }
   tile.one_run = tile.n <= row_rest;
   if (mode_ == StoreMode::kStreaming && tile.one_run) align_tile();
 }
@@ -212,7 +236,7 @@ void TileRunner::load(size_t which) {
   void*& reg = regs_[static_cast<size_t>(load.reg)];
   aims_[static_cast<size_t>(load.reg)] = {};
   const int64_t size = size_bytes(load.dtype);
-  if (load.kind == TileLoad::Kind::kMemory && tile_.one_run && path.strides.back() == 1) {
+  if (load.kind == TileLoad::Kind::kMemory && is_contiguous(path)) {
     std::byte* from = path.base + offset_at(path, tile_.index) * size;
     if (is_aligned(from, size)) {
       prefetch(from + tile_.n * size, tile_.n * size);
@@ -257,7 +281,7 @@ void TileRunner::aim_store(size_t which) {
   const TileStore& store = program_.stores[which];
   const Path& path = paths_[program_.loads.size() + which];
   const bool is_raw = may_be_raw(store.reg);
-  if (!tile_.one_run || path.strides.back() != 1 || !(is_native(store.dtype) || is_raw)) return;
+  if (!is_contiguous(path) || !(is_native(store.dtype) || is_raw)) return;
   const int64_t size = size_bytes(store.dtype);
   std::byte* to = path.base + offset_at(path, tile_.index) * size;
   const bool streams = mode_ == StoreMode::kStreaming && store.dtype == DType::kF32;
@@ -278,13 +302,13 @@ void TileRunner::store(size_t which) {
   const Path& path = paths_[program_.loads.size() + which];
   const int64_t size = size_bytes(store.dtype);
   void* reg = regs_[static_cast<size_t>(store.reg)];
+  if (is_contiguous(path) && reg == path.base + offset_at(path, tile_.index) * size) return;
   std::byte* raw = scratch_ + program_.slot_count * kTileElems * 8;
   const TileFn convert = ops_.store[static_cast<size_t>(store.dtype)];
   for_each_run(path, [&](int64_t first, int64_t offset, int64_t n) {
     std::byte* to = path.base + offset * size;
     const std::byte* from =
         static_cast<std::byte*>(reg) + first * (is_wide(lane_of(store.dtype)) ? 8 : 4);
-    if (to == from) return;
     if (path.strides.back() == 1 && is_aligned(to, size)) {
       const bool streams = mode_ == StoreMode::kStreaming && store.dtype == DType::kF32;
       (streams ? ops_.stream : convert)(to, from, nullptr, nullptr, n, {});

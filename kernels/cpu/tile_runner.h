@@ -39,6 +39,7 @@ class TileRunner {
     std::byte* base = nullptr;
     int64_t offset = 0;
     Extents strides;
+    bool is_dense = false;  // row-major without gaps
   };
   struct TileSpan {  // a tile: its first element, by collapsed index
     int64_t n = 0;
@@ -48,8 +49,13 @@ class TileRunner {
 
   void add_path(const StridedView& view, std::byte* base, const Extents& lo);
   void collapse(Extents extents);
+  void choose_rows();
   void move_to(int64_t position, int64_t end);
   int64_t offset_at(const Path& path, const Extents& index) const;
+  /// True if the current tile is one piece of memory.
+  bool is_contiguous(const Path& path) const {
+    return path.is_dense || (tile_.one_run && path.strides.back() == 1);
+  }
   template <class F>
   void for_each_run(const Path& path, F f);
 
@@ -77,8 +83,9 @@ class TileRunner {
     bool past_caches = false;
   };
   std::vector<Aim> aims_;
-  TileSpan tile_;  // the current tile
-  Extents walk_;   // scratch of for_each_run
+  TileSpan tile_;     // the current tile
+  int64_t rows_ = 1;  // whole rows of a tile, if they are long
+  Extents walk_;      // scratch of for_each_run
 };
 
 }  // namespace hostir::cpu

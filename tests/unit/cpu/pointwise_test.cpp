@@ -173,6 +173,36 @@ TEST(Pointwise, ChainsOfCheapOpsKeepTheirBits) {
   }
 }
 
+// Rows of a bias: several rows are computed together, and the last ones of a tile may be fewer.
+TEST(Pointwise, RowsOfABiasKeepTheirBits) {
+  std::mt19937_64 random(13);
+  for (const char* dtype : {"f32", "bf16", "f16", "f64", "i32"}) {
+    for (const auto& [rows, columns] : {Shape2{37, 100},
+                                        {41, 128},
+                                        {37, 200},
+                                        {90, 300},
+                                        {19, 768},
+                                        {5, 1024},
+                                        {7, 1030},
+                                        {3, 2048}}) {
+      KernelCase test(fmt::format(
+          R"(kernel @k(%x: tensor<{1}x{2}x{0}>, %row: tensor<{2}x{0}>)
+          -> (%y: tensor<{1}x{2}x{0}>, %z: tensor<{1}x{2}x{0}>, %m: tensor<{1}x{0}>) {{
+  %r = broadcast_in_dim %row {{dims = [1], shape = [{1}, {2}]}}
+  %y = add %x, %r
+  %a = mul %y, %x
+  %z = maximum %a, %r
+  %m = reduce_max %z {{dims = [1]}}
+  return %y, %z, %m
+}})",
+          dtype, rows, columns));
+      const auto inputs = test.random_inputs(random);
+      EXPECT_EQ(test.run(KernelSet::kFast, inputs), test.run(KernelSet::kReference, inputs))
+          << dtype << " " << rows << "x" << columns;
+    }
+  }
+}
+
 // Results too large for the caches, at addresses not aligned to cache lines.
 TEST(Pointwise, LargeResults) {
   std::mt19937_64 random(12);
