@@ -10,7 +10,8 @@
 namespace hostir::cpu {
 namespace {
 
-constexpr int64_t kFoldPieceElems = 16 * kTileElems;
+/// A tile of eight inputs takes about as long as handing a piece to a thread that is awake.
+constexpr int64_t kFoldPieceElems = 4 * kTileElems;
 /// Inputs of one strand; division, store and end need steps too.
 constexpr size_t kMostInputs = kMostStrandSteps - 4;
 

@@ -10,6 +10,9 @@ namespace hostir::cpu {
 namespace {
 
 constexpr int64_t kPieceElems = 64 * 1024;
+/// Without reductions, whose bits depend on the pieces, a small space is cut finer.
+constexpr int64_t kLeastPieceElems = 16 * 1024;
+constexpr int64_t kWantedTilePieces = 4;
 constexpr int64_t kStreamingBytes = int64_t{16} << 20;
 /// If the outermost dimension is reduced, the space has this many pieces, each with its own
 /// accumulators.
@@ -186,12 +189,12 @@ void run_tile_program(const TileProgram& program, const TileOps& ops,
   if (!program.folds.empty()) return FoldRun(program, ops, values, scratch).run();
   const int64_t elems = elems_of(program.extents);
   if (elems == 0) return;
-  const int64_t pieces = (elems + kPieceElems - 1) / kPieceElems;
-  parallel_for(pieces, [&](int64_t piece) {
+  const int64_t size = std::clamp(elems / kWantedTilePieces, kLeastPieceElems, kPieceElems);
+  parallel_for((elems + size - 1) / size, [&](int64_t piece) {
     const ScratchPool::Lease lease(scratch, program.scratch_bytes());
     TileRunner runner(program, ops, values, {}, lease.data(), Extents(program.extents.size(), 0),
                       program.extents, {}, store_mode(program));
-    runner.run(piece * kPieceElems, std::min(elems, (piece + 1) * kPieceElems));
+    runner.run(piece * size, std::min(elems, (piece + 1) * size));
   });
 }
 
