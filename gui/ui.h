@@ -45,6 +45,8 @@ class Ui {
   void tag(const std::string& name, std::string_view text = {});
   /// Lets the last item be copied without a name.
   void copyable(std::string_view text) const;
+  /// The same for what was drawn in a rectangle.
+  void copyable(ImVec2 min, ImVec2 max, std::string_view text) const { note_text(min, max, text); }
   /// Names a rectangle drawn by hand.
   void tag_rect(const std::string& name, ImVec2 min, ImVec2 max, std::string_view text = {});
   const WidgetRect* find(const std::string& name) const;

@@ -38,7 +38,8 @@ class LayoutPanel : public Panel {
     choose_plane(frame, tensor.name, view);
     const std::optional<interp::CodeIndex> collective = current_collective(frame.model);
     const float space = ImGui::GetContentRegionAvail().y;
-    const bool split = collective && show_reshard_ && space > frame.ui.px(240);
+    has_room_for_moves_ = space > frame.ui.px(240);
+    const bool split = collective && show_reshard_ && has_room_for_moves_;
     const float heats = each_rank_ && view.held ? std::min(space * 0.3f, frame.ui.px(150)) : 0;
     const float rest = space - heats;
     ImGui::BeginChild("shards", ImVec2(0, split ? rest * 0.56f : rest));
@@ -75,9 +76,14 @@ class LayoutPanel : public Panel {
       Ui::tooltip("every rank's own values as a small picture, one colour range for all");
     if (current_collective(frame.model)) {
       Ui::flow(frame.ui.px(70));
+      ImGui::BeginDisabled(!has_room_for_moves_);
       ImGui::Checkbox("moves", &show_reshard_);
-      frame.ui.tag("layout/moves", show_reshard_ ? "on" : "off");
-      if (ImGui::IsItemHovered()) Ui::tooltip("who sends which block to whom");
+      ImGui::EndDisabled();
+      frame.ui.tag("layout/moves", !has_room_for_moves_ ? "no room" : show_reshard_ ? "on" : "off");
+      if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
+        Ui::tooltip("%s", has_room_for_moves_
+                              ? "who sends which block to whom"
+                              : "who sends which block to whom; the panel is too low for it");
     }
     ImGui::PushTextWrapPos(0);
     frame.ui.text_mono(view.type);
@@ -353,6 +359,7 @@ class LayoutPanel : public Panel {
   bool show_values_ = true;
   bool heat_ = false;
   bool each_rank_ = false;
+  bool has_room_for_moves_ = true;  // in the last frame
   bool show_reshard_ = true;
   bool values_fit_ = false;
   bool hovering_ = false;

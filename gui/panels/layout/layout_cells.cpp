@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gui/panels/values/value_text.h"
+#include "hostir/ir/inline_value.h"
 
 namespace hostir::gui {
 
@@ -53,6 +54,12 @@ ImU32 number_colour(const Palette& p, double v, bool differs) {
   return differs ? p.state(StateKind::kMismatch) : p.text_strong;
 }
 
+// Copying gives a text that reads back as the number under the mouse, however few digits are drawn.
+void offer_to_copy(const Frame& frame, ImVec2 min, ImVec2 max, const Tensor& values, int64_t i) {
+  if (!ImGui::IsMouseHoveringRect(min, max)) return;
+  frame.ui.copyable(min, max, format_number(values, i));
+}
+
 // One addend of every element of a slice, on one line of the cells.
 void draw_addend(Frame& frame, const CellsOf& of, const Tensor& values, const Box& box,
                  interp::Rank rank, int line) {
@@ -76,6 +83,8 @@ void draw_addend(Frame& frame, const CellsOf& of, const Tensor& values, const Bo
                         with_alpha(p.background, 0.72f));
     frame.ui.draw_text(list, ImVec2(at.x + (picture.fit.cell_x - width) / 2, y), p.rank(rank), text,
                        picture.fit.cell_x, font);
+    offer_to_copy(frame, ImVec2(at.x, y), ImVec2(at.x + picture.fit.cell_x, y + line_height(frame)),
+                  values, i);
   }
 }
 
@@ -117,9 +126,9 @@ void draw_cell_values(Frame& frame, const CellsOf& of, const Tensor& values, con
                           with_alpha(p.background, 0.72f));
     frame.ui.draw_text(list, place, number_colour(p, values.get_double(i), differs), text,
                        picture.fit.cell_x, font);
-    if (i < 64)
-      frame.ui.tag_rect(fmt::format("layout/cell/{}", i), at,
-                        ImVec2(at.x + picture.fit.cell_x, at.y + picture.fit.cell_y), text);
+    const ImVec2 end(at.x + picture.fit.cell_x, at.y + picture.fit.cell_y);
+    if (i < 64) frame.ui.tag_rect(fmt::format("layout/cell/{}", i), at, end, text);
+    offer_to_copy(frame, at, end, values, i);
   }
 }
 

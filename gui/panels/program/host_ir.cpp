@@ -271,13 +271,15 @@ class HostIrPanel : public Panel {
                       ImVec2(right.x, bottom.y), b.text);
   }
 
-  // Shows the full line in a tooltip while the mouse rests on it.
+  // Shows the full line in a tooltip while the mouse rests on it, wrapped to half the window.
   void whole_line(Frame& frame, int i) const {
     if (GImGui->HoveredIdTimer < 0.4f) return;
     ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(ImGui::GetIO().DisplaySize.x / 2);
     std::string_view line = lines_[static_cast<size_t>(i)];
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     frame.ui.text_mono(line);
+    ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
   }
 

@@ -272,15 +272,22 @@ class TimelinePanel : public Panel {
                  camera_.steps() ? 0 : static_cast<int64_t>(camera_.view().from_ns));
       wants_center_ = true;
     }
+    draw_status(frame);
+  }
+
+  // It takes the same place whatever it says, so that the lanes below do not move while one types.
+  void draw_status(Frame& frame) {
     const std::string text = status();
-    Ui::flow(ImGui::CalcTextSize(text.c_str()).x);
-    frame.ui.text_dim(text);
+    Ui::flow(ImGui::CalcTextSize("measured time").x);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    frame.ui.draw_elided(ImGui::GetWindowDrawList(), at, frame.ui.pal().text_dim, text, width);
+    ImGui::Dummy(ImVec2(width, ImGui::GetTextLineHeight()));
     frame.ui.tag("timeline/status", text);
-    if (ImGui::IsItemHovered()) {
-      Ui::tooltip("%s", names_->virtual_time
-                            ? "The times of the machine model: the same in every run"
-                            : "The times that were measured");
-    }
+    if (!ImGui::IsItemHovered()) return;
+    Ui::tooltip("%s\n%s", text.c_str(),
+                names_->virtual_time ? "The times of the machine model: the same in every run"
+                                     : "The times that were measured");
   }
 
   std::string status() const {

@@ -19,6 +19,7 @@
 #include "gui/panels/values/value_ranks.h"
 #include "gui/panels/values/value_statistics.h"
 #include "gui/panels/values/value_text.h"
+#include "hostir/ir/inline_value.h"
 
 namespace hostir::gui {
 
@@ -435,7 +436,9 @@ class ValuesPanel : public Panel {
       if (changed) mark_changed(p, frame.ui.px(4));
       if (row < 4 && c < 64) frame.ui.tag(fmt::format("values/{}", i), text);
       const std::string all = there ? value_text(r.tensor, i, format_) : std::string();
-      frame.ui.copyable(all);
+      // A copied decimal reads back as the same number.
+      frame.ui.copyable(there && format_ == ValueFormat::kDecimal ? format_number(r.tensor, i)
+                                                                  : all);
       if (ImGui::IsItemHovered()) {
         frame.model.hovered.element = index;
         if (there && text != all) Ui::tooltip("%s", all.c_str());

@@ -27,7 +27,24 @@ TEST(Copy, AValue) {
   ASSERT_TRUE(w->hover("values/1"));
   w->step();
   ASSERT_TRUE(w.press("Ctrl+C"));
-  EXPECT_NEAR(std::atof(clipboard().c_str()) / std::atof(w.text("values/1").c_str()), 1, 0.01);
+  EXPECT_EQ(clipboard(), "-0.227") << w.text("values/1");
+  ASSERT_TRUE(w->hover("values/0"));
+  w->step();
+  ASSERT_TRUE(w.press("Ctrl+C"));
+  EXPECT_EQ(clipboard(), "3.1540685") << w.text("values/0");
+}
+
+TEST(Copy, AllDigitsOfACellOfTheLayout) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.press("F5"));
+  w.model().selection.value = "y";
+  w.only("layout");
+  const std::string drawn = w.text("layout/cell/0");
+  ASSERT_TRUE(w->hover("layout/cell/0"));
+  w->step();
+  ASSERT_TRUE(w.press("Ctrl+C"));
+  EXPECT_NEAR(std::atof(clipboard().c_str()) / std::atof(drawn.c_str()), 1, 0.01);
+  EXPECT_EQ(clipboard(), "3.1540685") << drawn;
 }
 
 // What is under the mouse can be copied in every panel: each named text, and the pictures.

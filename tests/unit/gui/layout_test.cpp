@@ -313,5 +313,18 @@ TEST(Moves, LongNamesKeepBothEnds) {
   EXPECT_TRUE(title.ends_with("ed")) << title;
 }
 
+TEST(LayoutPanel, MovesAreOfferedOnlyWhereTheyHaveRoom) {
+  for (const int height : {1000, 260}) {
+    Workbench w(kMlp, 1280, height);
+    ASSERT_TRUE(w.press("F5"));
+    ASSERT_TRUE(w.perform("break all_reduce"));
+    w.model().selection.value = "y";
+    w.only("layout");
+    w->step();
+    if (!w.has("layout/moves")) continue;
+    EXPECT_EQ(w.text("layout/moves"), height == 1000 ? "on" : "no room");
+  }
+}
+
 }  // namespace
 }  // namespace hostir::gui

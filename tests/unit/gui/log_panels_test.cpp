@@ -32,6 +32,17 @@ TEST(Timeline, WhatIsFoundNowhereIsSaid) {
   EXPECT_EQ(w.text("timeline/status"), "nothing is called \"nowhere\"");
 }
 
+TEST(Timeline, LanesStayWhileOneTypes) {
+  for (const int width : {1280, 1000, 700}) {
+    Workbench w(kMlp, width, 720);
+    w.press("F5");
+    w.only("timeline");
+    const float before = w->app().ui().find("timeline/lane/r0/host")->min.y;
+    w.fill("timeline/find", "a name that is nowhere in this program at all", "");
+    EXPECT_EQ(w->app().ui().find("timeline/lane/r0/host")->min.y, before) << width;
+  }
+}
+
 TEST(Timeline, FoldingARankHidesItsHostLane) {
   Workbench w(kMlp);
   w.press("F5");
