@@ -25,7 +25,6 @@ namespace {
 constexpr size_t kLeastAxes = 2;
 constexpr std::array<size_t, 2> kSearchedLayers = {2, 4};
 constexpr size_t kMoreLayers = 8;     // for plans that may be the best
-constexpr size_t kMostExact = 4;      // plans predicted with all layers, each in seconds
 constexpr size_t kRefinedAtOnce = 8;  // the same on every machine, or answers would differ
 
 // A cut into more parts than there are elements leaves ranks without work.
@@ -73,29 +72,25 @@ class Planner {
     bool as_written = false;
   };
 
-  // Repeats until the best plan has been predicted with all layers. Of plans that are about as
-  // good, one will do: the others would follow one by one. If several turn out worse than expected,
-  // the best of those wins.
+  // Repeats until a plan that has been predicted with all layers wins.
   Expected<void> put_best_first(std::vector<Plan>& plans) {
     for (size_t exact_plans = 0;;) {
       std::stable_sort(plans.begin(), plans.end(), is_ranked_before);
       drop_equal(plans);
-      std::vector<const Plan*> all;
-      for (const Plan& plan : plans) all.push_back(&plan);
-      auto best = plans.begin() + static_cast<std::ptrdiff_t>(preferred_plan(all));
-      const auto known = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
-        return plan.exact && (exact_plans >= kMostExact || is_as_good(plan, *best));
-      });
-      if (known != plans.end()) best = known;
-      std::rotate(plans.begin(), best, best + 1);
+      const size_t next = next_to_predict(plans, exact_plans);
+      std::rotate(plans.begin(), plans.begin() + static_cast<std::ptrdiff_t>(next),
+                  plans.begin() + static_cast<std::ptrdiff_t>(next + 1));
       Plan& first = plans.front();
       if (first.exact) return {};
       if (can_refine(first)) {
         HOSTIR_TRY(refine_first(plans, std::min(plans.size(), kRefinedAtOnce)));
         continue;
       }
+      const Plan expected = first;
       HOSTIR_ASSIGN_OR_RETURN(first, exact(workers_->own(), of(first)));
       ++exact_plans;
+      disappointments_.push_back(disappointment(expected, first));
+      for (Plan& plan : plans) expect_alike(plan, disappointments_.back(), memory());
     }
   }
 
@@ -150,6 +145,7 @@ class Planner {
     out.placement = plan.placement;
     out.exact = false;
     out.refined = true;
+    for (const Disappointment& d : disappointments_) expect_alike(out, d, memory());
     return out;
   }
 
@@ -468,10 +464,11 @@ class Planner {
     plan.cuts = candidate.cuts;
     plan.as_written = candidate.as_written;
     plan.placement = placement_text(plan.axes, plan.shardings);
-    const double memory = request_.backend.machine.memory_bytes;
-    plan.fits = memory <= 0 || static_cast<double>(plan.peak_bytes) <= memory;
+    plan.fits = fits_in(memory(), plan.peak_bytes);
     return plan;
   }
+
+  double memory() const { return request_.backend.machine.memory_bytes; }
 
   const PlanRequest& request_;
   std::string name_;
@@ -483,6 +480,7 @@ class Planner {
   size_t written_axes_ = 0;
   std::set<std::string> tried_;
   std::map<std::string, Plan> plans_;
+  std::vector<Disappointment> disappointments_;
   std::optional<Error> error_;  // of the last candidate that failed
 };
 

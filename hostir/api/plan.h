@@ -13,7 +13,10 @@
 //    round are predicted at the same time (plan_workers.h).
 // 4. If the fusion repeats equal layers (repeated_layers.h), they are cut alike. The search lowers
 //    two and four of them, and extrapolates (plan_layers.h). Of the best plan, four and eight are
-//    lowered, and if it is still the best, all layers.
+//    lowered, and if it is still the best, all layers. If it is then worse than expected, as much
+//    more is expected of plans like it (plan_order.h), and the next one is tried. The winner has
+//    been predicted with all layers; if it does not fit in memory, so have the file's own
+//    shardings, unless they are expected to be worse.
 // A candidate that fits in a rank's memory is better than one that does not; otherwise the faster
 // one is better, and of equally fast ones the one that needs less memory. The search is greedy, so
 // the result need not be optimal.

@@ -1,7 +1,9 @@
 #include "hostir/api/plan_layers.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <span>
 
 namespace hostir::api {
 
@@ -17,6 +19,15 @@ int64_t with_all(int64_t few, int64_t many, const LayerCounts& layers) {
 
 // Stretches that agree by chance are shorter.
 constexpr size_t kLeastAlike = 16;
+// A window of so many changes that occurs once in each is not found by chance.
+constexpr size_t kWindow = 12;
+constexpr size_t kSeveral = SIZE_MAX;
+
+struct ByContent {
+  bool operator()(std::span<const int64_t> a, std::span<const int64_t> b) const {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+  }
+};
 
 // By moment: what was allocated, or freed if negative.
 std::vector<int64_t> changes(const std::vector<int64_t>& held) {
@@ -25,44 +36,75 @@ std::vector<int64_t> changes(const std::vector<int64_t>& held) {
   return out;
 }
 
-// The number of moments by which the fewer layers must be moved so that most of them are as in the
-// more.
-size_t best_shift(const std::vector<int64_t>& few, const std::vector<int64_t>& many) {
-  size_t best = 0;
-  size_t most = 0;
-  for (size_t shift = 0; shift + few.size() <= many.size(); ++shift) {
-    size_t alike = 0;
-    for (size_t i = 0; i < few.size(); ++i) {
-      if (few[i] == many[i + shift]) ++alike;
-    }
-    if (alike <= most) continue;
-    most = alike;
-    best = shift;
+// By window of kWindow changes: where it begins, or kSeveral. Only the start, the surroundings of
+// the loss and the end occur once: what every layer does occurs once per layer.
+using Windows = std::map<std::span<const int64_t>, size_t, ByContent>;
+
+Windows windows_of(std::span<const int64_t> changes) {
+  Windows out;
+  for (size_t i = 0; i + kWindow <= changes.size(); ++i) {
+    const auto [at, is_new] = out.try_emplace(changes.subspan(i, kWindow), i);
+    if (!is_new) at->second = kSeveral;
   }
-  return best;
+  return out;
 }
 
-// The highest of the moments that both have.
-int64_t highest_moment(const std::vector<int64_t>& few, const std::vector<int64_t>& many,
-                       const LayerCounts& layers) {
-  if (few.size() > many.size()) return 0;
-  const std::vector<int64_t> made_by_few = changes(few);
-  const std::vector<int64_t> made_by_many = changes(many);
-  int64_t highest = 0;
-  for (const size_t shift :
-       {size_t{0}, best_shift(made_by_few, made_by_many), many.size() - few.size()}) {
-    for (size_t begin = 0; begin < few.size();) {
+// Moments of the fewer and of the more layers, compared one by one.
+class Moments {
+ public:
+  Moments(const std::vector<int64_t>& few, const std::vector<int64_t>& many,
+          const LayerCounts& layers)
+      : few_(few),
+        many_(many),
+        layers_(layers),
+        made_by_few_(changes(few)),
+        made_by_many_(changes(many)) {}
+
+  // The highest of the moments that both have.
+  int64_t highest() {
+    if (few_.size() > many_.size()) return 0;
+    note_all_moved_by(0);
+    note_all_moved_by(many_.size() - few_.size());
+    const Windows in_few = windows_of(made_by_few_);
+    const Windows in_many = windows_of(made_by_many_);
+    for (const auto& [window, i] : in_few) {
+      const auto same = in_many.find(window);
+      if (i != kSeveral && same != in_many.end() && same->second != kSeveral)
+        note_around(i, same->second);
+    }
+    return highest_;
+  }
+
+ private:
+  bool is_alike(size_t i, size_t j) const { return made_by_few_[i] == made_by_many_[j]; }
+
+  void note(size_t i, size_t j) {
+    if (many_[j] >= few_[i]) highest_ = std::max(highest_, with_all(few_[i], many_[j], layers_));
+  }
+
+  void note_all_moved_by(size_t shift) {
+    for (size_t begin = 0; begin < few_.size();) {
       size_t end = begin;
-      while (end < few.size() && made_by_few[end] == made_by_many[end + shift]) ++end;
-      for (size_t i = begin; end - begin >= kLeastAlike && i < end; ++i) {
-        if (many[i + shift] >= few[i])
-          highest = std::max(highest, with_all(few[i], many[i + shift], layers));
-      }
+      while (end < few_.size() && is_alike(end, end + shift)) ++end;
+      for (size_t i = begin; end - begin >= kLeastAlike && i < end; ++i) note(i, i + shift);
       begin = end + 1;
     }
   }
-  return highest;
-}
+
+  // The whole stretch that is the same before and after these two moments.
+  void note_around(size_t i, size_t j) {
+    for (size_t back = 1; back <= std::min(i, j) && is_alike(i - back, j - back); ++back)
+      note(i - back, j - back);
+    for (; i < few_.size() && j < many_.size() && is_alike(i, j); ++i, ++j) note(i, j);
+  }
+
+  const std::vector<int64_t>& few_;
+  const std::vector<int64_t>& many_;
+  const LayerCounts& layers_;
+  std::vector<int64_t> made_by_few_;
+  std::vector<int64_t> made_by_many_;
+  int64_t highest_ = 0;
+};
 
 }  // namespace
 
@@ -70,7 +112,7 @@ Prediction extrapolated(Prediction few, const Prediction& many, const LayerCount
   Prediction out;
   out.time_ns = with_all(few.time_ns, many.time_ns, layers);
   out.peak_bytes = std::max(with_all(few.peak_bytes, many.peak_bytes, layers),
-                            highest_moment(few.live_bytes, many.live_bytes, layers));
+                            Moments(few.live_bytes, many.live_bytes, layers).highest());
   out.collectives = many.collectives;
   for (interp::CollectiveCount& c : out.collectives) {
     const auto same =

@@ -6,7 +6,8 @@
 // compared moment by moment.
 //   1. The allocs and frees of the fewer layers are looked for among those of the more: from the
 //      start (the first layers), to the end (the last ones, and the first layers' gradients), and
-//      where most of them agree in between (the other layers around the loss).
+//      around each series of them that occurs once in both (the surroundings of the loss). Layers
+//      in between are like one another, so nothing says which one is which.
 //   2. A stretch of them that is the same in both is a stretch of moments, each of which has grown
 //      by what the added layers hold then, and will grow by as much with every further one.
 #pragma once

@@ -1,6 +1,7 @@
 #include "hostir/api/plan_order.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -9,13 +10,33 @@ namespace hostir::api {
 namespace {
 
 constexpr size_t kTriedAgain = 16;
-constexpr double kEqual = 1e-3;  // by which part plans may differ that count as equal
+constexpr size_t kMostExact = 4;  // plans predicted with all layers, each in seconds
+constexpr double kEqual = 1e-3;   // by which part plans may differ that count as equal
+constexpr double kAlike = 0.02;   // by which part expectations differ that are wrong for one reason
 
 bool is_about(int64_t a, int64_t b) {
   return static_cast<double>(a) <= static_cast<double>(b) * (1 + kEqual);
 }
 
+bool is_alike(int64_t a, int64_t b) {
+  return std::abs(static_cast<double>(a - b)) <= kAlike * static_cast<double>(std::max(a, b));
+}
+
+double factor_between(int64_t expected, int64_t found) {
+  return expected > 0 && found > expected
+             ? static_cast<double>(found) / static_cast<double>(expected)
+             : 1;
+}
+
+int64_t times(int64_t value, double factor) {
+  return static_cast<int64_t>(static_cast<double>(value) * factor);
+}
+
 }  // namespace
+
+bool fits_in(double memory_bytes, int64_t peak_bytes) {
+  return memory_bytes <= 0 || static_cast<double>(peak_bytes) <= memory_bytes;
+}
 
 size_t preferred_plan(std::span<const Plan* const> plans) {
   const auto least_memory = [](const Plan* a, const Plan* b) {
@@ -46,6 +67,41 @@ bool is_ranked_before(const Plan& a, const Plan& b) {
   if (a.fits != b.fits) return a.fits;
   if (!a.fits) return a.peak_bytes < b.peak_bytes;
   return std::tie(a.time_ns, a.peak_bytes) < std::tie(b.time_ns, b.peak_bytes);
+}
+
+size_t next_to_predict(std::span<const Plan> plans, size_t exact_plans) {
+  std::vector<const Plan*> all;
+  for (const Plan& plan : plans) all.push_back(&plan);
+  const size_t best = preferred_plan(all);
+  const auto first_that = [&](const auto& holds) {
+    return static_cast<size_t>(std::find_if(plans.begin(), plans.end(), holds) - plans.begin());
+  };
+  const size_t known = first_that([](const Plan& plan) { return plan.exact; });
+  if (known == plans.size()) return best;
+  if (is_as_good(plans[known], plans[best])) return known;
+  if (exact_plans < kMostExact) return best;
+  if (plans[known].fits) return known;
+  const size_t written =
+      first_that([](const Plan& plan) { return plan.as_written && !plan.exact; });
+  if (written < known) return written;
+  return plans[best].fits && exact_plans < 2 * kMostExact ? best : known;
+}
+
+Disappointment disappointment(const Plan& expected, const Plan& found) {
+  return {.axes = expected.axes,
+          .expected_ns = expected.time_ns,
+          .expected_bytes = expected.peak_bytes,
+          .time_factor = factor_between(expected.time_ns, found.time_ns),
+          .memory_factor = factor_between(expected.peak_bytes, found.peak_bytes)};
+}
+
+void expect_alike(Plan& plan, const Disappointment& disappointment, double memory_bytes) {
+  if (plan.exact || plan.axes != disappointment.axes) return;
+  if (is_alike(plan.time_ns, disappointment.expected_ns))
+    plan.time_ns = times(plan.time_ns, disappointment.time_factor);
+  if (is_alike(plan.peak_bytes, disappointment.expected_bytes))
+    plan.peak_bytes = times(plan.peak_bytes, disappointment.memory_factor);
+  plan.fits = fits_in(memory_bytes, plan.peak_bytes);
 }
 
 void drop_equal(std::vector<Plan>& plans) {

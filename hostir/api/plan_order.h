@@ -11,6 +11,9 @@
 
 namespace hostir::api {
 
+/// `memory_bytes`: of a rank; 0 is unknown and enough.
+bool fits_in(double memory_bytes, int64_t peak_bytes);
+
 /// Returns the index of the preferred plan. Of the plans that fit and take at most 0.1 % longer
 /// than the fastest, that is the one that needs the least memory; if none fits, the one of all that
 /// does. `plans` must not be empty.
@@ -22,6 +25,30 @@ bool is_as_good(const Plan& a, const Plan& b);
 
 /// A strict weak order, unlike preferred_plan(), which calls close times equal.
 bool is_ranked_before(const Plan& a, const Plan& b);
+
+/// Returns the index of the plan to predict with all layers next, or of the winner if that one is
+/// exact already. Of plans that are about as good, one will do: the others would follow one by one.
+/// If four turn out worse than expected, the best of those wins; but if it does not fit in memory,
+/// the file's own shardings are tried first unless they are expected to be worse, and up to four
+/// more plans that are expected to fit.
+/// `plans`: at least one, sorted by is_ranked_before(). `exact_plans`: how many were predicted so.
+size_t next_to_predict(std::span<const Plan> plans, size_t exact_plans);
+
+/// A prediction from few layers that turned out too good with all of them.
+struct Disappointment {
+  MeshAxes axes;
+  int64_t expected_ns = 0;
+  int64_t expected_bytes = 0;
+  double time_factor = 1;    // at least 1
+  double memory_factor = 1;  // at least 1
+};
+
+Disappointment disappointment(const Plan& expected, const Plan& found);
+
+/// Expects as much more of a plan that is not exact and was expected to be alike: on the same mesh,
+/// with about the same memory or time. Otherwise neighbours of a plan that disappointed would each
+/// have to be predicted with all layers to find out the same.
+void expect_alike(Plan& plan, const Disappointment& disappointment, double memory_bytes);
 
 /// Keeps the first of plans that are the same: different cuts may propagate to the same shardings,
 /// and meshes may differ only in the names of their axes.

@@ -1,8 +1,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 
 #include "hostir/api/plan.h"
+#include "hostir/cli/alike_lines.h"
 #include "hostir/cli/declare_options.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/support/text.h"
@@ -151,9 +153,10 @@ class PlanVerb : public Verb {
   static void print_best(Terminal& terminal, const api::Plans& plans) {
     const api::Plan& best = plans.found.front();
     terminal.print(fmt::format("\nbest: {}, {}\n", api::axes_text(best.axes), cuts_text(best)));
+    std::vector<NamedLine> shardings;
     for (const auto& [name, sharding] : best.shardings)
-      terminal.print(
-          fmt::format("  %{} {}  {}\n", name, sharding.to_string(), sharding.to_pytorch()));
+      shardings.push_back({"%" + name, sharding.to_string() + "  " + sharding.to_pytorch()});
+    print_alike(terminal, shardings);
     terminal.print("why:\n");
     for (const api::PlanWithout& without : plans.without)
       terminal.print(fmt::format("  without {}: {}, {}\n", api::cut_text(without.cut),
@@ -161,10 +164,16 @@ class PlanVerb : public Verb {
     for (const interp::CollectiveCount& c : best.collectives)
       terminal.print(fmt::format("  {} x {} over {}, {} per rank\n", c.count, c.kind, c.over,
                                  bytes_text(c.bytes)));
+    std::vector<NamedLine> reshards;
     for (const ExplainRecord& record : best.explanation) {
       if (record.pass == "reshard")
-        terminal.print(fmt::format("  %{} {}: {}\n", record.value, record.what, record.sentence));
+        reshards.push_back({"%" + record.value, record.what + ": " + record.sentence});
     }
+    print_alike(terminal, reshards);
+  }
+
+  static void print_alike(Terminal& terminal, std::span<const NamedLine> lines) {
+    for (const std::string& line : alike_lines(lines)) terminal.print("  " + line + "\n");
   }
 
   api::ProgramOptions program_;

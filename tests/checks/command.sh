@@ -399,6 +399,11 @@ says "%x <@m, [{tp}, {}, {}]>  S(0)@tp" "plan cuts the batch where nothing is fi
 expect 0 "plan with fixed activations" "$hostir" plan "${large_mlp[@]}" --fix x --fix %y
 says "%w1 <@m, [{tp}, {}]>  S(0)@tp" "plan finds the tensor-parallel MLP: the first weight"
 says "%w2 <@m, [{}, {tp}]>  S(1)@tp" "plan finds the tensor-parallel MLP: the second weight"
+python3 tests/bench/long_fusion.py --layers 12 --batch 4 --sequence 64 --hidden 32 --features 128 --heads 4 --dp 1 --tp 2 >"$work/layers.hir"
+expect 0 "plan of twelve layers" "$hostir" plan "$work/layers.hir" --grad --mesh dp=1,tp=2
+says "  %wq_0 .. %wq_11 (12x) <@m, [" "plan prints the sharding of a parameter once for all layers"
+[ "$(wc -l <"$work/out")" -le 80 ] && passed=$((passed + 1)) ||
+  { failed=$((failed + 1)); echo "FAILED: plan repeats its lines for every layer: $(wc -l <"$work/out")"; tail -5 "$work/out"; }
 expect 0 "plan without a mesh in the file" "$hostir" plan tests/programs/simple_add.hir --ranks 4
 [ "$(grep -c 'nothing is cut$' "$work/out")" = 1 ] && [ "$(grep -c ' 12 B ' "$work/out")" = 1 ] && passed=$((passed + 1)) ||
   { failed=$((failed + 1)); echo "FAILED: plan lists plans twice that differ only in the names of axes"; head -12 "$work/out"; }

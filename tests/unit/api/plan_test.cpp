@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 
+#include "hostir/api/plan_layers.h"
 #include "hostir/api/plan_order.h"
 #include "hostir/ops/differentiate.h"
 #include "hostir/text/parser.h"
@@ -63,6 +65,79 @@ TEST(PreferredPlan, SmallStepsDoNotAddUp) {
 TEST(PreferredPlan, WhatFitsComesFirst) {
   EXPECT_EQ(preferred({plan_of(10, 500, false), plan_of(90, 100), plan_of(95, 90)}), 1U);
   EXPECT_EQ(preferred({plan_of(10, 500, false), plan_of(90, 400, false)}), 1U);
+}
+
+Plan expected_plan(int64_t time_ns, int64_t peak_bytes, bool fits = true) {
+  Plan plan = plan_of(time_ns, peak_bytes, fits);
+  plan.exact = false;
+  return plan;
+}
+
+TEST(NextToPredict, APlanThatDoesNotFitWinsOnlyIfNothingElseIsExpectedTo) {
+  std::vector<Plan> plans = {expected_plan(10, 90), expected_plan(50, 99), plan_of(9, 120, false)};
+  EXPECT_EQ(next_to_predict(plans, 0), 0U);
+  EXPECT_EQ(next_to_predict(plans, 4), 0U) << "the limit does not make 120 fit";
+  plans[1].as_written = true;
+  EXPECT_EQ(next_to_predict(plans, 4), 1U) << "the file's own comes before the fifth";
+  plans[1].exact = true;
+  EXPECT_EQ(next_to_predict(plans, 5), 1U) << "now it is known to fit";
+  plans[1] = expected_plan(50, 130, false);
+  plans[1].as_written = true;
+  std::swap(plans[1], plans[2]);
+  EXPECT_EQ(next_to_predict(plans, 8), 1U) << "expected to be worse than what is known";
+}
+
+TEST(NextToPredict, OfPlansThatFitAFewAreEnough) {
+  const std::vector<Plan> plans = {expected_plan(10, 90), plan_of(20, 90)};
+  EXPECT_EQ(next_to_predict(plans, 3), 0U);
+  EXPECT_EQ(next_to_predict(plans, 4), 1U);
+}
+
+TEST(Disappointment, NeighboursAreExpectedToDisappointAsWell) {
+  const Disappointment d = disappointment(expected_plan(1000, 100'000), plan_of(1000, 250'000));
+  Plan neighbour = expected_plan(1300, 101'000);
+  expect_alike(neighbour, d, 200'000);
+  EXPECT_FALSE(neighbour.fits);
+  EXPECT_EQ(neighbour.peak_bytes, 252'500);
+  EXPECT_EQ(neighbour.time_ns, 1300);
+  Plan other = expected_plan(1000, 120'000);
+  expect_alike(other, d, 200'000);
+  EXPECT_TRUE(other.fits);
+  EXPECT_EQ(other.peak_bytes, 120'000);
+  Plan elsewhere = expected_plan(1000, 100'000);
+  elsewhere.axes = {{"tp", 2}};
+  expect_alike(elsewhere, d, 200'000);
+  EXPECT_EQ(elsewhere.peak_bytes, 100'000);
+}
+
+// What a rank holds: much for a moment at the start; at the loss, a little for each layer. Only the
+// start, the loss and the end are the same with more layers, and the start is longer than the loss.
+std::vector<int64_t> memory_of(int64_t layers) {
+  std::vector<int64_t> out;
+  int64_t held = 0;
+  const auto hold = [&](int64_t change) { out.push_back(held += change); };
+  const auto steps = [&](int64_t first, int64_t kept) {
+    for (int64_t i = 0; i < 20; ++i) hold(first + i);
+    for (int64_t i = 0; i < 20; ++i) hold(-first - i);
+    hold(kept);
+  };
+  hold(5'000'000);
+  hold(-5'000'000);
+  for (int64_t i = 0; i < layers; ++i) steps(50 * i, 20'000);
+  steps(200'000, 0);
+  for (int64_t i = layers; i-- > 0;) steps(50 * i, -20'000);
+  return out;
+}
+
+TEST(Extrapolation, TheMomentThatGrowsIsFoundBelowThePeak) {
+  const auto predict = [](int64_t layers) {
+    Prediction out;
+    out.live_bytes = memory_of(layers);
+    out.peak_bytes = *std::max_element(out.live_bytes.begin(), out.live_bytes.end());
+    return out;
+  };
+  ASSERT_EQ(predict(4).peak_bytes, predict(8).peak_bytes);
+  EXPECT_EQ(extrapolated(predict(4), predict(8), {4, 8, 80}).peak_bytes, predict(80).peak_bytes);
 }
 
 Prediction predicted(const Program& program, const std::string& name,

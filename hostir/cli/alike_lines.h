@@ -1,0 +1,20 @@
+// Lines about the layers of a model, one for all layers where they say the same.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hostir::cli {
+
+struct NamedLine {
+  std::string name;  // a value with '%'
+  std::string text;  // may mention other values and instructions: `%h_3`, `@f#17`
+};
+
+/// `NAME TEXT` for each line, in order. Lines with equal texts and names that differ in one number
+/// become one, where the first of them was: `%w_0 .. %w_79 (80x) TEXT`, with the first one's text.
+/// Numbers of instructions and in names of values do not count when texts are compared.
+std::vector<std::string> alike_lines(std::span<const NamedLine> lines);
+
+}  // namespace hostir::cli
