@@ -8,14 +8,16 @@
 #include "hostir/ops/value_meshes.h"
 #include "hostir/passes/fusion_info.h"
 #include "hostir/passes/fusion_price.h"
+#include "hostir/passes/layer_sample.h"
 #include "hostir/passes/propagate.h"
 
 namespace hostir {
 
 namespace {
 
-constexpr size_t kMaxHomesTried = 3;  // per axis
-constexpr size_t kMaxOpsTried = 400;  // the first ones stand for all: layers repeat
+constexpr size_t kMaxHomesTried = 3;      // per axis
+constexpr size_t kMaxOpsTried = 400;      // of a longer fusion, a sample is tried
+constexpr size_t kMaxOpsOfSample = 1200;  // in whole layers
 
 const Type& type_of(const Function& fusion, size_t tensor) {
   const size_t values = fusion.values.size();
@@ -120,22 +122,27 @@ class HomeSearch {
     ChosenHomes best;
     if (conflicts_.empty()) return best;
     weigh(classes);
-    if (body_of(fusion_).size() > kMaxOpsTried) HOSTIR_TRY(take_first_ops());
+    if (body_of(fusion_).size() > kMaxOpsTried) HOSTIR_TRY(take_sample());
     HOSTIR_ASSIGN_OR_RETURN(best.tried, with(best.homes));
     Price least = price(*best.tried);
+    std::map<std::string, std::vector<AxisHomes::Dim>> chosen;  // by axis, in the whole fusion
     for (const auto& [axis, conflicts] : conflicts_) {
       const AxisHomes before = best.homes;
       for (const std::set<size_t>& homes : sets_to_try(conflicts)) {
         AxisHomes more = before;
-        more.add(axis, classes.members(homes));
+        const std::vector<AxisHomes::Dim> members = classes.members(homes);
+        more.add(axis, in_sample(members));
         HOSTIR_ASSIGN_OR_RETURN(TriedHomes tried, with(more));
         const Price its = price(tried);
         if (!its.is_worth_more_than(least)) continue;
         best = {std::move(more), std::move(tried)};
+        chosen[axis] = members;
         least = its;
       }
     }
-    if (first_ops_) best.tried.reset();
+    if (!sample_) return best;
+    best = {};
+    for (const auto& [axis, members] : chosen) best.homes.add(axis, members);
     return best;
   }
 
@@ -206,9 +213,25 @@ class HomeSearch {
     return out;
   }
 
+  Expected<void> take_sample() {
+    auto layers = sample_of_layers(fusion_);
+    if (!layers || body_of(layers->function).size() > kMaxOpsOfSample) return take_first_ops();
+    sample_ = std::move(layers->function);
+    tensor_of_ = std::move(layers->tensor_of);
+    HOSTIR_ASSIGN_OR_RETURN(sample_edges_, propagation_edges(program_, *sample_));
+    return {};
+  }
+
+  std::vector<AxisHomes::Dim> in_sample(std::vector<AxisHomes::Dim> dims) const {
+    if (tensor_of_.empty()) return dims;
+    for (AxisHomes::Dim& dim : dims) dim.tensor = tensor_of_[dim.tensor];
+    std::erase_if(dims, [](const auto& dim) { return dim.tensor == LayerSample::kNotThere; });
+    return dims;
+  }
+
   // The first ops as a fusion without results; what others use of them is kept.
   Expected<void> take_first_ops() {
-    Function& f = first_ops_.emplace(fusion_);
+    Function& f = sample_.emplace(fusion_);
     std::vector<InstrId>& body = f.regions[f.body.index].instructions;
     std::vector<bool> is_used(f.values.size(), false);
     for (size_t i = kMaxOpsTried; i < body.size(); ++i) {
@@ -227,7 +250,7 @@ class HomeSearch {
     f.instr(end).operands.clear();
     f.results.clear();
     drop_later_values(f);
-    HOSTIR_ASSIGN_OR_RETURN(first_edges_, propagation_edges(program_, f));
+    HOSTIR_ASSIGN_OR_RETURN(sample_edges_, propagation_edges(program_, f));
     return {};
   }
 
@@ -260,8 +283,8 @@ class HomeSearch {
 
   Expected<TriedHomes> with(const AxisHomes& homes) {
     TriedHomes out;
-    out.propagated = propagate(program_, first_ops_ ? *first_ops_ : fusion_,
-                               first_ops_ ? first_edges_ : edges_, mesh_, out.propagation, homes);
+    out.propagated = propagate(program_, sample_ ? *sample_ : fusion_,
+                               sample_ ? sample_edges_ : edges_, mesh_, out.propagation, homes);
     HOSTIR_ASSIGN_OR_RETURN(out.resharded, insert_reshards(program_, Function(out.propagated),
                                                            moves_, keep_, out.resharding, homes));
     return out;
@@ -278,8 +301,9 @@ class HomeSearch {
   const Mesh& used_;
   MeshMoves& moves_;
   std::vector<std::string> keep_;
-  std::optional<Function> first_ops_;                  // if the fusion has too many to try them all
-  std::vector<PropagationEdge> first_edges_;           // of first_ops_
+  std::optional<Function> sample_;                     // if the fusion has too many to try them all
+  std::vector<PropagationEdge> sample_edges_;          // of sample_
+  std::vector<size_t> tensor_of_;                      // LayerSample::tensor_of; empty: the same
   std::map<std::string, std::set<size_t>> annotated_;  // by axis: classes
   std::map<std::string, Conflicts> conflicts_;         // by axis
   std::map<size_t, double> weight_;                    // by class

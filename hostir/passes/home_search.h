@@ -4,8 +4,9 @@
 //   2. An axis with annotations in two classes that meet in one op has a conflict.
 //   3. For each such axis, each of the classes with most elements is tried as its home, together
 //      with all others that do not meet it or each other (the heads and the hidden features). The
-//      fusion, or the first ops of a long one, is propagated and resharded, and its moves and work
-//      are added up (fusion_price.h), once more with moves that can share a call as one start.
+//      fusion, or a few layers of a long one (layer_sample.h), is propagated and resharded, and its
+//      moves and work are added up (fusion_price.h), once more with moves that can share a call as
+//      one start.
 //   4. The cheapest wins. No home is tried first, and wins if all others are about as expensive.
 // If the whole fusion was tried, its lowering goes on from there.
 #pragma once

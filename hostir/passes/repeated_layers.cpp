@@ -48,6 +48,35 @@ class LayerFinder {
     return best;
   }
 
+  // The longest ones first, each without what a longer one has.
+  std::vector<RepeatedOps> all_repeated() const {
+    std::vector<RepeatedOps> found;
+    for (const size_t length : lengths()) {
+      for (const auto& [first, end] : runs(length))
+        found.push_back({first, length, (end - first) / length});
+    }
+    const auto ops = [](const RepeatedOps& r) { return r.length * r.count; };
+    std::stable_sort(found.begin(), found.end(),
+                     [&](const auto& a, const auto& b) { return ops(a) > ops(b); });
+    std::vector<RepeatedOps> out;
+    for (RepeatedOps r : found) {
+      for (const RepeatedOps& longer : out) {
+        const size_t end = r.first + ops(r);
+        if (end <= longer.first || longer.first + ops(longer) <= r.first) continue;
+        if (r.first < longer.first) {
+          r.count = (longer.first - r.first) / r.length;
+        } else {
+          r.first = longer.first + ops(longer);
+          r.count = end > r.first ? (end - r.first) / r.length : 0;
+        }
+      }
+      if (r.count >= kFewestLayers) out.push_back(r);
+    }
+    std::sort(out.begin(), out.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    return out;
+  }
+
  private:
   static constexpr size_t kNowhere = SIZE_MAX;
 
@@ -168,6 +197,10 @@ class LayerFinder {
 
 std::optional<RepeatedLayers> repeated_layers(const Function& fusion) {
   return LayerFinder(fusion).find();
+}
+
+std::vector<RepeatedOps> repeated_ops(const Function& fusion) {
+  return LayerFinder(fusion).all_repeated();
 }
 
 Function with_layers(const Function& fusion, const RepeatedLayers& layers, size_t kept) {

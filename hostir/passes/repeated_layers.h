@@ -26,6 +26,17 @@ struct RepeatedLayers {
   std::vector<std::vector<std::string>> parameters;
 };
 
+/// Ops that repeat: those at `first`, again `length` later, `count` times (at least 3).
+struct RepeatedOps {
+  size_t first = 0;  // index in the fusion's body
+  size_t length = 0;
+  size_t count = 0;
+};
+
+/// Step 1 and 2 without a look at what the ops refer to: in a gradient, the layers and, behind
+/// them, their gradients. In the order of the body; they do not overlap.
+std::vector<RepeatedOps> repeated_ops(const Function& fusion);
+
 /// nullopt if the fusion has no three equal layers in a row.
 std::optional<RepeatedLayers> repeated_layers(const Function& fusion);
 

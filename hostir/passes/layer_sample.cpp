@@ -1,0 +1,203 @@
+#include "hostir/passes/layer_sample.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "hostir/ir/compact.h"
+#include "hostir/passes/fusion_info.h"
+#include "hostir/passes/repeated_layers.h"
+
+namespace hostir {
+
+namespace {
+
+constexpr size_t kFewestKept = 2;
+constexpr size_t kMostKept = 4;
+constexpr size_t kNone = SIZE_MAX;
+
+// Repeated ops, and the repetitions [begin, end) that are dropped.
+struct Gap {
+  RepeatedOps ops;
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+class Sampler {
+ public:
+  explicit Sampler(const Function& fusion)
+      : fusion_(fusion), body_(body_of(fusion)), runs_(repeated_ops(fusion)) {
+    position_.assign(fusion.values.size(), kNone);
+    for (size_t i = 0; i < body_.size(); ++i) {
+      for (const ValueId r : fusion.instr(body_[i]).results) position_[r.index] = i;
+    }
+  }
+
+  std::optional<LayerSample> sample() {
+    const auto has_regions = [&](InstrId id) { return !fusion_.instr(id).regions.empty(); };
+    if (std::any_of(body_.begin(), body_.end(), has_regions)) return std::nullopt;
+    for (size_t kept = kFewestKept; kept <= kMostKept; ++kept) {
+      if (!choose_gaps(kept)) return std::nullopt;
+      if (join()) return finished();
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // From the first ops that repeat about as often as any, and all that follow them: the first and
+  // the last layer may differ from the others.
+  bool choose_gaps(size_t kept) {
+    gaps_.clear();
+    size_t most = 0;
+    for (const RepeatedOps& run : runs_) most = std::max(most, run.count);
+    const auto layers = std::find_if(runs_.begin(), runs_.end(),
+                                     [&](const auto& run) { return run.count + 2 >= most; });
+    if (layers == runs_.end() || layers->count <= kept) return false;
+    gaps_.push_back({*layers, 1, 1 + layers->count - kept});
+    for (const RepeatedOps& run : runs_) {
+      if (run.first <= layers->first) continue;
+      if (const std::optional<Gap> gap = gap_like(run)) gaps_.push_back(*gap);
+    }
+    return true;
+  }
+
+  // The repetitions that use what the dropped ones of an earlier gap compute, in the same order or
+  // in the opposite one.
+  std::optional<Gap> gap_like(const RepeatedOps& run) const {
+    for (const Gap& gap : gaps_) {
+      // Those in the middle: the first and the last may use something else.
+      const size_t at = (run.count - 1) / 2;
+      const std::vector<size_t> first = used_of(gap.ops, run, at);
+      const std::vector<size_t> second = used_of(gap.ops, run, at + 1);
+      if (first.empty() || first.size() != second.size()) continue;
+      const size_t dropped = gap.end - gap.begin;
+      Gap out{run, 0, 0};
+      // Where repetitions begin within a layer, they use two.
+      const size_t used = *std::max_element(first.begin(), first.end());
+      const size_t next = *std::max_element(second.begin(), second.end());
+      if (next == used + 1 && gap.begin + at >= used)
+        out.begin = gap.begin + at - used;
+      else if (next + 1 == used && used + at + 1 >= gap.end)
+        out.begin = used + at + 1 - gap.end;
+      else
+        continue;
+      out.end = out.begin + dropped;
+      if (out.begin > 0 && out.end < run.count) return out;
+    }
+    return std::nullopt;
+  }
+
+  // By operand from `from`, in repetition `at` of `run`: the repetition that it comes from.
+  std::vector<size_t> used_of(const RepeatedOps& from, const RepeatedOps& run, size_t at) const {
+    std::vector<size_t> out;
+    const size_t begin = run.first + at * run.length;
+    for (size_t i = begin; i < begin + run.length; ++i) {
+      for (const Operand& o : fusion_.instr(body_[i]).operands) {
+        const size_t p = o.value.valid() ? position_[o.value.index] : kNone;
+        if (p != kNone && is_in(from, p)) out.push_back((p - from.first) / from.length);
+      }
+    }
+    return out;
+  }
+
+  static bool is_in(const RepeatedOps& ops, size_t position) {
+    return position >= ops.first && position < ops.first + ops.count * ops.length;
+  }
+
+  // The gap that this op is in.
+  const Gap* gap_at(size_t position) const {
+    for (const Gap& gap : gaps_) {
+      if (!is_in(gap.ops, position)) continue;
+      const size_t at = (position - gap.ops.first) / gap.ops.length;
+      return at >= gap.begin && at < gap.end ? &gap : nullptr;
+    }
+    return nullptr;
+  }
+
+  // Drops the gaps; false if something is used that has no counterpart before its gap.
+  bool join() {
+    Function& f = joined_ = fusion_;
+    std::vector<InstrId>& body = f.region(f.body).instructions;
+    body.clear();
+    for (size_t i = 0; i + 1 < body_.size(); ++i) {
+      if (gap_at(i) != nullptr) continue;
+      for (Operand& o : f.instr(body_[i]).operands) {
+        if (!move_before_gap(o.value)) return false;
+      }
+      body.push_back(body_[i]);
+    }
+    // Results of dropped layers go.
+    kept_results_.clear();
+    Instruction& end = f.instr(body_.back());
+    std::vector<Operand> operands;
+    std::vector<ResultDecl> results;
+    for (size_t r = 0; r < end.operands.size(); ++r) {
+      const ValueId v = end.operands[r].value;
+      if (v.valid() && position_[v.index] != kNone && gap_at(position_[v.index]) != nullptr)
+        continue;
+      kept_results_.push_back(r);
+      operands.push_back(end.operands[r]);
+      results.push_back(f.results[r]);
+    }
+    end.operands.assign(operands.begin(), operands.end());
+    f.results = std::move(results);
+    body.push_back(body_.back());
+    return true;
+  }
+
+  bool move_before_gap(ValueId& value) const {
+    const size_t at = value.valid() ? position_[value.index] : kNone;
+    const Gap* gap = at == kNone ? nullptr : gap_at(at);
+    if (gap == nullptr) return true;
+    const size_t back = (gap->end - gap->begin) * gap->ops.length;
+    if (at < gap->ops.first + back || gap_at(at - back) != nullptr) return false;
+    const Instruction& defining = fusion_.instr(body_[at]);
+    const Instruction& counterpart = fusion_.instr(body_[at - back]);
+    for (size_t r = 0; r < defining.results.size(); ++r) {
+      if (defining.results[r] == value) {
+        value = counterpart.results[r];
+        return true;
+      }
+    }
+    return false;
+  }
+
+  LayerSample finished() {
+    std::vector<bool> is_used(fusion_.values.size(), false);
+    for (const InstrId id : joined_.region(joined_.body).instructions) {
+      for (const Operand& o : joined_.instr(id).operands) {
+        if (o.value.valid()) is_used[o.value.index] = true;
+      }
+    }
+    std::erase_if(joined_.params, [&](const Parameter& p) { return !is_used[p.value.index]; });
+    LayerSample out{compacted(std::move(joined_)), {}};
+    std::unordered_map<std::string, size_t> by_name;
+    for (size_t v = 0; v < out.function.values.size(); ++v)
+      by_name.emplace(out.function.values[v].name, v);
+    for (const Value& value : fusion_.values) {
+      const auto at = by_name.find(value.name);
+      out.tensor_of.push_back(at == by_name.end() ? LayerSample::kNotThere : at->second);
+    }
+    out.tensor_of.resize(fusion_.values.size() + fusion_.results.size(), LayerSample::kNotThere);
+    for (size_t r = 0; r < kept_results_.size(); ++r)
+      out.tensor_of[fusion_.values.size() + kept_results_[r]] = out.function.values.size() + r;
+    return out;
+  }
+
+  const Function& fusion_;
+  const std::vector<InstrId>& body_;
+  std::vector<RepeatedOps> runs_;
+  std::vector<size_t> position_;  // by value: of its op in the body
+  std::vector<Gap> gaps_;
+  Function joined_;
+  std::vector<size_t> kept_results_;
+};
+
+}  // namespace
+
+std::optional<LayerSample> sample_of_layers(const Function& fusion) {
+  return Sampler(fusion).sample();
+}
+
+}  // namespace hostir
