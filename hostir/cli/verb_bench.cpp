@@ -109,10 +109,14 @@ class BenchVerb : public Verb {
       terminal.print(fmt::format("arithmetic     {:.4g} GFLOP, {:.4g} GFLOP/s on this computer\n",
                                  limit.flops * 1e-9, limit.flops * 1e-9 / median));
     }
-    terminal.print(fmt::format(
-        "simulated      {} on {}; its limit for the kernels of the busiest rank is {}\n",
-        time_text(static_cast<double>(repeated.finished_ns())), backend.machine.name,
-        time_text(limit.ns)));
+    std::string simulated =
+        fmt::format("simulated      {} on {}",
+                    time_text(static_cast<double>(repeated.finished_ns())), backend.machine.name);
+    if (limit.ns > 0) {
+      simulated += fmt::format("; its limit for the kernels of the busiest rank is {}",
+                               limit.ns < 1 ? "less than 1 ns" : time_text(limit.ns));
+    }
+    terminal.print(simulated + "\n");
   }
 
   api::ProgramOptions program_;

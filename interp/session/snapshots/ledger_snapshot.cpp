@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "interp/diagnose/disagreement.h"
 #include "interp/diagnose/queues.h"
 #include "interp/diagnose/verdicts.h"
 #include "interp/session/snapshots/declarations.h"
@@ -38,7 +39,8 @@ class LedgerMaker {
     for (const model::SendRecv& pair : run_.pairs) {
       LedgerRow row = row_of(pair.communicator, pair.ordinal);
       row.point_to_point = true;
-      fill(row, {{nullptr, &pair, &pair.send}, {nullptr, &pair, &pair.recv}}, false);
+      fill(row, {{nullptr, &pair, &pair.send}, {nullptr, &pair, &pair.recv}},
+           diagnose::sides_differ(pair));
       rows_.push_back(std::move(row));
     }
     return std::move(rows_);
