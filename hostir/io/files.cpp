@@ -4,12 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 namespace hostir::io {
 
@@ -43,6 +46,36 @@ Expected<std::string> read_all(std::FILE* file, const std::string& path) {
 
 constexpr size_t kMaxTextBytes = size_t{128} << 20;
 
+/// True if the bytes begin like an HloProto or HloModuleProto: the fields `name` and
+/// `entry_computation_name`, by themselves or inside the field `hlo_module`.
+bool is_hlo_proto(std::string_view head) {
+  size_t at = 0;
+  const auto length = [&](char tag) -> std::optional<size_t> {
+    if (at >= head.size() || head[at] != tag) return std::nullopt;
+    size_t value = 0;
+    for (int shift = 0; shift < 63; shift += 7) {  // a varint
+      if (++at >= head.size()) return std::nullopt;
+      const auto byte = static_cast<unsigned char>(head[at]);
+      value |= static_cast<size_t>(byte & 0x7fU) << shift;
+      if ((byte & 0x80U) != 0) continue;
+      ++at;
+      return value;
+    }
+    return std::nullopt;
+  };
+  constexpr char kFirst = 0x0a;   // field 1, of a length
+  constexpr char kSecond = 0x12;  // field 2, of a length
+  auto name = length(kFirst);
+  if (at < head.size() && head[at] == kFirst) name = length(kFirst);
+  if (!name || *name == 0 || *name > head.size() - at) return false;
+  const std::string_view text = head.substr(at, *name);
+  at += *name;
+  const auto names = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
+  };
+  return std::all_of(text.begin(), text.end(), names) && length(kSecond).has_value();
+}
+
 /// Describes a binary file by its first bytes.
 std::string_view described(std::string_view head) {
   struct Known {
@@ -63,6 +96,10 @@ std::string_view described(std::string_view head) {
       {"\x1f\x8b", "compressed by gzip: unpack it with `gunzip FILE`"}};
   for (const Known& known : kKnown) {
     if (head.starts_with(known.magic)) return known.what;
+  }
+  if (is_hlo_proto(head)) {
+    return "an HLO module as a protocol buffer: XLA_FLAGS=\"--xla_dump_to=DIR "
+           "--xla_dump_hlo_as_text\" writes it as text";
   }
   return {};
 }

@@ -52,6 +52,11 @@ says "it is MLIR bytecode: \`stablehlo-translate --deserialize\`" "bytecode is c
 printf 'module @m {}' | gzip > "$work/packed.mlir"
 expect 2 "a compressed module" "$hostir" import "$work/packed.mlir"
 says "it is compressed by gzip: unpack it" "a compressed module is called that"
+for form in '\n\010jit_step\022\004main' '\n\220\003\n\010jit_step\022\004main'; do
+  printf "$form\032\002ab" > "$work/step.hlo.pb"
+  expect 2 "an HLO module as a protocol buffer" "$hostir" import "$work/step.hlo.pb"
+  says "it is an HLO module as a protocol buffer: XLA_FLAGS=" "a protocol buffer is called that"
+done
 head -c 3000000 /dev/urandom | base64 -w 0 | tr 'A-M' '$%!^&|~;' >"$work/noise.hir"
 expect 2 "a long line that is not a program" bash -c 'ulimit -v 2000000; timeout 10 "$1" verify "$2"' sh "$hostir" "$work/noise.hir"
 [ "$(wc -c <"$work/out")" -lt 200000 ] && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAILED: carets of a long line are not clipped"; }
