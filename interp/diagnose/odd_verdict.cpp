@@ -30,6 +30,8 @@ class OddJudge {
     std::vector<Rank> ranks;
     for (const OddRank& each : odd) insert_once(ranks, each.rank);
     const bool known = out_.culprits == ranks;
+    // The wrong peer explains why the rank's calls are odd, and its repair is the right one.
+    if (known && out_.charge == Charge::kWrongPeer) return;
     const OddRank& first = odd.front();
     // While the run may still move, only what no later call can mend.
     const bool moving = run_.motion == model::Motion::kMoving;

@@ -592,6 +592,28 @@ def ring_of_sends(world):
     return job.run(), {}, fault("order", suspects=list(range(world)), line=20, trial=True)
 
 
+def ring_with_a_wrong_peer(world, batched):
+    """In the last round rank 1 sends past its neighbour."""
+    job = layers(Job(world), [10])
+    for turn in range(2 if batched else 1):
+        for r in range(world):
+            to = (r + (2 if r == 1 and turn == batched else 1)) % world
+            batch = f"{r}.{turn}" if batched else None
+            job.calls[r] += [Call("0", "send", [16], 20, peer=to, batch=batch),
+                             Call("0", "recv", [16], 21, peer=(r - 1) % world, batch=batch)]
+    return job.run(), {}, fault("wrong_peer", 1, line=20, trial=True)
+
+
+@case(3, 4, 8)
+def ring_in_launches_with_a_wrong_peer(world):
+    return ring_with_a_wrong_peer(world, True)
+
+
+@case(3, 4, 8)
+def ring_in_flight_with_a_wrong_peer(world):
+    return ring_with_a_wrong_peer(world, False)
+
+
 @case(4)
 def pipeline_stage_stopped(world):
     """Each stage receives from the previous one; stage 1 stops after its recv."""

@@ -41,6 +41,27 @@ bool some_pass(const diagnose::JobCalls& job) {
   });
 }
 
+// A rank goes on past such a call to its next send or recv: as in a group, neither waits for the
+// other.
+diagnose::JobCalls joined(diagnose::JobCalls job) {
+  uint64_t order = UINT64_MAX;  // numbers from the top down, which no recorded launch has
+  for (auto& line : job) {
+    bool joins = false;               // the next send or recv goes into the launch before it
+    bool collective = false;          // the launch has one, and stays as it is
+    uint64_t of_launch = UINT64_MAX;  // as recorded
+    for (auto& call : line) {
+      const bool same_launch = call.order == of_launch && call.order != UINT64_MAX;
+      of_launch = call.order;
+      collective =
+          (same_launch && collective) || call.shape == diagnose::JobCall::Shape::kCollective;
+      if (!same_launch && !joins) --order;
+      if (!collective) call.order = order;
+      joins = !collective && (call.passes || (same_launch && joins));
+    }
+  }
+  return job;
+}
+
 bool hangs(const TrialResult& result) {
   return result.verdict == WhatIfTrial::Verdict::kHangs ||
          result.verdict == WhatIfTrial::Verdict::kMismatch;
@@ -69,17 +90,25 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
   const std::string which = calls == all
                                 ? std::string("the recorded calls")
                                 : fmt::format("the last {} of {} recorded calls", calls, all);
-  const TrialResult before = run_text(program_text(run, recorded, "The calls that were recorded."),
-                                      make_backend, max_seconds);
+  TrialResult before = run_text(program_text(run, recorded, "The calls that were recorded."),
+                                make_backend, max_seconds);
   if (before.verdict == WhatIfTrial::Verdict::kTooLong) {
     out.sentence = fmt::format("not tried: too large, the simulation of {} takes more than {} s",
                                which, max_seconds);
     return out;
   }
   out.reproduced = hangs(before);
-  const TrialResult after =
+  TrialResult after =
       run_text(program_text(run, repaired, "The calls that were recorded, repaired."), make_backend,
                max_seconds);
+  if (after.verdict != WhatIfTrial::Verdict::kCompletes && some_pass(repaired)) {
+    before =
+        run_text(program_text(run, joined(std::move(recorded)), "The calls that were recorded."),
+                 make_backend, max_seconds);
+    out.reproduced = hangs(before);
+    after = run_text(program_text(run, joined(repaired), "The calls that were recorded, repaired."),
+                     make_backend, max_seconds);
+  }
   out.completes = after.verdict == WhatIfTrial::Verdict::kCompletes;
   if (!out.completes && some_pass(repaired)) {
     out.sentence =
