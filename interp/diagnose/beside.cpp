@@ -1,7 +1,11 @@
 #include "interp/diagnose/beside.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
+
+#include "interp/diagnose/sentences.h"
 
 namespace hostir::diagnose {
 
@@ -77,6 +81,54 @@ size_t next_mine(const Beside& beside, size_t at) {
 size_t next_theirs(const Beside& beside, size_t at) {
   while (beside.laid[at].theirs == SIZE_MAX) ++at;
   return beside.laid[at].theirs;
+}
+
+std::optional<MemberRef> left_out_instead(const model::Run& run, const Beside& beside, size_t at) {
+  const auto& mine = beside.mine.calls;
+  const auto& theirs = beside.theirs.calls;
+  const MemberRef& extra = mine[beside.laid[at].mine];
+  const auto same = [&](const MemberRef& a, const MemberRef& b) {
+    return same_stack(run, *a.member, *b.member);
+  };
+  size_t last = beside.laid[at].mine;  // of the calls of this line in a row
+  while (last + 1 < mine.size() && same(mine[last + 1], extra)) ++last;
+  if (last == 0 || !same(mine[last - 1], extra)) return std::nullopt;
+  size_t next = next_theirs(beside, at);
+  while (next < theirs.size() && same(theirs[next], extra)) ++next;
+  if (next >= theirs.size()) return std::nullopt;
+  for (size_t i = 0; i + 1 < last; ++i) {
+    if (same(mine[i], extra) && same(mine[i + 1], theirs[next])) return theirs[next];
+  }
+  return std::nullopt;
+}
+
+size_t callers_outside(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                       const MemberRef& call) {
+  const model::Instruction* site = run.find(call.member->instruction);
+  if (site == nullptr || site->frames.empty()) return 0;
+  const auto times = [&](const std::vector<MemberRef>& line) {
+    return std::count_if(line.begin(), line.end(), [&](const MemberRef& ref) {
+      return ref.meeting != nullptr && same_stack(run, *ref.member, *call.member);
+    });
+  };
+  const auto rounds = times(calls[static_cast<size_t>(call.member->rank)]);
+  return static_cast<size_t>(std::count_if(calls.begin(), calls.end(), [&](const auto& line) {
+    return !line.empty() && call.meeting->member(line.front().member->rank) == nullptr &&
+           times(line) >= rounds;
+  }));
+}
+
+void note_fewer_before(const model::Run& run, model::Rank rank, const MemberRef& call,
+                       std::vector<std::string>& notes) {
+  if (call.meeting == nullptr) return;
+  const model::Rank other = call.member->rank;
+  const int64_t fewer = lay(run, rank, other, call.communicator()).fewer_before;
+  if (fewer <= 0) return;
+  notes.push_back(
+      fmt::format("rank {} made {} fewer than rank {} on {} before their records begin; from "
+                  "there on they call the same",
+                  rank, fewer == 1 ? "one call" : fmt::format("{} calls", fewer), other,
+                  communicator_name(run, call.communicator())));
 }
 
 }  // namespace hostir::diagnose

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "interp/diagnose/call_order.h"
@@ -32,5 +34,16 @@ size_t partner(const Beside& beside, size_t at);
 /// The rank's next call at or after step `at`; there must be one.
 size_t next_mine(const Beside& beside, size_t at);
 size_t next_theirs(const Beside& beside, size_t at);
+
+/// A line called twice in a row, between which other rounds call another one: that call may be
+/// missing, instead of `at` being one too many.
+std::optional<MemberRef> left_out_instead(const model::Run& run, const Beside& beside, size_t at);
+/// Ranks of other groups that call the same line in this round too: as often as the rank that made
+/// this call. A parallel group shows what is expected.
+size_t callers_outside(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                       const MemberRef& call);
+/// Notes that `rank` made fewer calls than the rank of `call` before the records begin.
+void note_fewer_before(const model::Run& run, model::Rank rank, const MemberRef& call,
+                       std::vector<std::string>& notes);
 
 }  // namespace hostir::diagnose

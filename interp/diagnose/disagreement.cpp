@@ -209,11 +209,12 @@ const Member* Disagreement::member(model::Rank rank) const {
   return at == members.end() ? nullptr : *at;
 }
 
-std::optional<Disagreement> first_disagreement(const Run& run) {
-  std::optional<Disagreement> first;
+std::vector<Disagreement> first_disagreements(const Run& run) {
+  std::map<model::CommunicatorId, Disagreement> first;
   const auto keep = [&](std::optional<Disagreement> found) {
     if (!found) return;
-    if (!first || first_order(*found) < first_order(*first)) first = std::move(found);
+    const auto [at, added] = first.try_emplace(found->communicator(), *found);
+    if (!added && first_order(*found) < first_order(at->second)) at->second = std::move(*found);
   };
   for (const Meeting& meeting : run.meetings) {
     const Members members = came(meeting);
@@ -225,7 +226,12 @@ std::optional<Disagreement> first_disagreement(const Run& run) {
     keep(std::move(found));
   }
   for (const model::SendRecv& pair : run.pairs) keep(of_pair(pair));
-  return first;
+  std::vector<Disagreement> out;
+  for (auto& [communicator, found] : first) out.push_back(std::move(found));
+  std::stable_sort(out.begin(), out.end(), [](const Disagreement& a, const Disagreement& b) {
+    return first_order(a) < first_order(b);
+  });
+  return out;
 }
 
 }  // namespace hostir::diagnose

@@ -1,7 +1,6 @@
 // Finds members of a recorded meeting whose calls do not match, and the minority among them.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "interp/diagnose/queues.h"
@@ -27,7 +26,8 @@ struct Disagreement {
 /// True if a send and its recv, both issued, have different dtypes or sizes.
 bool sides_differ(const model::SendRecv& pair);
 
-/// The earliest disagreement. Members that did not arrive, or that have no record, are not counted.
-std::optional<Disagreement> first_disagreement(const model::Run& run);
+/// The earliest disagreement of each communicator, earliest first. Members that did not arrive, or
+/// that have no record, are not counted.
+std::vector<Disagreement> first_disagreements(const model::Run& run);
 
 }  // namespace hostir::diagnose

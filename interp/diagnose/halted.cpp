@@ -1,6 +1,9 @@
 #include "interp/diagnose/halted.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "interp/diagnose/recorded.h"
 
 namespace hostir::diagnose {
 
@@ -50,6 +53,21 @@ std::optional<Halted> find_halted(const Run& run,
     }
   }
   return std::nullopt;
+}
+
+bool accuse_halted(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                   RecordedVerdict& out) {
+  std::optional<Halted> found = find_halted(run, calls);
+  if (!found) return false;
+  const bool died = run.find(found->ranks.front())->state == model::RankState::kDead;
+  out.charge = died ? Charge::kDied : Charge::kStopped;
+  out.culprits = std::move(found->ranks);
+  out.waiting = std::move(found->waiting);
+  out.at = found->at;
+  out.missing = found->awaited;
+  out.communicator = found->at.communicator();
+  out.sequence = found->at.sequence();
+  return true;
 }
 
 }  // namespace hostir::diagnose

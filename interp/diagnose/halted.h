@@ -8,6 +8,8 @@
 
 namespace hostir::diagnose {
 
+struct RecordedVerdict;
+
 struct Halted {
   std::vector<model::Rank> ranks;    // dead, or stopped by a signal or a debugger; ascending
   std::vector<model::Rank> waiting;  // the other unfinished members; ascending, at least one
@@ -21,5 +23,8 @@ bool cannot_go_on(const model::Run& run, model::Rank rank);
 /// In the oldest unfinished call of some rank; `calls`: calls_by_rank(run).
 std::optional<Halted> find_halted(const model::Run& run,
                                   const std::vector<std::vector<MemberRef>>& calls);
+/// Makes the verdict on it; false if there is none.
+bool accuse_halted(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                   RecordedVerdict& out);
 
 }  // namespace hostir::diagnose

@@ -49,6 +49,7 @@ class OddJudge {
     if (!keeps_charge) {
       RecordedVerdict fresh;
       fresh.waiting = out_.waiting.empty() ? unfinished : std::move(out_.waiting);
+      if (known && extra && out_.charge == Charge::kExtraCall) fresh.also = std::move(out_.also);
       out_ = std::move(fresh);
       out_.culprits = ranks;
       accuse(first);

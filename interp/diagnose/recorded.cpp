@@ -39,8 +39,9 @@ class Judge {
 
   RecordedVerdict judge() {
     moving_ = run_.motion == model::Motion::kMoving;
-    if (const auto found = first_disagreement(run_)) {
-      disagreement(*found);
+    const std::vector<Disagreement> found = first_disagreements(run_);
+    if (!found.empty()) {
+      disagreement(found.front());
     } else {
       waits();
     }
@@ -48,6 +49,7 @@ class Judge {
     if (out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord)
       check_explanation(run_, calls_, waited_, out_);
     if (out_.is_fault() && out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
+    if (!found.empty() && !out_.culprits.empty()) second_fault(found);
     if (out_.is_fault()) out_.sentence += out_.also + missing_also_explains(run_, out_);
     if (!out_.is_fault()) out_.sentence = innocent_sentence(run_, moving_);
     out_.not_known = gap_sentences(run_);
@@ -55,6 +57,43 @@ class Judge {
   }
 
  private:
+  // ---- two faults at once
+
+  // A fault among ranks that have no part in the first disagreement is not its consequence.
+  void second_fault(const std::vector<Disagreement>& found) {
+    const auto apart = [&](Rank rank) {
+      return found.front().member(rank) == nullptr &&
+             std::count(out_.culprits.begin(), out_.culprits.end(), rank) == 0;
+    };
+    for (size_t i = 1; i < found.size(); ++i) {
+      const auto& all = found[i].members;
+      const bool is_apart =
+          std::all_of(all.begin(), all.end(), [&](const Member* m) { return apart(m->rank); });
+      if (!is_apart || found[i].odd.empty()) continue;
+      Judge other(run_);
+      other.disagreement(found[i]);
+      add_fault(std::move(other.out_));
+      return;
+    }
+    if (moving_) return;
+    Judge other(run_);
+    other.waits();
+    const model::Communicator* facts = run_.find(other.out_.communicator);
+    if (other.out_.culprits.empty() || facts == nullptr || !facts->members) return;
+    const auto& all = *facts->members;
+    if (std::all_of(all.begin(), all.end(), apart)) add_fault(std::move(other.out_));
+  }
+
+  void add_fault(RecordedVerdict other) {
+    if (other.sentence.empty()) other.sentence = sentence_of(run_, calls_, other);
+    out_.also += "; also, " + other.sentence;
+    for (const Rank rank : other.culprits) insert_once(out_.culprits, rank);
+    for (const Rank rank : other.waiting) insert_once(out_.waiting, rank);
+    if (out_.repair.empty() || other.repair.empty()) return;
+    out_.repair.insert(out_.repair.end(), other.repair.begin(), other.repair.end());
+    out_.repair_text += " and " + other.repair_text;
+  }
+
   // ---- members that disagree
 
   void disagreement(const Disagreement& found) {
@@ -186,6 +225,10 @@ class Judge {
     edit.at = place_of(extra);
     out_.repair = {edit};
     out_.repair_text = fmt::format("without this call on rank {}", beside.mine.rank);
+    if (const auto between = left_out_instead(run_, beside, at)) {
+      out_.also = fmt::format("; or it left out {}{} before that call and is a round ahead",
+                              call_name(run_, *between), at_stack(run_, *between));
+    }
   }
 
   void swapped(const Beside& beside, size_t left, size_t extra) {
@@ -286,27 +329,11 @@ class Judge {
     if (out_.charge != Charge::kLeftOut) return true;
     out_.repair_text = fmt::format("with this call on {}", model::list_of(ranks));
     const auto& members = out_.missing.meeting->members;
-    if (ranks.size() * 2 < members.size() + callers_outside(out_.missing)) return true;
+    if (ranks.size() * 2 < members.size() + callers_outside(run_, calls_, out_.missing))
+      return true;
     out_.culprits.clear();  // no majority makes the call
     for (const Member& member : members) insert_once(out_.suspects, member.rank);
     return true;
-  }
-
-  // Ranks of other groups that call the same line in this round too: as often as the rank that made
-  // this call. A parallel group shows what is expected.
-  size_t callers_outside(const MemberRef& call) const {
-    const model::Instruction* site = run_.find(call.member->instruction);
-    if (site == nullptr || site->frames.empty()) return 0;
-    const auto times = [&](const std::vector<MemberRef>& line) {
-      return std::count_if(line.begin(), line.end(), [&](const MemberRef& ref) {
-        return ref.meeting != nullptr && same_stack(run_, *ref.member, *call.member);
-      });
-    };
-    const auto rounds = times(calls_[static_cast<size_t>(call.member->rank)]);
-    return static_cast<size_t>(std::count_if(calls_.begin(), calls_.end(), [&](const auto& line) {
-      return !line.empty() && call.meeting->member(line.front().member->rank) == nullptr &&
-             times(line) >= rounds;
-    }));
   }
 
   bool ahead(const Waited& waited) {
@@ -327,21 +354,9 @@ class Judge {
     const model::RankFacts* facts = run_.find(rank);
     if (facts != nullptr && facts->state == model::RankState::kDead) out_.charge = Charge::kDied;
     out_.at = last_call(rank);
-    for (const Rank each : out_.culprits) note_fewer_before(each, waited.call);
+    for (const Rank each : out_.culprits) note_fewer_before(run_, each, waited.call, out_.notes);
     for (const Rank each : out_.culprits) add_call(each, waited.call);
     out_.repair_text = fmt::format("with this call on {}", model::list_of(out_.culprits));
-  }
-
-  void note_fewer_before(Rank rank, const MemberRef& call) {
-    if (call.meeting == nullptr) return;
-    const Rank other = call.member->rank;
-    const int64_t fewer = lay(run_, rank, other, call.communicator()).fewer_before;
-    if (fewer <= 0) return;
-    out_.notes.push_back(
-        fmt::format("rank {} made {} fewer than rank {} on {} before their records begin; from "
-                    "there on they call the same",
-                    rank, fewer == 1 ? "one call" : fmt::format("{} calls", fewer), other,
-                    communicator_name(run_, call.communicator())));
   }
 
   void add_call(Rank rank, const MemberRef& pattern) {
@@ -389,19 +404,7 @@ class Judge {
 
   // ---- missing calls that no rank waits for
 
-  bool halted() {
-    std::optional<Halted> found = find_halted(run_, calls_);
-    if (!found) return false;
-    const bool died = run_.find(found->ranks.front())->state == model::RankState::kDead;
-    out_.charge = died ? Charge::kDied : Charge::kStopped;
-    out_.culprits = std::move(found->ranks);
-    out_.waiting = std::move(found->waiting);
-    out_.at = found->at;
-    out_.missing = found->awaited;
-    out_.communicator = found->at.communicator();
-    out_.sequence = found->at.sequence();
-    return true;
-  }
+  bool halted() { return accuse_halted(run_, calls_, out_); }
 
   void in_flight() {
     if (!moving_ && (halted() || unanswered())) return;

@@ -982,6 +982,45 @@ def one_iteration_less_and_then_an_evaluation(world):
     return job.run(), {}, fault("collective_mismatch", 3, line=55)
 
 
+# ---- two mistakes in groups that have no rank in common
+
+def two_halves(world, one, two):
+    """`one` and `two` change the call of their rank in the second of three rounds."""
+    half = world // 2
+    job = Job(world, {"1": list(range(half)), "2": list(range(half, world))})
+    for r in range(world):
+        group = "1" if r < half else "2"
+        lines = (20, 21, 22)
+        change = one if r == 1 else two if r == half + 1 else None
+        for line in lines:
+            if line == 21 and change == "size":
+                job.calls[r].append(Call(group, "all_reduce", [77], line, blocks=True))
+            elif line == 21 and change == "stop":
+                break
+            else:
+                job.calls[r].append(Call(group, "all_reduce", [64], line, blocks=True))
+    return job.run(), {}, fault("collective_mismatch", 1, half + 1, line=21, says="; also, rank", trial=True)
+
+
+@case(6, 8)
+def sizes_differ_in_two_groups(world):
+    return two_halves(world, "size", "size")
+
+
+@case(6, 8)
+def size_differs_and_another_group_waits(world):
+    return two_halves(world, "size", "stop")
+
+
+@case(4, 8)
+def barrier_left_out_or_one_call_more(world):
+    job = Job(world)
+    for turn in range(3):
+        job.all_reduce(20)
+        job.all_reduce(21, size=(1,), ranks=[r for r in range(world) if (r, turn) != (1, 1)], blocks=True)
+    return job.run(), {}, fault("extra_call", 1, line=21, says="or it left out", trial=True)
+
+
 # ---- pipelines of several schedules and meshes, with one mistake
 
 def planted(layout, mistake, rank, step, of_line, nth, missing=(), **said):
