@@ -228,6 +228,12 @@ void Ui::draw_text(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view t
   if (fits > 0) list->AddText(used, used->FontSize, at, colour, text.data(), text.data() + fits);
 }
 
+void Ui::rest_of_line(std::string_view text) const {
+  const float width = ImGui::GetContentRegionAvail().x;
+  draw_elided(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), pal().text_dim, text, width);
+  ImGui::Dummy(ImVec2(width, ImGui::GetTextLineHeight()));
+}
+
 void Ui::draw_elided(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text,
                      float max_width, ImFont* font) const {
   ImFont* used = font ? font : fonts.ui;

@@ -84,6 +84,8 @@ class Ui {
   /// Draws text at a position in a draw list, clipped to a width, but never inside a number.
   void draw_text(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text, float max_width,
                  ImFont* font = nullptr) const;
+  /// Dimmed text in what is left of the line, however long it is, so that nothing below moves.
+  void rest_of_line(std::string_view text) const;
   /// Like `draw_text`, but ends clipped text with an ellipsis.
   void draw_elided(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text,
                    float max_width, ImFont* font = nullptr) const;

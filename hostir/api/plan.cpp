@@ -24,10 +24,7 @@ namespace {
 
 constexpr size_t kLeastAxes = 2;
 constexpr std::array<size_t, 2> kSearchedLayers = {2, 4};
-constexpr size_t kMoreLayers = 8;  // for plans that may be the best
-// A search that ends where every rank needs so many times its memory has lost its way.
-constexpr double kFarFromFitting = 4;
-constexpr size_t kMostDetours = 4;    // of such a search, on a mesh
+constexpr size_t kMoreLayers = 8;     // for plans that may be the best
 constexpr size_t kRefinedAtOnce = 8;  // the same on every machine, or answers would differ
 
 // A cut into more parts than there are elements leaves ranks without work.
@@ -297,16 +294,6 @@ class Planner {
            });
   }
 
-  bool is_far_from_fitting(const Plan& plan) const {
-    return memory() > 0 && static_cast<double>(plan.peak_bytes) > kFarFromFitting * memory();
-  }
-
-  static const Plan* best_not_extended(std::vector<const Plan*> plans,
-                                       const std::set<const Plan*>& extended) {
-    std::erase_if(plans, [&](const Plan* plan) { return extended.contains(plan); });
-    return plans.empty() ? nullptr : plans[preferred_plan(plans)];
-  }
-
   void descend(const MeshAxes& axes) {
     std::vector<const Plan*> seen;
     std::set<const Plan*> extended;
@@ -314,13 +301,7 @@ class Planner {
     std::vector<PlanCut> ranking;  // the cuts of the last round, best first
     bool ranked_for_fits = false;  // by time, not by memory
     if (const Plan* whole = evaluate({{.axes = axes}}).front()) seen.push_back(whole);
-    while (!seen.empty()) {
-      const Plan* best = seen[preferred_plan(seen)];
-      if (extended.contains(best)) {
-        if (!is_far_from_fitting(*best) || detours++ == kMostDetours) return;
-        best = best_not_extended(seen, extended);
-        if (best == nullptr) return;
-      }
+    while (const Plan* best = next_to_extend(seen, extended, memory(), detours)) {
       extended.insert(best);
       std::vector<PlanCut> cuts = possible_cuts(axes, *best);
       if (best->fits == ranked_for_fits && !ranking.empty()) keep_promising(cuts, ranking);

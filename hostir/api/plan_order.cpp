@@ -10,9 +10,11 @@ namespace hostir::api {
 namespace {
 
 constexpr size_t kTriedAgain = 16;
-constexpr size_t kMostExact = 4;  // plans predicted with all layers, each in seconds
-constexpr double kEqual = 1e-3;   // by which part plans may differ that count as equal
-constexpr double kAlike = 0.02;   // by which part expectations differ that are wrong for one reason
+constexpr double kFarFromFitting = 4;  // times the memory of a rank
+constexpr size_t kMostDetours = 4;     // of a search on a mesh
+constexpr size_t kMostExact = 4;       // plans predicted with all layers, each in seconds
+constexpr double kEqual = 1e-3;        // by which part plans may differ that count as equal
+constexpr double kAlike = 0.02;  // by which part expectations differ that are wrong for one reason
 
 bool is_about(int64_t a, int64_t b) {
   return static_cast<double>(a) <= static_cast<double>(b) * (1 + kEqual);
@@ -67,6 +69,19 @@ bool is_ranked_before(const Plan& a, const Plan& b) {
   if (a.fits != b.fits) return a.fits;
   if (!a.fits) return a.peak_bytes < b.peak_bytes;
   return std::tie(a.time_ns, a.peak_bytes) < std::tie(b.time_ns, b.peak_bytes);
+}
+
+const Plan* next_to_extend(std::span<const Plan* const> seen, const std::set<const Plan*>& extended,
+                           double memory_bytes, size_t& detours) {
+  if (seen.empty()) return nullptr;
+  const Plan* best = seen[preferred_plan(seen)];
+  if (!extended.contains(best)) return best;
+  const bool far_from_fitting =
+      memory_bytes > 0 && static_cast<double>(best->peak_bytes) > kFarFromFitting * memory_bytes;
+  if (!far_from_fitting || detours++ == kMostDetours) return nullptr;
+  std::vector<const Plan*> others(seen.begin(), seen.end());
+  std::erase_if(others, [&](const Plan* plan) { return extended.contains(plan); });
+  return others.empty() ? nullptr : others[preferred_plan(others)];
 }
 
 size_t next_to_predict(std::span<const Plan> plans, size_t exact_plans) {

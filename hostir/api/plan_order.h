@@ -4,6 +4,7 @@
 // better, and of about equally fast ones the one that needs less memory.
 #pragma once
 
+#include <set>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,13 @@ bool is_as_good(const Plan& a, const Plan& b);
 
 /// A strict weak order, unlike preferred_plan(), which calls close times equal.
 bool is_ranked_before(const Plan& a, const Plan& b);
+
+/// Returns the plan to add cuts to next: the preferred one of `seen`. Returns nullptr if it was
+/// extended already, or if nothing was seen: then the search ends. But a search that ends where a
+/// rank needs more than four times its memory has lost its way, and goes on from the preferred one
+/// of those that were not extended, four times. `detours`: how often it did.
+const Plan* next_to_extend(std::span<const Plan* const> seen, const std::set<const Plan*>& extended,
+                           double memory_bytes, size_t& detours);
 
 /// Returns the index of the plan to predict with all layers next, or of the winner if that one is
 /// exact already. Of plans that are about as good, one will do: the others would follow one by one.

@@ -275,26 +275,16 @@ class TimelinePanel : public Panel {
     draw_status(frame);
   }
 
-  // It takes the same place whatever it says, so that the lanes below do not move while one types.
   void draw_status(Frame& frame) {
     const std::string text = status();
     Ui::flow(ImGui::CalcTextSize("measured time").x);
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x;
-    frame.ui.draw_elided(ImGui::GetWindowDrawList(), at, frame.ui.pal().text_dim, text, width);
-    ImGui::Dummy(ImVec2(width, ImGui::GetTextLineHeight()));
+    frame.ui.rest_of_line(text);
     frame.ui.tag("timeline/status", text);
-    if (!ImGui::IsItemHovered()) return;
-    Ui::tooltip("%s\n%s", text.c_str(),
-                names_->virtual_time ? "The times of the machine model: the same in every run"
-                                     : "The times that were measured");
+    if (ImGui::IsItemHovered()) Ui::tooltip("%s\n%s", text.c_str(), names_->about_times());
   }
 
   std::string status() const {
-    if (questions_.reading.reading && questions_.reading.total > 0)
-      return fmt::format("reading the log: {:.1f} of {:.1f} million events",
-                         static_cast<double>(questions_.reading.read) / 1e6,
-                         static_cast<double>(questions_.reading.total) / 1e6);
+    if (std::string reading = questions_.reading_text(); !reading.empty()) return reading;
     if (!find_.text().empty()) return find_.status();
     if (!camera_.steps()) return names_->virtual_time ? "virtual time" : "measured time";
     const int64_t count = questions_.lanes ? questions_.lanes->extent.event_count : 0;

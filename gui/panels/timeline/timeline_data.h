@@ -108,6 +108,10 @@ struct TimelineNames {
   std::vector<std::string> glyphs;  // for communication; empty for everything else
   std::vector<EventKind> kinds;
   bool virtual_time = false;
+  const char* about_times() const {
+    return virtual_time ? "The times of the machine model: the same in every run"
+                        : "The times that were measured";
+  }
   int32_t rank_count = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "gui/panels/timeline/timeline_questions.h"
 
+#include <fmt/core.h>
+
 namespace hostir::gui {
 
 namespace {
@@ -65,6 +67,13 @@ void TimelineQuestions::ask(Frame& frame, const TimelineAsked& asked) {
   sums = sums_fetch_.get(frame.model, sum, [sum](const interp::LogView& log, std::stop_token) {
     return Expected<std::vector<interp::TimelineSum>>(log.sums(sum.from_ns, sum.to_ns));
   });
+}
+
+std::string TimelineQuestions::reading_text() const {
+  if (!reading.reading || reading.total <= 0) return {};
+  return fmt::format("reading the log: {:.1f} of {:.1f} million events",
+                     static_cast<double>(reading.read) / 1e6,
+                     static_cast<double>(reading.total) / 1e6);
 }
 
 }  // namespace hostir::gui

@@ -44,6 +44,8 @@ class TimelineQuestions {
   const TimelineEvent* hovered = nullptr;
   const std::vector<interp::TimelineSum>* sums = nullptr;
   interp::LogProgress reading;
+  /// How far the log is read; empty once it is.
+  std::string reading_text() const;
 
  private:
   LogFetch<uint64_t, TimelineNames> names_fetch_{"timeline/names"};
