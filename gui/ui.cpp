@@ -230,7 +230,10 @@ void Ui::draw_text(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view t
 
 void Ui::rest_of_line(std::string_view text) const {
   const float width = ImGui::GetContentRegionAvail().x;
-  draw_elided(ImGui::GetWindowDrawList(), ImGui::GetCursorScreenPos(), pal().text_dim, text, width);
+  // On the baseline of the widgets before it, as ImGui::Text would be.
+  const float down = ImGui::GetCurrentWindow()->DC.CurrLineTextBaseOffset;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  draw_elided(ImGui::GetWindowDrawList(), ImVec2(at.x, at.y + down), pal().text_dim, text, width);
   ImGui::Dummy(ImVec2(width, ImGui::GetTextLineHeight()));
 }
 
