@@ -1,15 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
-#include "hostir/api/backends.h"
+#include "hostir/api/check_program.h"
 #include "hostir/api/program_options.h"
 #include "hostir/api/prove.h"
 #include "hostir/cli/verbs.h"
-#include "hostir/passes/bind_sizes.h"
-#include "interp/core/code.h"
-#include "interp/core/fault.h"
-#include "interp/core/partial_claims.h"
 #include "interp/session/prepare/program_view.h"
 
 namespace hostir::cli {
@@ -50,18 +47,12 @@ class VerifyVerb : public Verb {
         continue;
       }
       std::vector<Diagnostic> diagnostics = loaded->diagnostics;
-      if (!has_error(diagnostics)) {
-        for (const Program& part : loaded->file.parts) check_host_functions(part, diagnostics);
-      }
-      if (!has_error(diagnostics)) {
-        for (const Program& part : loaded->file.parts) {
-          if (!check_calls(terminal, part, loaded->sources))
-            status = std::max(status, exit_status(ErrorKind::kInvalid));
-        }
-      }
-      if (diagnostics.empty()) continue;
-      if (has_error(diagnostics)) status = std::max(status, exit_status(ErrorKind::kInvalid));
-      terminal.report(Error{ErrorKind::kInvalid, std::move(diagnostics)}, loaded->sources);
+      const bool sound = !has_error(diagnostics);
+      if (!sound) status = std::max(status, exit_status(ErrorKind::kInvalid));
+      if (!diagnostics.empty())
+        terminal.report(Error{ErrorKind::kInvalid, std::move(diagnostics)}, loaded->sources);
+      if (sound && !check_host_functions(terminal, *loaded, path))
+        status = std::max(status, exit_status(ErrorKind::kInvalid));
     }
     return status;
   }
@@ -128,98 +119,20 @@ class VerifyVerb : public Verb {
                        [](const Diagnostic& d) { return d.severity == Severity::kError; });
   }
 
-  // The checks that a run makes before its first instruction: recursion, groups, layout claims.
-  // Skips a function whose sizes are bound only by inputs.
-  static void check_host_functions(const Program& part, std::vector<Diagnostic>& diagnostics) {
-    const auto program = std::make_shared<const Program>(part);
-    for (const Function& f : part.functions) {
-      if (f.kind != FunctionKind::kHost || !unbound_sizes(f).empty()) continue;
-      const auto code = interp::compile_code(program, {.entry = f.name, .sizes = {}});
-      std::vector<Diagnostic> found;
-      if (!code) found = code.error().diagnostics;
-      if (code) {
-        for (const auto& [at, operand, sentence] : interp::misplaced_reductions(**code)) {
-          Diagnostic& d = found.emplace_back();
-          d.id = "partial_claim";
-          d.message = sentence;
-          d.span = (*code)->source(at).operands[operand].span;
-        }
-      }
-      for (Diagnostic& d : found) {
-        // An error in a callee is found again in each caller.
-        const bool known =
-            std::any_of(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& other) {
-              return other.id == d.id && other.span.begin == d.span.begin;
-            });
-        if (!known) diagnostics.push_back(std::move(d));
-      }
-    }
-  }
-
-  // Runs the host functions that no other one calls on all ranks without values, and reports what
-  // goes wrong. False if anything does. Skips a function whose calls depend on values or inputs.
-  static bool check_calls(Terminal& terminal, const Program& part, const SourceManager& sources) {
+  // False if something is wrong, which it reports.
+  static bool check_host_functions(Terminal& terminal, const api::LoadedFile& file,
+                                   const std::string& path) {
     bool good = true;
-    for (const Function& f : part.functions) {
-      if (f.kind != FunctionKind::kHost || !unbound_sizes(f).empty()) continue;
-      if (is_called(part, f) || depends_on_values(part, f, part.functions.size())) continue;
-      api::BackendOptions shapes;
-      shapes.backend = "shapes";
-      const auto request = shapes.request(part);
-      std::vector<interp::NamedInput> inputs;
-      for (const Parameter& parameter : f.params) {
-        const Value& value = f.value(parameter.value);
-        Tensor input{dtype_of(value.type), {}, {}};
-        for (const IndexExpr& e : shape_of(value.type))
-          input.extents.push_back(e.simplified().value());
-        inputs.push_back({value.name, std::move(input)});
-      }
-      interp::PrepareOptions options;
-      options.function = f.name;
-      options.sources = &sources;
-      const auto prepared = api::prepare_shapes(part, std::move(inputs), options);
-      if (!request || !prepared) continue;  // `run` says why
-      interp::RunOptions run;
-      run.backend = *request;
-      run.summary = interp::RunOptions::Summary::kNone;
-      run.max_steps = kMostSteps;
-      const auto ran = interp::run(**prepared, api::make_backend_factory(), run);
-      if (!ran) continue;
-      for (const interp::Fault& fault : ran->faults) {
-        const bool is_limit = fault.record.kind == "max_steps" || fault.record.kind == "max_memory";
-        if (fault.severity != Severity::kError || is_limit) continue;
-        const interp::ProgramView& view = *(*prepared)->view;
-        terminal.report(interp::in_given_text(interp::to_error(fault), view),
-                        interp::sources_of_error(view));
+    const std::string directory = std::filesystem::path(path).parent_path().string();
+    for (const Program& part : file.file.parts) {
+      for (const api::Finding& finding : api::check_program(part, directory, file.sources)) {
+        terminal.report(finding.error,
+                        finding.run ? interp::sources_of_error(*finding.run->view) : file.sources);
         good = false;
       }
     }
     return good;
   }
-
-  static bool is_called(const Program& part, const Function& f) {
-    return std::any_of(part.functions.begin(), part.functions.end(), [&](const Function& other) {
-      return std::any_of(other.instructions.begin(), other.instructions.end(),
-                         [&](const Instruction& i) { return is_callee(i, f.name); });
-    });
-  }
-
-  static bool is_callee(const Instruction& i, const std::string& name) {
-    const auto* callee = i.attributes.get<Symbol>("callee");
-    return callee != nullptr && callee->name == name;
-  }
-
-  // True if a value is brought to the host here or in a function that is called, up to `depth`.
-  static bool depends_on_values(const Program& part, const Function& f, size_t depth) {
-    return std::any_of(f.instructions.begin(), f.instructions.end(), [&](const Instruction& i) {
-      if (i.kind == OpKind::read) return true;
-      const auto* callee = i.attributes.get<Symbol>("callee");
-      const Function* called = callee == nullptr ? nullptr : part.find_function(callee->name);
-      return called != nullptr && depth > 0 && depends_on_values(part, *called, depth - 1);
-    });
-  }
-
-  static constexpr uint64_t kMostSteps = 200'000;
 
   std::vector<std::string> files_;
   std::string against_;

@@ -115,6 +115,37 @@ std::string claim(const AxisList& axes, Reduction kind) {
   return axes.empty() ? "whole" : fmt::format("a partial {} over {}", name(kind), text(axes));
 }
 
+std::string text(const Box& box) {
+  std::string out;
+  for (size_t d = 0; d < box.lo.size(); ++d)
+    out += fmt::format("{}{}:{}", d == 0 ? "" : ", ", box.lo[d], box.hi[d]);
+  return "[" + out + "]";
+}
+
+bool may_be_view(const Extents& a, const Extents& b) {
+  return a.size() == b.size() && element_count(a) == element_count(b);
+}
+
+std::optional<int64_t> first_apart(const BoxOfWhole& a, const BoxOfWhole& b, int64_t count) {
+  constexpr int64_t kMostLooks = 4096;
+  const auto place_in_whole = [](const BoxOfWhole& of, int64_t place) {
+    int64_t at = 0;
+    const std::vector<int64_t> index = of.box.index_at(of.skip + place);
+    for (size_t d = 0; d < index.size(); ++d) at = at * of.whole[d] + index[d];
+    return at;
+  };
+  const int64_t stride = std::max<int64_t>(1, count / kMostLooks);
+  for (int64_t i = 0; i < count; i += i < kMostLooks / 2 ? 1 : stride) {
+    if (place_in_whole(a, i) != place_in_whole(b, i)) return i;
+  }
+  return std::nullopt;
+}
+
+std::string element_text(const BoxOfWhole& a, int64_t place) {
+  return fmt::format("[{}] of {}", fmt::join(a.box.index_at(a.skip + place), ", "),
+                     fmt::join(a.whole, "x"));
+}
+
 const ShardType* shard(const Code& code, LayoutIndex layout) {
   return layout == kNoLayout ? nullptr : std::get_if<ShardType>(&code.layouts[layout].type);
 }

@@ -1,8 +1,8 @@
-// Helpers shared by the layout claim checks: axes, wording, and which ranks execute an instruction.
-//
-// Used only by partial_claims.cpp, kernel_claims.cpp and route_claims.cpp.
+// Helpers shared by the layout claim checks: axes, wording, launches, and which ranks execute an
+// instruction.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +32,24 @@ std::string text(const AxisList& axes);
 std::string text(const Mesh& mesh, const AxisList& axes);
 /// "a partial sum over {tp}", "whole".
 std::string claim(const AxisList& axes, Reduction kind);
+
+/// `[0:2, 4:8]`
+std::string text(const Box& box);
+
+/// True if a value of one shape can be a view of the other: as many dimensions and elements. The
+/// same elements in another number of dimensions may be a stack of parts, which is not checked.
+bool may_be_view(const Extents& a, const Extents& b);
+/// The elements of a box in row-major order, without the first `skip`.
+struct BoxOfWhole {
+  const Box& box;
+  const Extents& whole;
+  int64_t skip = 0;
+};
+/// The first of `count` elements that has another row-major index in the whole of `a` than in that
+/// of `b`; nullopt if there is none. Of many elements only some are compared.
+std::optional<int64_t> first_apart(const BoxOfWhole& a, const BoxOfWhole& b, int64_t count);
+/// `[1, 0] of 4x4`
+std::string element_text(const BoxOfWhole& a, int64_t place);
 
 /// nullptr if the layout does not say where its elements are.
 const ShardType* shard(const Code& code, LayoutIndex layout);
@@ -68,6 +86,24 @@ std::vector<bool> moved_buffers(const Code& code, const Aliases& aliases);
 Expected<void> check_routes(const Code& code, CodeIndex index, const std::vector<bool>& moved);
 Expected<void> check_view(const Code& code, CodeIndex index, const std::vector<bool>& moved,
                           const Aliases& aliases);
+
+/// A launch of a kernel function, with the launch's operands in the order of the kernel's.
+struct Launch {
+  const Code& code;
+  CodeIndex index;
+  const CodeInstruction& c;
+  const Instruction& source;
+  const Function& kernel;
+  std::vector<size_t> in;   // operands by parameter
+  std::vector<size_t> out;  // operands by result
+};
+/// nullopt if the instruction is not a launch.
+std::optional<Launch> launch_of(const Code& code, CodeIndex index);
+
+/// Checks that a kernel reads its operands in the order in which they are stored, row-major or in
+/// blocks, and makes its results in the order that their layouts declare.
+/// Errors: `block_order`.
+Expected<void> check_block_order(const Code& code, CodeIndex index);
 
 /// Checks the result layouts of a launch against what the kernel computes from partial or sharded
 /// operands. `moved`: the result of moved_buffers().

@@ -219,9 +219,15 @@ bool Engine::check_sides(Step& step, const CommunicationItem& item, const Commun
   }
   const bool no_input = sends && sides.in == nullptr;
   if (!no_input && (!receives || sides.out != nullptr)) return true;
-  return fault(step, "collective_mismatch",
-               fmt::format("rank {}: {} has no {} although this rank {}", step.rank, name_of(step),
-                           no_input ? "input" : "output", no_input ? "sends" : "receives"));
+  // The members' roots are compared only when all have arrived.
+  const std::string root =
+      is_root ? fmt::format(", as its root, position {}; check that every member names this root",
+                            item.root)
+              : "";
+  return fault(
+      step, "collective_mismatch",
+      fmt::format("rank {}: {} has no {} although this rank {}{}", step.rank, name_of(step),
+                  no_input ? "input" : "output", no_input ? "sends" : "receives", root));
 }
 
 // This member's block of the whole, and the counts of all members.
@@ -260,6 +266,8 @@ bool Engine::resolve_block(Step& step, OpenItem& out, const CommunicationFacts& 
     side = block_of(is_input ? *sides.in : *sides.out, counts, item.position, bytes);
   }
   (is_input ? item.recv_counts : item.send_counts) = counts;
+  if (facts.root != CommunicationFacts::RootHas::kNothing && item.root == item.position)
+    arrival.blocks = counts;
   return true;
 }
 

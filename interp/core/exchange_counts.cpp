@@ -91,10 +91,17 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
   };
   const auto refuse = [&](std::string_view what, const std::vector<int64_t>& counts,
                           std::string_view side, const Placement& p) {
+    const bool derived =
+        what == "receives" && !step.code.exprs.empty() && step.code.more_exprs.empty();
     return fault(
         step, "collective_mismatch",
-        fmt::format("rank {}: {} {} [{}] elements, its {} has {} for {} members", step.rank,
-                    name_of(step), what, fmt::join(counts, ", "), side, p.box.volume(), n));
+        fmt::format("rank {}: {} {} [{}] elements, its {} has {} for {} members{}", step.rank,
+                    name_of(step), what, fmt::join(counts, ", "), side, p.box.volume(), n,
+                    derived
+                        ? "; without receives(..) every member is taken to send by the counts of "
+                          "this instruction: give the rows from each member in receives(..) if "
+                          "members send by other instructions"
+                        : ""));
   };
   if (!fits(sends, *in)) return refuse("sends", sends, "input", *in);
   if (!fits(receives, *to)) return refuse("receives", receives, "output", *to);

@@ -23,33 +23,6 @@
 
 namespace hostir::interp::claims {
 
-namespace {
-
-using Cuts = std::vector<std::optional<AxisList>>;  // by dimension; nullopt: not known
-
-/// What is known about a kernel value on the ranks that launch it.
-struct Held {
-  enum class Kind : uint8_t { kUnknown, kWhole, kPartial } kind = Kind::kUnknown;
-  Reduction reduction = Reduction::kSum;
-  AxisList axes;          // kPartial: at least over these
-  std::string parameter;  // a launch operand it is computed from
-  const Operand* from = nullptr;
-  std::string made_by;        // kPartial: the op that sums over a cut dimension; empty: a parameter
-  std::optional<size_t> sum;  // kPartial, in a plain buffer: its number among PlainSums
-  bool as_given = false;      // a parameter, possibly with elements moved: not scaled
-  Cuts cuts;                  // empty: not known
-};
-
-struct Launch {
-  const Code& code;
-  CodeIndex index;
-  const CodeInstruction& c;
-  const Instruction& source;
-  const Function& kernel;
-  std::vector<size_t> in;   // operands by parameter
-  std::vector<size_t> out;  // operands by result
-};
-
 std::optional<Launch> launch_of(const Code& code, CodeIndex index) {
   const CodeInstruction& c = code.instructions[index];
   const Instruction& source = code.source(index);
@@ -69,6 +42,23 @@ std::optional<Launch> launch_of(const Code& code, CodeIndex index) {
       launch.in.size() == kernel->params.size() && launch.out.size() == kernel->results.size();
   return fits ? std::optional(std::move(launch)) : std::nullopt;
 }
+
+namespace {
+
+using Cuts = std::vector<std::optional<AxisList>>;  // by dimension; nullopt: not known
+
+/// What is known about a kernel value on the ranks that launch it.
+struct Held {
+  enum class Kind : uint8_t { kUnknown, kWhole, kPartial } kind = Kind::kUnknown;
+  Reduction reduction = Reduction::kSum;
+  AxisList axes;          // kPartial: at least over these
+  std::string parameter;  // a launch operand it is computed from
+  const Operand* from = nullptr;
+  std::string made_by;        // kPartial: the op that sums over a cut dimension; empty: a parameter
+  std::optional<size_t> sum;  // kPartial, in a plain buffer: its number among PlainSums
+  bool as_given = false;      // a parameter, possibly with elements moved: not scaled
+  Cuts cuts;                  // empty: not known
+};
 
 std::vector<Held> held_by_parameters(const Launch& launch, const std::vector<bool>& moved) {
   std::vector<Held> held(launch.kernel.values.size());

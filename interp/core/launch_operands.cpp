@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hostir/ops/record.h"
+#include "interp/core/claims.h"
 
 namespace hostir::interp {
 
@@ -46,12 +47,31 @@ std::optional<LaunchPlacements> static_operands(const Code& code, CodeIndex inde
   return placements_of(buffers, roles_of(buffers));
 }
 
+// `; %a is %x` for each parameter and result of the kernel that the launch calls by another name.
+std::string names_in_launch(const Code& code, CodeIndex index) {
+  const auto launch = claims::launch_of(code, index);
+  if (!launch) return "";
+  std::string out;
+  const auto add = [&](ValueId value, size_t operand) {
+    const std::string& name = launch->kernel.value(value).name;
+    const std::string buffer = claims::buffer_name(code, launch->c, operand);
+    if (buffer == "%" + name) return;
+    out += fmt::format("{} %{} is {}", out.empty() ? ";" : ",", name, buffer);
+  };
+  const Region& body = launch->kernel.region(launch->kernel.body);
+  const std::vector<Operand>& returned = launch->kernel.instr(body.instructions.back()).operands;
+  for (size_t p = 0; p < launch->in.size(); ++p) add(launch->kernel.params[p].value, launch->in[p]);
+  for (size_t r = 0; r < launch->out.size() && r < returned.size(); ++r)
+    add(returned[r].value, launch->out[r]);
+  return out;
+}
+
 // Point at the launch, which is wrong; the kernel may be right for other operands.
 Error at_launch(Error error, const Code& code, CodeIndex index, Rank rank) {
   for (Diagnostic& d : error.diagnostics) {
     const SourceSpan kernel = std::exchange(d.span, code.source(index).span);
     d.notes.push_back({fmt::format("rank {} at {} launch", rank, code.address(index)), d.span});
-    d.notes.push_back({"its kernel is here", kernel});
+    d.notes.push_back({"its kernel is here" + names_in_launch(code, index), kernel});
   }
   return error;
 }

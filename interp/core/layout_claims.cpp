@@ -2,14 +2,16 @@
 //
 // A shard type says which box of the global value a rank holds. If both sides of a collective are
 // shards of values of one shape, the block that a member sends or receives must be, as a box, the
-// part of the whole where the op puts it. For example, a gather along dimension 1 is not an
-// all_gather without packing. Ops that deliberately move values elsewhere (broadcast, permute,
-// all_to_all, send) claim nothing. Extents are compared for all types.
+// part of the whole where the op puts it; if one shape is a view of the other, the same elements.
+// For example, a gather along dimension 1 is not an all_gather without packing. Ops that
+// deliberately move values elsewhere (broadcast, permute, all_to_all, send) claim nothing. Extents
+// are compared for all types.
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
+#include "interp/core/claims.h"
 #include "interp/core/communication_counts.h"
 
 namespace hostir::interp {
@@ -44,19 +46,13 @@ std::optional<Box> box_of(const Placement& p, int64_t offset, int64_t count) {
   return box.volume() == count ? std::optional(box) : std::nullopt;
 }
 
-std::string text(const Box& box) {
-  std::string out;
-  for (size_t d = 0; d < box.lo.size(); ++d) {
-    out += fmt::format("{}{}:{}", d == 0 ? "" : ", ", box.lo[d], box.hi[d]);
-  }
-  return "[" + out + "]";
-}
-
 // Collectives concatenate blocks along dimension 0, so a cut along another dimension needs packing.
 // If only dimension 0 is cut, the communicator's members are not the ones that the layout expects.
 std::string_view hint(const Placement& part, const Placement& all) {
-  for (size_t d = 1; d < part.box.lo.size() && d < all.box.lo.size(); ++d) {
-    if (part.box.lo[d] != all.box.lo[d] || part.box.hi[d] != all.box.hi[d])
+  const Box whole = Box::whole(part.global);
+  const Box& held = part.global == all.global ? all.box : whole;
+  for (size_t d = 1; d < part.box.lo.size() && d < held.lo.size(); ++d) {
+    if (part.box.lo[d] != held.lo[d] || part.box.hi[d] != held.hi[d])
       return "other dimensions than the first need packing";
   }
   return "list the ranks of the communicator in the order of the axes that cut it";
@@ -100,7 +96,22 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
   const size_t end = own_only ? own + 1 : item.members.size();
   for (size_t p = begin; p < end && p < counts.size(); ++p) {
     const Placement& part = block->by_rank[static_cast<size_t>(item.members[p])];
-    if (part.global != all.global) return true;
+    if (part.global != all.global) {
+      if (!claims::may_be_view(part.global, all.global)) return true;
+      if (!part.blocks.empty() || !all.blocks.empty()) return true;
+      const int64_t offset = counts.offset(p);
+      if (counts[p] > part.box.volume() || offset + counts[p] > all.box.volume()) return true;
+      const claims::BoxOfWhole had{part.box, part.global}, has{all.box, all.global, offset};
+      const auto apart = claims::first_apart(had, has, counts[p]);
+      if (!apart) continue;
+      return fault(
+          step, "collective_layout",
+          fmt::format("rank {}: {}: element {} of the block of position {} (rank {}) is {}, "
+                      "and in the whole it is taken for {}, another element; {}",
+                      step.rank, name_of(step), *apart, p, item.members[p],
+                      claims::element_text(had, *apart), claims::element_text(has, *apart),
+                      hint(part, all)));
+    }
     const std::optional<Box> have = box_of(part, 0, counts[p]);
     const std::optional<Box> want = box_of(all, counts.offset(p), counts[p]);
     if (counts[p] == 0 || !have || have == want) continue;
@@ -108,8 +119,8 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
                  fmt::format("rank {}: {} takes the block of position {} (rank {}) for {} of the "
                              "whole, its layout says {}; {}",
                              step.rank, name_of(step), p, item.members[p],
-                             want ? text(*want) : "elements that do not form a box", text(*have),
-                             hint(part, all)));
+                             want ? claims::text(*want) : "elements that do not form a box",
+                             claims::text(*have), hint(part, all)));
   }
   if (!own_only) agreeing_layouts.insert(pair);
   return true;

@@ -11,6 +11,7 @@
 
 #include "interp/core/code.h"
 #include "interp/core/ids.h"
+#include "interp/core/member_counts.h"
 
 namespace hostir::interp {
 
@@ -36,6 +37,7 @@ struct Arrival {
   bool arrived = false;
   bool finished = false;
   uint32_t agreeing = 0;       // once the meeting is a mismatch: members that agree with this one
+  MemberCounts blocks;         // of the root of a scatter or gather: each member's elements
   std::vector<int64_t> sends;  // all_to_all, permute: elements to each member
   std::vector<int64_t> receives;  // all_to_all, permute: elements from each member
 };

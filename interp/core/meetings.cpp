@@ -77,6 +77,27 @@ bool exchanges_fit(const GroupLedger& group, uint64_t sequence) {
   return true;
 }
 
+// scatter, gather: true if the block that each member has is the one that the root has for it. If
+// not, fills in who sends how much to whom for the verdict.
+bool blocks_fit(GroupLedger& group, uint64_t sequence, const Arrival& any) {
+  if (any.root < 0) return true;
+  Arrival& root = group.arrival(sequence, static_cast<uint32_t>(any.root));
+  const MemberCounts blocks = root.blocks;
+  const bool root_sends =
+      communication_facts(any.kind)->root == CommunicationFacts::RootHas::kInput;
+  bool fit = true;
+  for (uint32_t p = 0; p < group.members() && p < blocks.size(); ++p) {
+    Arrival& member = group.arrival(sequence, p);
+    if (&member == &root || member.local_elems < 0 || member.local_elems == blocks[p]) continue;
+    fit = false;
+    (root_sends ? root.sends : root.receives) = blocks.list();
+    std::vector<int64_t>& own = root_sends ? member.receives : member.sends;
+    own.assign(static_cast<size_t>(any.root) + 1, 0);
+    own.back() = member.local_elems;
+  }
+  return fit;
+}
+
 void check_received(Engine& engine, const Pair& pair) {
   auto sentence = received_addends(*engine.code, pair.send.code, pair.recv.code);
   if (!sentence) return;
@@ -127,7 +148,10 @@ bool Engine::arrive(Step& step, TaskRecord& task, OpenItem& item) {
     head.counted = head.arrived;
     if (all || has_majority(group, sequence)) return report_verdict();
   }
-  if (all && !own.sends.empty() && !exchanges_fit(group, sequence)) {
+  const bool fits =
+      !all || head.mismatch ||
+      (own.sends.empty() ? blocks_fit(group, sequence, own) : exchanges_fit(group, sequence));
+  if (!fits) {
     head.mismatch = true;
     return report_verdict();
   }

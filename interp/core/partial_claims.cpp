@@ -323,6 +323,7 @@ Expected<void> check_partial_claims(const Code& code) {
       keep(LoopBody(code, i).check());
     } else {
       keep(claims::check_launch(code, i, moved));
+      keep(claims::check_block_order(code, i));
     }
   }
   if (!all.diagnostics.empty()) return tl::unexpected(std::move(all));

@@ -18,7 +18,7 @@
 namespace hostir::interp {
 
 /// Returns every error, not only the first: `partial_claim`, `collective_layout`, `view_layout`,
-/// each at its operand.
+/// `block_order`, each at its operand.
 Expected<void> check_partial_claims(const Code& code);
 
 /// A reduction over axes along which the layout says that the value is whole or cut, not partial.

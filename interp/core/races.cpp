@@ -214,7 +214,8 @@ void Engine::check_group_overlap(const Step& step, std::span<const OpenItem> mem
         first.reg == second.reg ? "" : " as " + code->register_name(first.reg));
     fault.record.ranks = {step.rank};
     fault.record.instructions = where;
-    fault.record.notes = {fmt::format("the other access is {}", name_of(first.code))};
+    fault.record.notes = {fmt::format("rank {} was at {}", step.rank, name_of(second.code)),
+                          fmt::format("the other access is {}", name_of(first.code))};
     fault.spans = {code->source(second.code).span, code->source(first.code).span};
     record_fault(std::move(fault));
   };

@@ -2,9 +2,10 @@
 //
 // permute and all_to_all move blocks between ranks, views give the same bytes another type. Where
 // both layouts are shards of one global shape, the box that is sent must be the box in the
-// receiver's layout. If both layouts are the same, values are moved on purpose (a ring, a dispatch
-// of tokens), and only replicas must stay equal. A view of other global sizes must hold the same
-// elements in row-major order of the whole.
+// receiver's layout; if one shape is a view of the other, it must hold the same elements. If both
+// layouts are the same, values are moved on purpose (a ring, a dispatch of tokens), and only
+// replicas must stay equal. A view of other global sizes must hold the same elements in row-major
+// order of the whole.
 
 #include <fmt/format.h>
 
@@ -21,13 +22,6 @@ namespace hostir::interp::claims {
 namespace {
 
 using Part = CommunicationFacts::Part;
-
-std::string box_text(const Box& box) {
-  std::string out;
-  for (size_t d = 0; d < box.lo.size(); ++d)
-    out += fmt::format("{}{}:{}", d == 0 ? "" : ", ", box.lo[d], box.hi[d]);
-  return "[" + out + "]";
-}
 
 struct Moved {
   const Code& code;
@@ -91,22 +85,43 @@ std::optional<std::vector<std::pair<int64_t, int64_t>>> pairs_of(const Moved& m,
   return out;
 }
 
+const Extents& whole(const LayoutTable& table) { return table.by_rank[0].global; }
+
+// True if a box of the source is the same part as a box of the target, which may be a view of the
+// whole with other sizes. Boxes of different volumes differ only within one shape: elsewhere the
+// sizes tell nothing, and the run compares them.
+bool same_part(const Moved& m, const Box& sent, const Box& wanted) {
+  if (whole(m.from) == whole(m.to)) return sent == wanted;
+  if (sent.volume() != wanted.volume()) return true;
+  return !first_apart({sent, whole(m.from)}, {wanted, whole(m.to)}, sent.volume());
+}
+
 tl::unexpected<Error> wrong_box(const Moved& m, Rank from, const Box& sent, Rank to,
                                 const Box& wanted) {
-  return fail_at(ErrorKind::kInvalid, "collective_layout",
-                 fmt::format("{} {}: rank {} sends {} of {} to rank {}, whose {} declares {} "
-                             "there; check that positions and layouts agree, or pack the blocks",
-                             m.code.address(m.index), record(m.c.kind).mnemonic, from,
-                             box_text(sent), buffer_name(m.code, m.c, m.in), to,
-                             buffer_name(m.code, m.c, m.out), box_text(wanted)),
-                 m.source.operands[m.out].span);
+  const bool one_shape = whole(m.from) == whole(m.to);
+  const auto in = [&](size_t operand, const LayoutTable& table) {
+    const std::string name = buffer_name(m.code, m.c, operand);
+    return one_shape ? name : fmt::format("{} ({})", name, fmt::join(whole(table), "x"));
+  };
+  return fail_at(
+      ErrorKind::kInvalid, "collective_layout",
+      fmt::format("{} {}: rank {} sends {} of {} to rank {}, whose {} declares {} there{}; check "
+                  "that positions and layouts agree, or pack the blocks",
+                  m.code.address(m.index), record(m.c.kind).mnemonic, from, text(sent),
+                  in(m.in, m.from), to, in(m.out, m.to), text(wanted),
+                  one_shape ? "" : ", other elements in row-major order"),
+      m.source.operands[m.out].span);
 }
 
 bool same_boxes(const Moved& m) {
   for (size_t r = 0; r < m.from.by_rank.size(); ++r) {
     const Placement& a = m.from.by_rank[r];
     const Placement& b = m.to.by_rank[r];
-    if (a.box != b.box || a.blocks != b.blocks) return false;
+    if (!same_part(m, a.box, b.box)) return false;
+    if (a.blocks.size() != b.blocks.size()) return false;
+    for (size_t k = 0; k < a.blocks.size(); ++k) {
+      if (!same_part(m, a.blocks[k], b.blocks[k])) return false;
+    }
   }
   return true;
 }
@@ -145,7 +160,7 @@ Expected<void> check_permute(const Moved& m) {
       const Rank t = members[static_cast<size_t>(target)];
       const Box& sent = m.from.by_rank[static_cast<size_t>(s)].box;
       const Box& wanted = m.to.by_rank[static_cast<size_t>(t)].box;
-      if (alike || sent == wanted || sent.empty() || wanted.empty()) continue;
+      if (alike || sent.empty() || wanted.empty() || same_part(m, sent, wanted)) continue;
       return wrong_box(m, s, sent, t, wanted);
     }
   }
@@ -177,31 +192,13 @@ Expected<void> check_all_to_all(const Moved& m) {
         const auto sent = block_box(m.from.by_rank[static_cast<size_t>(members[p])], q, n);
         const auto wanted = block_box(m.to.by_rank[static_cast<size_t>(members[q])], p, n);
         if (!sent || !wanted) return {};
-        if (*sent == *wanted || sent->volume() != wanted->volume() || sent->empty()) continue;
+        if (sent->volume() != wanted->volume() || sent->empty()) continue;
+        if (same_part(m, *sent, *wanted)) continue;
         return wrong_box(m, members[p], *sent, members[q], *wanted);
       }
     }
   }
   return {};
-}
-
-// The index of the `place`-th element of a box in the row-major order of the whole.
-int64_t global_place(const Placement& p, int64_t place) {
-  int64_t at = 0;
-  const std::vector<int64_t> index = p.box.index_at(place);
-  for (size_t d = 0; d < index.size(); ++d) at = at * p.global[d] + index[d];
-  return at;
-}
-
-// The first element whose global index differs between two placements of equal size.
-std::optional<int64_t> first_apart(const Placement& a, const Placement& b) {
-  constexpr int64_t kMostLooks = 4096;
-  const int64_t n = a.box.volume();
-  const int64_t stride = std::max<int64_t>(1, n / kMostLooks);
-  for (int64_t i = 0; i < n; i += i < kMostLooks / 2 ? 1 : stride) {
-    if (global_place(a, i) != global_place(b, i)) return i;
-  }
-  return std::nullopt;
 }
 
 // Where a subview begins in its operand on a rank; nullopt if only the run can tell.
@@ -215,14 +212,6 @@ std::optional<Extents> static_starts(const Code& code, const CodeInstruction& c,
     starts.push_back(start);
   }
   return starts;
-}
-
-std::string range_of(const Box& box) {
-  std::string out;
-  for (size_t d = 0; d < box.lo.size(); ++d) {
-    out += fmt::format("{}{}:{}", out.empty() ? "" : ", ", box.lo[d], box.hi[d]);
-  }
-  return "[" + out + "]";
 }
 
 // A part of a value must be the part that the type of the view says. `from`: the operand's layout,
@@ -246,9 +235,9 @@ Expected<void> check_subview(const Code& code, CodeIndex index, const LayoutTabl
                    fmt::format("subview of {} takes elements {} of the whole on rank {}, but the "
                                "type of {}, {}, says that it holds {} there; a view does not move "
                                "elements",
-                               code.register_name(c.operands[0]), range_of(taken), r,
+                               code.register_name(c.operands[0]), text(taken), r,
                                code.register_name(c.results[0]), sharding_of(to.type)->to_string(),
-                               range_of(y.box)),
+                               text(y.box)),
                    code.source(index).operands[0].span);
   }
   return {};
@@ -264,9 +253,7 @@ Expected<void> check_routes(const Code& code, CodeIndex index, const std::vector
   if (!m || (moved[m->c.operands[m->in]] && m->in != m->out)) return {};
   // The same position may be different ranks on two meshes.
   if (sharding_of(m->from.type)->mesh != sharding_of(m->to.type)->mesh) return {};
-  for (size_t r = 0; r < m->from.by_rank.size(); ++r) {
-    if (m->from.by_rank[r].global != m->to.by_rank[r].global) return {};
-  }
+  if (!may_be_view(whole(m->from), whole(m->to))) return {};
   return facts.in == Part::kFree ? check_permute(*m) : check_all_to_all(*m);
 }
 
@@ -307,15 +294,15 @@ Expected<void> check_view(const Code& code, CodeIndex index, const std::vector<b
       if (!x.blocks.empty() || !y.blocks.empty()) return {};
       if (element_count(x.global) != element_count(y.global)) return {};
       if (x.box.volume() != y.box.volume()) continue;
-      const auto at = first_apart(x, y);
+      const BoxOfWhole had{x.box, x.global}, has{y.box, y.global};
+      const auto at = first_apart(had, has, x.box.volume());
       if (!at) continue;
       return fail_at(
           ErrorKind::kInvalid, "view_layout",
-          fmt::format("{} of {} {} as {}: on rank {} element {} is {} of the whole and would be "
-                      "{}; a view does not move elements; use reshard",
+          fmt::format("{} of {} {} as {}: on rank {} element {} is {} and would be {}; a view does "
+                      "not move elements; use reshard",
                       op, code.register_name(reg), a.to_string(), b.to_string(), r, *at,
-                      fmt::format("[{}]", fmt::join(x.box.index_at(*at), ", ")),
-                      fmt::format("[{}]", fmt::join(y.box.index_at(*at), ", "))),
+                      element_text(had, *at), element_text(has, *at)),
           operand.span);
     }
   }

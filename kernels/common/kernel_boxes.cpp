@@ -146,8 +146,8 @@ Expected<std::optional<Tensors>> rule_of(const Program& program, const Function&
 tl::unexpected<Error> contradiction(const Function& kernel, const Instruction& instruction,
                                     const std::string& why) {
   return fail_at(ErrorKind::kRuntime, "kernel_box",
-                 fmt::format("kernel @{}: the parts of the operands of {} that this rank holds do "
-                             "not fit together: {}",
+                 fmt::format("kernel @{}: the parts that this rank holds of the operands and "
+                             "results of {} do not fit together: {}",
                              kernel.name, record(instruction.kind).mnemonic, why),
                  instruction.span);
 }

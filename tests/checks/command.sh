@@ -115,6 +115,14 @@ expect 2 "a hang in a file that is only checked" "$hostir" verify tests/programs
 says "deadlock.hir:36:5: error[deadlock]: rank 0 blocked in all_reduce seq 0" "verify follows the calls of every rank"
 expect 2 "a race in a file that is only checked" "$hostir" verify tests/scripts/regress/two_faults_of_a_run.hir
 says "two_faults_of_a_run.hir:16:3: error[race_raw]: rank 0: @f#7 launch reads %t" "verify reports races"
+expect 2 "a kernel that does not fit its operands" "$hostir" verify tests/scripts/regress/layouts_that_hold_other_boxes.hir
+says "error[kernel_box]" "verify compares the parts that a kernel gets"
+expect 2 "a host that reads too early" "$hostir" verify tests/scripts/faults/races_more.hir
+says "races_more.hir:26:3: error[use_before_wait]" "verify runs up to the first value that the host reads"
+"$hostir" lower tests/programs/sp_mlp.hir | grep -v 'wait %e on' >"$work/no_wait.hir"
+expect 2 "a wait taken out of a lowered program" "$hostir" verify "$work/no_wait.hir"
+says "    launch @unpack ro(%x_gathered_packed)" "a fault in a lowered host function is shown at its own line"
+says "checked with ?B = 8, ?S = 8, ?H = 8, ?F = 8" "verify says which sizes it took"
 expect 0 "programs that look wrong" "$hostir" verify tests/scripts/faults/unusual.hir tests/scripts/faults/unusual_more.hir
 against=tests/scripts/passes/against.hir
 # against STATUS FUNCTION FUSION TEXT: the verdict of verify --against, and its reason.

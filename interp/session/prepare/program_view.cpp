@@ -17,11 +17,29 @@ Program without_tests(const Program& program) {
   return out;
 }
 
-// Finds the span of an instruction by its number: `@f#1` is the first.
+// Finds where instructions are in the user's text.
 class SpanFinder {
  public:
-  explicit SpanFinder(const Program& program) : program_(program) {}
+  explicit SpanFinder(const ProgramViewOptions& options, const Program& program)
+      : program_(options.source ? *options.source : program), lowered_(!options.phases.empty()) {}
 
+  // True if the instruction was made by lowering. One with `from` that the user's file has, because
+  // `lower` wrote the file, is where the user sees it.
+  bool is_made(const Instruction& instruction) const {
+    return lowered_ && !instruction.from.empty();
+  }
+
+  // The origin of a lowered instruction is that of the ops it was made from. Instructions that
+  // lowering adds (streams, communicators) have none.
+  std::vector<SourceSpan> origins_of(const Instruction& instruction) {
+    if (!is_made(instruction)) return {instruction.span};
+    std::vector<SourceSpan> out;
+    for (const OpRef& ref : instruction.from) out.push_back(span_of(ref));
+    return out;
+  }
+
+ private:
+  // By the op's number: `@f#1` is the first.
   SourceSpan span_of(const OpRef& ref) {
     const Function* f = program_.find_function(ref.function);
     if (!f) return {};
@@ -31,28 +49,18 @@ class SpanFinder {
     return index < ops.size() ? f->instr(ops[index]).span : SourceSpan{};
   }
 
- private:
   const Program& program_;
+  const bool lowered_;
   std::map<const Function*, std::vector<InstrId>> ops_;
 };
 
-// The origin of a lowered instruction is that of the ops it was made from. Instructions that
-// lowering adds (streams, communicators) have none.
-std::vector<SourceSpan> origins_of(const Instruction& instruction, SpanFinder& finder) {
-  if (instruction.from.empty()) return {instruction.span};
-  std::vector<SourceSpan> out;
-  for (const OpRef& ref : instruction.from) out.push_back(finder.span_of(ref));
-  return out;
-}
-
 // By CodeIndex. `program` has the functions and ids of the code, with the spans it was given.
 std::vector<std::vector<SourceSpan>> origins_of(const Code& code, const Program& program,
-                                                const Program& source) {
-  SpanFinder finder(source);
+                                                SpanFinder finder) {
   std::vector<std::vector<SourceSpan>> out;
   for (const CodeInstruction& c : code.instructions) {
     const Function& f = *program.find_function(code.functions[c.function]->name);
-    out.push_back(origins_of(f.instr(c.instr), finder));
+    out.push_back(finder.origins_of(f.instr(c.instr)));
   }
   return out;
 }
@@ -60,8 +68,7 @@ std::vector<std::vector<SourceSpan>> origins_of(const Code& code, const Program&
 // For each function the span of its name, and for each instruction its span as a whole and those
 // of operands that come from the user's text.
 std::vector<SpanMove> moves_to_given(const Program& printed, const Program& program,
-                                     const Program& source) {
-  SpanFinder finder(source);
+                                     SpanFinder finder) {
   std::vector<SpanMove> out;
   for (const Function& f : printed.functions) {
     const Function& given = *program.find_function(f.name);
@@ -69,8 +76,8 @@ std::vector<SpanMove> moves_to_given(const Program& printed, const Program& prog
     for (const InstrId id : f.preorder()) {
       const Instruction& a = f.instr(id);
       const Instruction& b = given.instr(id);
-      out.push_back({a.span, origins_of(b, finder).front()});
-      for (size_t o = 0; b.from.empty() && o < a.operands.size(); ++o)
+      out.push_back({a.span, finder.origins_of(b).front()});
+      for (size_t o = 0; !finder.is_made(b) && o < a.operands.size(); ++o)
         out.push_back({a.operands[o].span, b.operands[o].span});
     }
   }
@@ -97,7 +104,7 @@ Error moved(Error error, const std::vector<SpanMove>& moves) {
 void add_given(ProgramView& view, const Program& program, const ProgramViewOptions& options) {
   view.given = std::make_shared<const SourceManager>(*options.given);
   view.shows_given = options.phases.empty();
-  const auto origins = origins_of(*view.code, program, options.source ? *options.source : program);
+  const auto origins = origins_of(*view.code, program, SpanFinder(options, program));
   for (size_t i = 0; i < origins.size(); ++i) {
     view.origins.push_back(origins[i].empty() ? SourceSpan{} : origins[i].front());
     if (!view.origins.back().valid()) view.shows_given = false;
@@ -188,7 +195,7 @@ Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& pr
   code.entry = options.entry;
   code.sizes = options.sizes;
   if (options.given) {
-    view->moves = moves_to_given(*printed, program, options.source ? *options.source : program);
+    view->moves = moves_to_given(*printed, program, SpanFinder(options, program));
   }
   auto compiled = compile_code(std::move(printed), code);
   if (!compiled) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/hash.h"
 #include "interp/core/engine.h"
 
 namespace hostir::interp {
@@ -201,32 +202,43 @@ void ValueWatch::compare(Rank rank, const Use& use, uint64_t digest, const Site&
   if (holders < 2) return;
   const std::tuple key(use.site.code, use.site.path, 2 * use.operand + (is_read ? 1U : 0U), least);
   const auto [at, is_first] =
-      holders_.try_emplace(key, Holder{rank, digest, writer, use.ref, holders});
+      holders_.try_emplace(key, Holder{rank, digest, writer, use.ref, holders, std::nullopt});
   Holder& first = at->second;
-  if (!is_first && first.digest != digest) part(use, first, rank, writer);
+  if (is_first && keeps(use.ref.placement))
+    first.kept = read(rank, use.ref, use.ref.placement, digest);
+  if (!is_first && first.digest != digest) part(use, first, rank, writer, digest);
   if (--first.missing == 0) holders_.erase(at);
 }
 
-void ValueWatch::part(const Use& use, const Holder& first, Rank rank, const Site& writer) {
+bool ValueWatch::keeps(const Placement* placement) const {
+  constexpr int64_t kMostBytes = 1024;
+  const bool reads_at_once = interpreter_->backend().capabilities().clock == ClockDomain::kVirtual;
+  return reads_at_once && placement != nullptr && placement->local_bytes() <= kMostBytes;
+}
+
+std::optional<Tensor> ValueWatch::read(Rank rank, const BufferRef& ref, const Placement* placement,
+                                       uint64_t digest) const {
+  if (placement == nullptr) return std::nullopt;
+  auto value = interpreter_->backend().read(rank, ref, placement->box);
+  if (!value || hash_of(value->data) != digest) return std::nullopt;
+  return std::move(*value);
+}
+
+void ValueWatch::part(const Use& use, const Holder& first, Rank rank, const Site& writer,
+                      uint64_t digest) {
   const uint64_t decision = std::min(first.writer.decision, writer.decision);
   if (parting_ && parting_->decision <= decision) return;
   Parting parting{use, {first.rank, rank}, {first.writer, writer}, "", decision, false};
-  // The first rank may have overwritten the buffer since; then its values are not available.
-  const Piece* still = piece(first.rank, first.ref);
   const Placement* placement = use.ref.placement;
-  if (still != nullptr && still->digest == first.digest && placement != nullptr) {
-    BufferRef other = first.ref;
-    const auto a = interpreter_->backend().read(first.rank, other, placement->box);
-    const auto b = interpreter_->backend().read(rank, use.ref, placement->box);
-    if (a && b) {
-      const auto apart = first_difference(*a, *b);
-      if (apart) {
-        parting.rounding = apart->rounding;
-        parting.values = fmt::format("{:.9g} and {:.9g} at [{}]", a->get_double(apart->element),
-                                     b->get_double(apart->element),
-                                     fmt::join(placement->box.index_at(apart->element), ", "));
-      }
-    }
+  // The first rank may have overwritten or freed the buffer since.
+  const auto a = first.kept ? first.kept : read(first.rank, first.ref, placement, first.digest);
+  const auto b = read(rank, use.ref, placement, digest);
+  const auto apart = a && b ? first_difference(*a, *b) : std::nullopt;
+  if (apart) {
+    parting.rounding = apart->rounding;
+    parting.values = fmt::format("{:.9g} and {:.9g} at [{}]", a->get_double(apart->element),
+                                 b->get_double(apart->element),
+                                 fmt::join(placement->box.index_at(apart->element), ", "));
   }
   parting_ = std::move(parting);
 }

@@ -82,7 +82,8 @@ class ValueWatch final : public TraceSink {
     uint64_t digest = 0;
     Site writer;
     BufferRef ref;
-    uint32_t missing = 0;  // ranks that are still to come
+    uint32_t missing = 0;        // ranks that are still to come
+    std::optional<Tensor> kept;  // of a small part: the buffer may be freed before others come
   };
   struct Parting {
     Use use;
@@ -104,7 +105,11 @@ class ValueWatch final : public TraceSink {
   std::vector<Piece>& pieces(Rank rank, AllocationId allocation);
   const Piece* piece(Rank rank, const BufferRef& ref) const;
   void compare(Rank rank, const Use& use, uint64_t digest, const Site& writer, bool is_read);
-  void part(const Use& use, const Holder& first, Rank rank, const Site& writer);
+  bool keeps(const Placement* placement) const;
+  void part(const Use& use, const Holder& first, Rank rank, const Site& writer, uint64_t digest);
+  /// The part that a rank holds; nullopt if the buffer has other contents than `digest` by now.
+  std::optional<Tensor> read(Rank rank, const BufferRef& ref, const Placement* placement,
+                             uint64_t digest) const;
   void note_birth(const ValueSummary& summary, const Use& use);
   std::string site_text(const Site& site) const;
   /// `they first differ at ...`.
