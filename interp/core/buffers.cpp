@@ -88,8 +88,8 @@ Allocation* Engine::open(const Step& step, uint32_t operand) {
     return nullptr;
   }
   Allocation& a = step.rank_state.allocations[name.slot];
+  if (names_live(step.rank_state, name)) return &a;
   const bool same = a.id.index == static_cast<uint32_t>(name.value);
-  if (same && a.live && a.generation == name.generation) return &a;
   std::string how = "freed before";
   if (same && a.live) {
     how = fmt::format("given to another name by {}", name_of(a.allocated_by));
@@ -97,17 +97,37 @@ Allocation* Engine::open(const Step& step, uint32_t operand) {
     how = fmt::format("freed by {}", name_of(a.freed_by));
   }
   const bool again = record(step.code.kind).role == HostRole::kFree;
-  fault(step, again ? "double_free" : "use_after_free",
-        fmt::format("rank {}: {} {} {} that was {}", step.rank, name_of(step),
-                    again ? "frees" : "uses", code->register_name(reg), how));
+  Fault fault = fault_at(step);
+  fault.record.kind = again ? "double_free" : "use_after_free";
+  fault.record.sentence = fmt::format("rank {}: {} {} {} that was {}", step.rank, name_of(step),
+                                      again ? "frees" : "uses", code->register_name(reg), how);
+  // The run ends here, so see whether the same is about to happen on other ranks.
+  std::vector<Rank> others;
+  for (Rank r = 0; r < rank_count() && looking == nullptr; ++r) {
+    const RankState& other = state.ranks[static_cast<size_t>(r)];
+    const bool is_here = other.pc == step.index && other.loop_path == step.rank_state.loop_path;
+    if (r == step.rank || !is_here) continue;
+    const Register& there = other.registers[reg];
+    if (there.slot != kNoSlot && !names_live(other, there)) others.push_back(r);
+  }
+  if (!others.empty()) {
+    fault.record.ranks.insert(fault.record.ranks.end(), others.begin(), others.end());
+    fault.record.notes.push_back("the same on " + model::list_of(others));
+  }
+  record_fault(std::move(fault));
   return nullptr;
+}
+
+bool Engine::names_live(const RankState& rank, const Register& name) {
+  const Allocation& a = rank.allocations[name.slot];
+  return a.id.index == static_cast<uint32_t>(name.value) && a.live &&
+         a.generation == name.generation;
 }
 
 std::optional<BufferRef> Engine::buffer_of(const RankState& rank, const Register& name) const {
   if (name.slot == kNoSlot) return std::nullopt;
+  if (!names_live(rank, name)) return std::nullopt;
   const Allocation& a = rank.allocations[name.slot];
-  const bool same = a.id.index == static_cast<uint32_t>(name.value);
-  if (!same || !a.live || a.generation != name.generation) return std::nullopt;
   BufferRef ref;
   ref.allocation = a.id;
   ref.offset_bytes = name.offset_bytes;

@@ -53,7 +53,7 @@ void Engine::conclude() {
     state.concluded = true;
     if (sink != nullptr && logging == Interpreter::Logging::kOn) log_rank_states();
     revisit_suspicions(true);
-    name_ranks_of_races();
+    name_other_ranks();
     if (options.checks != InterpreterOptions::Checks::kAll) return;
     check_sends(*this);
     check_leaks();
@@ -72,7 +72,7 @@ void Engine::conclude() {
   if (frozen) return;  // thawing them may let the run continue
   state.concluded = true;
   revisit_suspicions(true);
-  name_ranks_of_races();
+  name_other_ranks();
   report_verdict();
 }
 

@@ -149,6 +149,8 @@ class Engine final : public CompletionSink {
   }
   void move_many(RankState& rank, const std::vector<RegisterMove>& moves);
   const Placement* placement(const Step& step, LayoutIndex layout);
+  /// True if the buffer that a register with a slot names has not been freed or given away.
+  static bool names_live(const RankState& rank, const Register& name);
   /// The allocation behind an operand, checked to be alive; nullptr after a fault.
   Allocation* open(const Step& step, uint32_t operand);
   /// The buffer a name refers to; nullopt if its allocation is gone.
@@ -302,7 +304,7 @@ class Engine final : public CompletionSink {
   void report_race(const Suspicion& suspicion);
   bool known_race(const std::string& id, const std::vector<std::string>& where, Rank rank);
   std::string touched_text(const Suspicion& suspicion) const;
-  void name_ranks_of_races();  // when the run is concluded
+  void name_other_ranks();  // when the run is concluded
   /// Members of a group run together: none may write what another one touches.
   void check_group_overlap(const Step& step, std::span<const OpenItem> members);
   bool overlap(const AccessRecord& a, const AccessRecord& b) const;

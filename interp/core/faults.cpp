@@ -104,6 +104,10 @@ bool Engine::warn(const Step& step, std::string id, const std::string& what, Sev
     if (known.record.kind == id && !known.record.instructions.empty() &&
         known.record.instructions.front() == code->address(step.index)) {
       if (severity == Severity::kError) known.severity = severity;
+      std::vector<Rank>& ranks = known.record.ranks;
+      const bool same_severity = known.severity == severity;
+      if (same_severity && std::find(ranks.begin(), ranks.end(), step.rank) == ranks.end())
+        ranks.push_back(step.rank);
       return true;
     }
   }

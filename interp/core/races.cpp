@@ -240,12 +240,13 @@ bool Engine::known_race(const std::string& id, const std::vector<std::string>& w
   return false;
 }
 
-void Engine::name_ranks_of_races() {
+void Engine::name_other_ranks() {
   for (Fault& fault : state.faults) {
+    const std::string& kind = fault.record.kind;
+    const bool by_rank =
+        kind.starts_with("race_") || kind == "free_in_flight" || kind == "uninitialised_read";
     std::vector<Rank> others = fault.record.ranks;
-    const bool race =
-        fault.record.kind.starts_with("race_") || fault.record.kind == "free_in_flight";
-    if (!race || others.size() < 2) continue;
+    if (!by_rank || others.size() < 2) continue;
     others.erase(others.begin());
     std::sort(others.begin(), others.end());
     fault.record.notes.push_back("the same on " + model::list_of(others));

@@ -115,6 +115,11 @@ expect 2 "a hang in a file that is only checked" "$hostir" verify tests/programs
 says "deadlock.hir:36:5: error[deadlock]: rank 0 blocked in all_reduce seq 0" "verify follows the calls of every rank"
 expect 2 "a race in a file that is only checked" "$hostir" verify tests/scripts/regress/two_faults_of_a_run.hir
 says "two_faults_of_a_run.hir:16:3: error[race_raw]: rank 0: @f#7 launch reads %t" "verify reports races"
+same=tests/scripts/regress/same_fault_on_other_ranks.hir
+expect 3 "a buffer used after it was freed" "$hostir" run $same @uses_freed --example-inputs
+says "note: the same on rank 3" "the other rank that is about to use it is named"
+expect 3 "a buffer that nothing has written" "$hostir" run $same @reads_nothing --example-inputs
+says "note: the same on ranks 2, 3" "every rank that reads it is named"
 expect 2 "a kernel that does not fit its operands" "$hostir" verify tests/scripts/regress/layouts_that_hold_other_boxes.hir
 says "error[kernel_box]" "verify compares the parts that a kernel gets"
 expect 2 "a host that reads too early" "$hostir" verify tests/scripts/faults/races_more.hir
