@@ -158,8 +158,10 @@ void PanelTree::move(std::string_view panel, std::string_view beside, Side side)
 }
 
 void PanelTree::draw_idle(Frame& frame, PanelNode& node, const Panel& panel, ImVec2 at) {
-  const std::string text = first_sentence(panel.hint());
   const float space = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - at.x - frame.ui.px(kPadX);
+  // A word or two of it say nothing; the tooltip has it all.
+  const bool has_room = space >= frame.ui.px(140);
+  const std::string text = has_room ? first_sentence(panel.hint()) : "";
   ImGui::SetCursorScreenPos(at);
   ImGui::InvisibleButton("idle", ImVec2(std::max(1.0f, space), ImGui::GetFrameHeight()));
   frame.ui.draw_elided(ImGui::GetWindowDrawList(),

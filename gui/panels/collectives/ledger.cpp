@@ -282,7 +282,8 @@ class LedgerPanel : public Panel {
     ImGui::TableSetupColumn("collective");
     ImGui::TableHeadersRow();
     const auto& rows = *shot.ledger;
-    if (rows.size() != seen_rows_) scroll_to_frontier_ = true;
+    // A new table knows its height after two frames; until then ImGui limits the scroll position.
+    if (rows.size() != seen_rows_) scroll_frames_ = 3;
     seen_rows_ = rows.size();
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(shown_.size()));
@@ -291,7 +292,10 @@ class LedgerPanel : public Panel {
         draw_row(frame, rows[shown_[static_cast<size_t>(i)]],
                  static_cast<int>(shown_[static_cast<size_t>(i)]), ranks);
     }
-    if (std::exchange(scroll_to_frontier_, false)) scroll_to();
+    if (scroll_frames_ > 0) {
+      scroll_to();
+      --scroll_frames_;
+    }
     ImGui::EndTable();
     if (shot.rank_count() > ranks) {
       frame.ui.say_hidden(fmt::format("ledger of ranks {}..{}", ranks, shot.rank_count() - 1));
@@ -301,7 +305,6 @@ class LedgerPanel : public Panel {
   void scroll_to() const {
     const size_t first = frontiers_.empty() ? seen_rows_ : frontiers_.front();
     const auto at = std::lower_bound(shown_.begin(), shown_.end(), first);
-    if (at == shown_.end()) return ImGui::SetScrollY(ImGui::GetScrollMaxY());
     ImGui::SetScrollY(std::max(0.0f, (static_cast<float>(at - shown_.begin()) - 3) *
                                          ImGui::GetTextLineHeightWithSpacing()));
   }
@@ -427,7 +430,7 @@ class LedgerPanel : public Panel {
   size_t seen_rows_ = 0;
   uint64_t counted_ = ~uint64_t{0};  // generation for which `older_` was counted
   uint64_t older_ = 0;
-  bool scroll_to_frontier_ = false;
+  int scroll_frames_ = 0;  // in which to scroll to the frontier
 };
 
 }  // namespace

@@ -38,11 +38,12 @@ class LayoutPanel : public Panel {
     choose_plane(frame, tensor.name, view);
     const std::optional<interp::CodeIndex> collective = current_collective(frame.model);
     const float space = ImGui::GetContentRegionAvail().y;
-    has_room_for_moves_ = space > frame.ui.px(240);
-    const bool split = collective && show_reshard_ && has_room_for_moves_;
     const float heats = each_rank_ && view.held ? std::min(space * 0.3f, frame.ui.px(150)) : 0;
     const float rest = space - heats;
-    ImGui::BeginChild("shards", ImVec2(0, split ? rest * 0.56f : rest));
+    has_room_for_moves_ = rest > frame.ui.px(kLeastShards + kLeastMoves);
+    const bool split = collective && show_reshard_ && has_room_for_moves_;
+    const float moves = split ? std::max(rest * 0.44f, frame.ui.px(kLeastMoves)) : 0;
+    ImGui::BeginChild("shards", ImVec2(0, rest - moves));
     draw_shards(frame, tensor, view);
     ImGui::EndChild();
     if (heats > 0) {
@@ -348,6 +349,9 @@ class LayoutPanel : public Panel {
                                                min.y + std::max(picture.fit.cell_y, 4.0f)),
                                         colour, 0, 0, frame.ui.px(2.2f));
   }
+
+  static constexpr float kLeastShards = 100;
+  static constexpr float kLeastMoves = 190;  // three lines of text and a picture of four members
 
   LayoutViews views_;
   HeatGrid grid_;

@@ -204,6 +204,8 @@ void draw_nodes(Frame& frame, const std::map<interp::Rank, Node>& nodes, float x
         moves ? p.background : p.text_dim, fmt::format("r{}", rank), width, frame.ui.fonts.small);
     if (missing != absent.end())
       list->AddRect(ImVec2(x, node.y0), ImVec2(x + width, node.y1), p.state(StateKind::kMismatch));
+    frame.ui.tag_rect(fmt::format("reshard/{}/{}", verb, rank), ImVec2(x, node.y0),
+                      ImVec2(x + width, node.y1));
     if (ImGui::IsMouseHoveringRect(ImVec2(x, node.y0), ImVec2(x + width, node.y1))) {
       frame.model.hovered.rank = rank;
       if (missing != absent.end())

@@ -257,15 +257,14 @@ class TimelinePanel : public Panel {
     frame.ui.tag("timeline/axis", camera_.steps() ? "steps" : "time");
     if (ImGui::IsItemHovered())
       Ui::tooltip("Time, or the order of steps: every event one step wide, in order of issue");
-    ImGui::SameLine();
     if (!camera_.steps() && names_->rank_count > 1) {
+      ImGui::SameLine();
       if (ImGui::SmallButton(flows_ ? "Hide flows" : "Show flows")) flows_ = !flows_;
       frame.ui.tag("timeline/flows", flows_ ? "shown" : "hidden");
       if (ImGui::IsItemHovered())
         Ui::tooltip(
             "Arrows between ranks: from a send to its recv, and from the last member of a "
             "collective to those that waited for it. They appear where single events are drawn.");
-      ImGui::SameLine();
     }
     if (find_.draw(frame, *names_)) {
       find_.next(frame, selected_ ? &selected_->event : nullptr,

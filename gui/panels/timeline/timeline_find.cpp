@@ -19,7 +19,10 @@ std::string TimelineFind::status() const {
 }
 
 bool TimelineFind::draw(Frame& frame, const TimelineNames& names) {
-  ImGui::SetNextItemWidth(frame.ui.px(190));
+  const ImGuiStyle& style = ImGui::GetStyle();
+  const float field = frame.ui.px(190);
+  Ui::flow(field + style.ItemSpacing.x + ImGui::CalcTextSize("Next").x + 2 * style.FramePadding.x);
+  ImGui::SetNextItemWidth(field);
   const bool enter = ImGui::InputTextWithHint("##find", "find: all_reduce, a kernel", &text_,
                                               ImGuiInputTextFlags_EnterReturnsTrue);
   frame.ui.tag("timeline/find", text_);

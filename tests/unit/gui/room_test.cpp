@@ -1,6 +1,7 @@
 // How panels share the window's height, and the columns beside the program.
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <utility>
@@ -14,6 +15,88 @@ namespace {
 float height(Workbench& w, const std::string& leaf) {
   const WidgetRect* rect = w->app().ui().find("leaf/" + leaf);
   return rect ? rect->max.y - rect->min.y : 0;
+}
+
+bool is_inside(Workbench& w, const std::string& name, const std::string& leaf) {
+  const WidgetRect* part = w->app().ui().find(name);
+  const WidgetRect* whole = w->app().ui().find("leaf/" + leaf);
+  return part && whole && part->min.x >= whole->min.x && part->min.y >= whole->min.y &&
+         part->max.x <= whole->max.x && part->max.y <= whole->max.y;
+}
+
+// The field wraps to the next line together with its button.
+TEST(Room, TheButtonOfTheTimelinesFieldIsInView) {
+  for (const int width : {900, 960, 1100, 1280, 1600}) {
+    Workbench w(kMlp, width, 720);
+    ASSERT_TRUE(w.press("F5"));
+    ASSERT_TRUE(w.perform("panel.timeline"));
+    EXPECT_TRUE(is_inside(w, "timeline/next", "timeline")) << width;
+  }
+}
+
+// A sentence of which only a word or two fit is left to the tooltip.
+TEST(Room, AnIdleSentenceIsReadableOrAbsent) {
+  int shown = 0;
+  int absent = 0;
+  for (const int width : {1000, 1280, 1600}) {
+    Workbench w(kMlp, width, 720);
+    w->step();
+    for (const char* panel : {"ledger", "waits", "timeline"}) {
+      const WidgetRect* rect = w->app().ui().find(std::string("idle/") + panel);
+      if (!rect) continue;
+      const bool has_room = rect->max.x - rect->min.x >= 139;
+      EXPECT_EQ(has_room, !rect->text.empty()) << width << panel;
+      (has_room ? shown : absent)++;
+    }
+  }
+  EXPECT_GT(shown, 0);
+  EXPECT_GT(absent, 0);
+}
+
+// What a collective moves is drawn whole, or not at all.
+TEST(Room, TheMovesOfACollectiveAreDrawnWhole) {
+  int on = 0;
+  int off = 0;
+  for (const int height : {600, 660, 720, 800, 1000}) {
+    Workbench w("tests/programs/deadlock.hir", 1280, height);
+    ASSERT_TRUE(w.press("F5"));
+    ASSERT_TRUE(w.has("layout/moves")) << height;
+    const bool shown = w.text("layout/moves") == "on";
+    EXPECT_EQ(shown, w.has("reshard/gives/1")) << height;
+    if (shown) {
+      EXPECT_TRUE(is_inside(w, "reshard/gives/1", "layout")) << height;
+    }
+    (shown ? on : off)++;
+  }
+  EXPECT_GT(on, 0);
+  EXPECT_GT(off, 0);
+}
+
+// At the end of a run with more collectives than fit, the last ones are in view.
+TEST(Room, CollectivesOpenAtTheNewest) {
+  const std::string path = testing::TempDir() + "room_test_collectives.hir";
+  std::ofstream(path) << R"(mesh @m = <x=2>
+kernel @ones() -> (%v: tensor<4xf32>) {
+  %v = constant {value = 1.0} : tensor<4xf32>
+  return %v
+}
+host @many on @m () -> (%y: shard<4xf32, @m, [{}]>) {
+  %c = comm over {x}
+  %s = stream "main"
+  %y = alloc on %s : shard<4xf32, @m, [{}]>
+  for %i in 0 .. 60 {
+    launch @ones wo(%y) on %s
+    all_reduce sum %c rw(%y) on %s
+  }
+  return %y
+}
+)";
+  Workbench w(path);
+  ASSERT_TRUE(w.press("F5"));
+  w->step();
+  EXPECT_TRUE(w.has("ledger/59"));
+  EXPECT_FALSE(w.has("ledger/5"));  // the clipper always measures row 0
+  std::filesystem::remove(path);
 }
 
 // At the start three panels are idle and shrink to a tab and a sentence; a run fills them.
