@@ -105,6 +105,8 @@ says "in_group" "members of a group name it"
 expect 0 "members share the time of their group" "$hostir" trace sql "$work/group.db" --format csv "select count(distinct duration_ns) as
   times, abs(sum(duration_ns) - (max(finish_ns) - min(start_ns))) <= 2 as fits, min(group_address) as [in] from v_collectives"
 says '2,1,@h#3' "members share the time of their group"
+expect 0 "to the end of a log" bash -c 'echo "goto end" | "$1" debug "$2"' sh "$hostir" "$work/a.db"
+says "The run ended" "goto end of a log that was just opened runs to its end"
 expect 0 "one statement" "$hostir" trace sql "$work/a.db" 'select 1; -- and a remark'
 expect 3 "two statements" "$hostir" trace sql "$work/a.db" 'select 1; select 2'
 says "one statement at a time" "the second statement is not left out silently"

@@ -342,14 +342,14 @@ Expected<Outcome> LiveSession::go_to(const Command& command, std::stop_token sto
   out.stop = {StopKind::kArrived, fmt::format("Position {}.", target), kNoRank, 0};
   if (target < known || (target == known && !end)) return out;
   // Beyond the known history, the run continues. At the end of a complete run, its outcome is the
-  // stop reason.
+  // stop reason; a run that was halted stays there.
   StepCommand onwards;
   onwards.kind = StepKind::kContinue;
   onwards.max_decisions = target - known;
   bool can_move = false;
   for (Rank r = 0; r < prepared_->code->rank_count; ++r)
     can_move = can_move || interpreter_->can_step(r);
-  if (end && can_move) return out;
+  if (end && target == known && can_move) return out;
   HOSTIR_ASSIGN_OR_RETURN(Outcome rest, run_stepper(onwards, std::move(stop)));
   for (const RankMove& m : rest.moved)
     add_moves(out.moved, std::vector<Moved>{Moved{m.rank, m.steps}});
