@@ -109,5 +109,8 @@ Expected<void> check_block_order(const Code& code, CodeIndex index);
 /// operands. `moved`: the result of moved_buffers().
 /// Errors: `partial_claim`.
 Expected<void> check_launch(const Code& code, CodeIndex index, const std::vector<bool>& moved);
+/// The same for sums over cut dimensions that plain buffers carry from one launch to another: one
+/// error for each launch that uses one as a whole value.
+std::vector<Error> misused_plain_sums(const Code& code);
 
 }  // namespace hostir::interp::claims

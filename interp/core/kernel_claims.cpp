@@ -82,7 +82,8 @@ std::vector<Held> held_by_parameters(const Launch& launch, const std::vector<boo
 }
 
 std::string described(const Launch& launch, const Held& partial) {
-  const std::string what = claim(partial.axes, partial.reduction);
+  const std::string what =
+      claim(partial.axes, partial.reduction) + (partial.sum ? ", which nothing has reduced" : "");
   if (partial.made_by.empty()) return fmt::format("{} is {}", partial.parameter, what);
   const bool adds = partial.reduction == Reduction::kSum;
   return fmt::format("{} in kernel @{} {} a dimension that {} cuts, so what it makes is {}",
@@ -328,6 +329,8 @@ class PlainSums {
     }
     return std::move(out_);
   }
+  /// After all(): launches that use such a sum as a whole value.
+  const std::vector<Error>& misuses() const { return misuses_; }
 
  private:
   // True if every member gets what the root has, which leaves an addend an addend.
@@ -386,7 +389,11 @@ class PlainSums {
       h.parameter = buffer_name(code_, launch.c, launch.in[p]);
       h.from = &launch.source.operands[launch.in[p]];
     }
-    const std::vector<Held> results = results_of(launch, std::move(held));
+    const bool reads_sum =
+        std::any_of(held.begin(), held.end(), [](const Held& h) { return h.sum.has_value(); });
+    auto made = results_of(launch, std::move(held));
+    if (!made && reads_sum) misuses_.push_back(made.error());
+    const std::vector<Held> results = made.value_or(std::vector<Held>{});
     for (size_t r = 0; r < launch.out.size(); ++r) {
       if (!is_plain(launch, launch.out[r])) continue;
       const uint32_t group = aliases_.group(launch.c.operands[launch.out[r]]);
@@ -413,8 +420,9 @@ class PlainSums {
     }
   }
 
-  // By result of the kernel; empty if it uses partial values as whole ones.
-  static std::vector<Held> results_of(const Launch& launch, std::vector<Held> held) {
+  // By result of the kernel; empty if it is not followed. An error if it uses a partial value as a
+  // whole one.
+  static Expected<std::vector<Held>> results_of(const Launch& launch, std::vector<Held> held) {
     std::vector<Held> out;
     if (!launch.kernel.rule.empty()) return out;
     for (const InstrId id : launch.kernel.region(launch.kernel.body).instructions) {
@@ -423,9 +431,8 @@ class PlainSums {
         for (const Operand& o : i.operands) out.push_back(held[o.value.index]);
         return out;
       }
-      const Expected<Held> result = apply(launch, i, held);
-      if (!result) return {};
-      for (const ValueId value : i.results) held[value.index] = *result;
+      HOSTIR_ASSIGN_OR_RETURN(const Held result, apply(launch, i, held));
+      for (const ValueId value : i.results) held[value.index] = result;
     }
     return out;
   }
@@ -436,6 +443,7 @@ class PlainSums {
   std::vector<bool> communicated_;  // by group of aliases
   std::map<uint32_t, Held> known_;  // by group of aliases
   std::vector<PlainSum> out_;
+  std::vector<Error> misuses_;
 };
 
 }  // namespace
@@ -457,6 +465,12 @@ Expected<void> check_launch(const Code& code, CodeIndex index, const std::vector
     for (const ValueId value : i.results) held[value.index] = result;
   }
   return {};
+}
+
+std::vector<Error> misused_plain_sums(const Code& code) {
+  PlainSums sums(code);
+  sums.all();
+  return sums.misuses();
 }
 
 }  // namespace hostir::interp::claims

@@ -326,6 +326,7 @@ Expected<void> check_partial_claims(const Code& code) {
       keep(claims::check_block_order(code, i));
     }
   }
+  for (Error& misuse : claims::misused_plain_sums(code)) keep(tl::unexpected(std::move(misuse)));
   if (!all.diagnostics.empty()) return tl::unexpected(std::move(all));
   return {};
 }
