@@ -242,10 +242,13 @@ class HostLowerer {
 
   Attributes attributes_of(const RedistributeStep& step, ValueId in) const {
     Attributes attributes;
-    if (step.kind == StepKind::kAllReduce || step.kind == StepKind::kReduceScatter) {
+    const bool is_rooted = step.kind == StepKind::kBroadcast || step.kind == StepKind::kReduce;
+    if (step.kind == StepKind::kAllReduce || step.kind == StepKind::kReduceScatter ||
+        step.kind == StepKind::kReduce) {
       attributes.set("reduction", tensor_type(fusion_, in).sharding->unreduced_kind);
     }
     if (step.kind == StepKind::kPermute) attributes.set("pairs", step.pairs);
+    if (is_rooted) attributes.set("root", IndexExpr(step.root));
     return attributes;
   }
 

@@ -12,6 +12,8 @@ namespace {
 constexpr double kPerStepNs = 1;  // added per step, so that the shorter of two equal plans wins
 
 OpKind kind_of(const RedistributeStep& step) {
+  if (step.kind == StepKind::kBroadcast) return OpKind::broadcast;
+  if (step.kind == StepKind::kReduce) return OpKind::reduce;
   return step.kind == StepKind::kPermute ? OpKind::permute : OpKind::all_to_all;
 }
 
@@ -140,7 +142,8 @@ Redistribution MeshMoves::crossing(const TensorType& type, const Sharding& from,
   for (const Sharding& s : before.list()) {
     for (const Sharding& t : after.list()) {
       auto cross = step_between(a, b, type.shape, s, t);
-      if (!cross) continue;
+      // A rank gets by broadcast only what it needs in the end.
+      if (!cross || (cross->kind == StepKind::kBroadcast && !(t == to))) continue;
       Redistribution made = on(a.name).plan(type, from, s);
       made.cost_ns += step_ns(type, s, *cross);
       made.steps.push_back(std::move(*cross));

@@ -55,7 +55,13 @@ class Crossing {
   }
 
   std::optional<RedistributeStep> make() const {
-    if (from_.is_partial() && !to_.is_partial()) return std::nullopt;
+    if (from_.is_partial() && !to_.is_partial()) {
+      const auto root = one_reader();
+      if (!root) return std::nullopt;
+      RedistributeStep s = step(StepKind::kReduce, ranks_);
+      s.root = static_cast<int64_t>(*root);
+      return s;
+    }
     if (from_.is_partial() && from_.unreduced_kind != to_.unreduced_kind) return std::nullopt;
     if (from_.is_partial() && addends_before_ != addends_after_) return std::nullopt;
     const bool becomes_partial = to_.is_partial() && !from_.is_partial();
@@ -65,6 +71,11 @@ class Crossing {
     if (auto pairs = permutation(becomes_partial)) {
       RedistributeStep s = step(StepKind::kPermute, ranks_);
       s.pairs = std::move(*pairs);
+      return s;
+    }
+    if (const auto root = one_holder()) {
+      RedistributeStep s = step(StepKind::kBroadcast, ranks_);
+      s.root = static_cast<int64_t>(*root);
       return s;
     }
     if (to_.is_partial() || !held_and_needed_once()) return std::nullopt;
@@ -174,6 +185,46 @@ class Crossing {
     return true;
   }
 
+  // The position of the one rank of the source, if every other rank needs all that it holds and it
+  // keeps that too. A broadcast writes the output of its root, so the root must be of the target.
+  std::optional<size_t> one_holder() const {
+    if (from_.is_partial() || to_.is_partial()) return std::nullopt;
+    std::optional<size_t> root;
+    for (const Sample& s : samples_) {
+      std::vector<size_t> holders;
+      for (size_t r = 0; r < ranks_.size(); ++r) {
+        if (inside(s.before, r)) holders.push_back(r);
+      }
+      if (holders.size() != 1) return std::nullopt;
+      root = holders.front();
+      for (size_t r = 0; r < ranks_.size(); ++r) {
+        if (!inside(s.after, r) || !(s.after.boxes[r] == s.before.boxes[*root]))
+          return std::nullopt;
+      }
+    }
+    return root;
+  }
+
+  // The position of the one rank of the target, if it is one of the source, every rank of which
+  // holds a different addend of all that it needs.
+  std::optional<size_t> one_reader() const {
+    std::optional<size_t> root;
+    for (const Sample& s : samples_) {
+      std::vector<size_t> readers;
+      std::set<int64_t> addends;
+      for (size_t r = 0; r < ranks_.size(); ++r) {
+        if (inside(s.after, r)) readers.push_back(r);
+        if (inside(s.before, r)) addends.insert(s.before.addends[r]);
+      }
+      if (readers.size() != 1 || addends.size() != ranks_.size()) return std::nullopt;
+      root = readers.front();
+      for (size_t r = 0; r < ranks_.size(); ++r) {
+        if (!(s.before.boxes[r] == s.after.boxes[*root])) return std::nullopt;
+      }
+    }
+    return root;
+  }
+
   bool held_and_needed_once() const {
     return std::all_of(samples_.begin(), samples_.end(), [](const Sample& s) {
       const auto volume = [](const Holding& h) {
@@ -219,7 +270,9 @@ double largest_transfer_elems(const Mesh& a, const Mesh& b, const Extents& exten
   const Holding after = holding(b, step.to, extents, step.ranks);
   const size_t n = step.ranks.size();
   double largest = 0;
-  if (step.kind == StepKind::kPermute) {
+  if (step.kind == StepKind::kBroadcast || step.kind == StepKind::kReduce) {
+    largest = static_cast<double>(before.boxes[static_cast<size_t>(step.root)].volume());
+  } else if (step.kind == StepKind::kPermute) {
     for (const auto& pair : step.pairs) {
       if (pair[0] == pair[1]) continue;
       largest = std::max(largest,

@@ -20,6 +20,10 @@ OpKind op_of(StepKind kind) {
       return OpKind::all_to_all;
     case StepKind::kPermute:
       return OpKind::permute;
+    case StepKind::kBroadcast:
+      return OpKind::broadcast;
+    case StepKind::kReduce:
+      return OpKind::reduce;
     case StepKind::kLocal:
     case StepKind::kRelabel:
     case StepKind::kAllReduce:

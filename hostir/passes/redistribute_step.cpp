@@ -424,8 +424,9 @@ bool has_blocks(const Sharding& s) {
 }
 
 std::string_view name(StepKind kind) {
-  constexpr std::string_view kNames[] = {"local",      "all_reduce", "reduce_scatter", "all_gather",
-                                         "all_to_all", "permute",    "relabel"};
+  constexpr std::string_view kNames[] = {"local",      "all_reduce", "reduce_scatter",
+                                         "all_gather", "all_to_all", "permute",
+                                         "relabel",    "broadcast",  "reduce"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -21,7 +21,9 @@ enum class StepKind : uint8_t {
   kAllGather,
   kAllToAll,
   kPermute,
-  kRelabel,  // another mesh on which every rank's part is the same box: nothing moves
+  kRelabel,    // another mesh on which every rank's part is the same box: nothing moves
+  kBroadcast,  // between two meshes: one rank has what all others of the communicator need
+  kReduce,     // between two meshes: one rank of the first needs the sum
 };
 std::string_view name(StepKind kind);
 
@@ -30,6 +32,7 @@ struct RedistributeStep {
   AxisList axes;               // of the communicator, in group order; empty for kLocal
   Sharding to;                 // the value after the step
   IntLists pairs;              // kPermute: [source, target] positions in the communicator
+  int64_t root = 0;            // kBroadcast, kReduce: a position in the communicator
   bool pack = false;           // blocks must be put in group order before the step
   bool unpack = false;         // blocks must be put back in row-major order after the step
   std::vector<int64_t> ranks;  // of the communicator between two meshes (mesh_step.h); else empty

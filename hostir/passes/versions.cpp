@@ -19,6 +19,7 @@ std::string_view suffix_of(const std::vector<RedistributeStep>& steps) {
       case StepKind::kRelabel:
         break;
       case StepKind::kAllReduce:
+      case StepKind::kReduce:
         suffix = "_reduced";
         break;
       case StepKind::kReduceScatter:
@@ -29,6 +30,7 @@ std::string_view suffix_of(const std::vector<RedistributeStep>& steps) {
         break;
       case StepKind::kAllToAll:
       case StepKind::kPermute:
+      case StepKind::kBroadcast:
         suffix = "_moved";
         break;
     }

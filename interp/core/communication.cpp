@@ -141,9 +141,13 @@ bool Engine::resolve_communication(Step& step, OpenItem& out) {
   Arrival& arrival = out.arrival;
   arrival = Arrival{};
   arrival.placement = any;
-  for (const auto& [part, placed] :
-       {std::pair{facts.in, sides.in_place}, std::pair{facts.out, sides.out_place}}) {
-    if (part != Part::kWhole || placed == nullptr) continue;
+  // Only the root of a broadcast has an input that counts, and only that of a reduce an output.
+  const bool is_root = item.root == item.position;
+  const bool reads = facts.root != CommunicationFacts::RootHas::kInput || is_root;
+  const bool writes = facts.root != CommunicationFacts::RootHas::kOutput || is_root;
+  for (const auto& [part, placed, used] : {std::tuple{facts.in, sides.in_place, reads},
+                                           std::tuple{facts.out, sides.out_place, writes}}) {
+    if (part != Part::kWhole || placed == nullptr || !used) continue;
     arrival.total_elems = placed->box.volume();
     if (placed->blocks.empty()) arrival.row_elems = row_elems(*placed);
   }

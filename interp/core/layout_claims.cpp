@@ -64,7 +64,11 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
                            const CommunicationSides& sides) {
   const CommunicationItem& item = open.item;
   if (sides.in == nullptr || sides.out == nullptr) return true;
+  // Other ranks than the root have one side.
+  const bool uses_both =
+      facts.root == CommunicationFacts::RootHas::kNothing || item.root == item.position;
   if (facts.in == Part::kWhole && facts.out == Part::kWhole) {
+    if (!uses_both) return true;
     const int64_t in = sides.in_place->box.volume();
     const int64_t out = sides.out_place->box.volume();
     if (in == out) return true;
