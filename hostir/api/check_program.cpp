@@ -61,8 +61,9 @@ std::optional<CheckedFunction> subject_of(const Program& program, const Function
 // True for what is wrong at any size.
 bool holds_at_any_size(const std::string& id) {
   static const std::set<std::string, std::less<>> kIds = {
-      "partial_claim",  "call_layout",        "code_call",       "use_after_free", "double_free",
-      "free_in_flight", "uninitialised_read", "use_before_wait", "leak",           "deadlock"};
+      "partial_claim",   "block_order", "call_layout",    "code_call",
+      "use_after_free",  "double_free", "free_in_flight", "uninitialised_read",
+      "use_before_wait", "leak",        "deadlock"};
   return id.starts_with("race_") || kIds.contains(id);
 }
 

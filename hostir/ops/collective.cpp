@@ -224,9 +224,13 @@ Violated check_extent(const OpCall& call, Extent extent) {
   int64_t& part = extent == Extent::kInputIsAll ? wanted_out : wanted_in;
   if (__builtin_mul_overflow(part, *members, &part)) return std::nullopt;
   if (wanted_in == wanted_out) return std::nullopt;
+  const bool divides = extent != Extent::kInputIsAll || *in % *members == 0;
+  const int64_t expected = extent == Extent::kInputIsAll ? *in / *members : wanted_in;
   return at(*output,
-            fmt::format("{} over {} members from {} elements into {}", record(call.kind).mnemonic,
-                        member_count(call).value_or(1), *in, *out));
+            fmt::format("{} over {} members from {} elements into {}; {}",
+                        record(call.kind).mnemonic, member_count(call).value_or(1), *in, *out,
+                        divides ? fmt::format("the output needs {}", expected)
+                                : fmt::format("{} do not divide by {}", *in, *members)));
 }
 
 Violated check_reduced_layout(const OpCall& call) {

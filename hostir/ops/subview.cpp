@@ -79,7 +79,9 @@ ops::Violated check_known(const OpCall& call) {
     const IndexExpr extent = IndexExpr::binary(IndexExpr::Kind::kSub, limit, r.starts[d]);
     if ((open && !size) || differs_by_rank(extent.simplified())) {
       return Violation{
-          fmt::format("the size of subview's dimension {} differs by rank: write its type", d)};
+          fmt::format("the size of subview's dimension {} differs by rank, as only that of a "
+                      "shard may: write its type, shard<...>, or take a part of one size",
+                      d)};
     }
   }
   return std::nullopt;

@@ -18,6 +18,14 @@ const Shape* shape_if_any(const Type& type) {
   return nullptr;
 }
 
+SizeBindings without(const SizeBindings& sizes, const std::vector<std::string>& names) {
+  SizeBindings out;
+  for (const auto& [name, size] : sizes.all()) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) out.bind(name, size);
+  }
+  return out;
+}
+
 void bind_reachable(Program& program, std::string_view name, const SizeBindings& sizes,
                     std::set<std::string>& done) {
   Function* f = program.find_function(name);
@@ -29,12 +37,14 @@ void bind_reachable(Program& program, std::string_view name, const SizeBindings&
       if (const auto* symbol = std::get_if<Symbol>(&value)) callees.push_back(symbol->name);
     }
   }
-  // A launch binds the kernel's size names from its operands. Only calls share the caller's names.
+  // Only calls share the caller's names. A launch binds the size names in a kernel's types from its
+  // operands; what is left in its attributes, as lowering writes it, are sizes of the caller.
   for (const std::string& callee : callees) {
-    const Function* target = program.find_function(callee);
-    if (target != nullptr && target->kind == FunctionKind::kHost) {
-      bind_reachable(program, callee, sizes, done);
-    }
+    Function* target = program.find_function(callee);
+    if (target == nullptr) continue;
+    if (target->kind == FunctionKind::kHost) bind_reachable(program, callee, sizes, done);
+    if (target->kind == FunctionKind::kKernel && size_in_attributes(*target))
+      bind_function(*target, without(sizes, unbound_sizes(*target)));
   }
 }
 

@@ -6,7 +6,7 @@
 //   3. permute: each box that a rank needs is held by one other rank, which sends it whole. A whole
 //      value can also become partial: coordinate 0 gets the boxes, others get zeros.
 //   4. broadcast: one rank is the whole first mesh, and all ranks of the second need its box.
-//   5. reduce: one rank is the whole second mesh, and all ranks of the first hold addends of its box.
+//   5. reduce: one rank is the whole second mesh; all ranks of the first hold addends of its box.
 //   6. all_to_all: every element is held once and needed once; counts are box intersections.
 // Permutes and exchanges go over the ranks of both meshes. Steps within one mesh are those of
 // redistribute_step.h; mesh_moves.h chooses the shardings. As there, two shardings determine the

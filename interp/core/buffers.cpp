@@ -92,7 +92,7 @@ Allocation* Engine::open(const Step& step, uint32_t operand) {
   const bool same = a.id.index == static_cast<uint32_t>(name.value);
   std::string how = "freed before";
   if (same && a.live) {
-    how = fmt::format("given to another name by {}", name_of(a.allocated_by));
+    how = fmt::format("given to {} by {}", code->register_name(a.reg), name_of(a.allocated_by));
   } else if (same && a.freed_by != kNoCode) {
     how = fmt::format("freed by {}", name_of(a.freed_by));
   }
@@ -365,9 +365,7 @@ bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange
   const bool returned = record(step.code.kind).role == HostRole::kReturn;
   const bool shard = a.layout != kNoLayout && sharding_of(code->layouts[a.layout].type) != nullptr;
   if (returned && !is_on_mesh_of(*code, a.layout, step.rank)) return true;
-  // Without values, counts that a kernel computed are 0.
-  const bool is_known = shard || step.rank == 0;
-  const bool is_error = !returned || (is_known && backend.capabilities().reads_values);
+  const bool is_error = !returned || shard || step.rank == 0;
   const CommunicationFacts* writer =
       a.written_by == kNoCode ? nullptr
                               : communication_facts(code->instructions[a.written_by].kind);

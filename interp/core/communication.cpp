@@ -108,9 +108,13 @@ bool Engine::resolve_communication(Step& step, OpenItem& out) {
   const int32_t group = comm.group_of_rank[static_cast<size_t>(step.rank)];
   const CommunicationFacts& facts = *communication_facts(step.code.kind);
   if (group < 0) {
-    return fault(step, "not_a_member",
-                 fmt::format("rank {}: {} on {}, but the rank is not a member of any of its groups",
-                             step.rank, name_of(step), comm.to_string()));
+    Communicator groups = comm;
+    groups.axes.clear();
+    const std::string made_over = comm.axes.empty() ? "" : comm.to_string() + ", ";
+    return fault(
+        step, "not_a_member",
+        fmt::format("rank {}: {} on {}{}, but the rank is not a member of any of its groups",
+                    step.rank, name_of(step), made_over, groups.to_string()));
   }
   IssuePlan& bound = plan(step);
   if (!bind_buffers(step, bound)) return false;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "hostir/ops/record.h"
 #include "interp/core/engine.h"
@@ -107,6 +108,7 @@ void Engine::check_leaks() {
     uint32_t reg = 0;
     int64_t bytes = 0;
     std::vector<Rank> ranks;
+    std::map<Rank, int64_t> times;  // by rank: of an instruction in a loop
   };
   std::vector<Leak> leaks;
   for (Rank r = 0; r < rank_count(); ++r) {
@@ -121,20 +123,23 @@ void Engine::check_leaks() {
       if (returned) continue;
       auto at = std::find_if(leaks.begin(), leaks.end(),
                              [&](const Leak& l) { return l.code == a.allocated_by; });
-      if (at == leaks.end()) at = leaks.insert(at, {a.allocated_by, a.reg, a.bytes, {}});
+      if (at == leaks.end()) at = leaks.insert(at, {a.allocated_by, a.reg, a.bytes, {}, {}});
+      ++at->times[r];
       if (at->ranks.empty() || at->ranks.back() != r) at->ranks.push_back(r);
     }
   }
   for (const Leak& leak : leaks) {
     std::string ranks;
     for (const Rank r : leak.ranks) ranks += (ranks.empty() ? "" : ", ") + std::to_string(r);
+    int64_t most = 0;
+    for (const auto& [rank, times] : leak.times) most = std::max(most, times);
     Fault fault;
     fault.fatal = false;
     fault.record.kind = "leak";
-    fault.record.sentence =
-        fmt::format("{}{}: {} of {} bytes made by {} is never freed",
-                    leak.ranks.size() == 1 ? "rank " : "ranks ", ranks,
-                    code->register_name(leak.reg), leak.bytes, name_of(leak.code));
+    fault.record.sentence = fmt::format(
+        "{}{}: {} of {} bytes made by {} is never freed{}",
+        leak.ranks.size() == 1 ? "rank " : "ranks ", ranks, code->register_name(leak.reg),
+        leak.bytes, name_of(leak.code), most == 1 ? "" : fmt::format(", {} times on a rank", most));
     fault.record.ranks = leak.ranks;
     fault.record.instructions = {code->address(leak.code)};
     fault.record.notes = {fmt::format("allocated by {}", name_of(leak.code))};

@@ -121,7 +121,7 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
     if (counts[p] == 0 || !have || have == want) continue;
     return fault(step, "collective_layout",
                  fmt::format("rank {}: {} takes the block of position {} (rank {}) for {} of the "
-                             "whole, its layout says {}; {}",
+                             "whole, but its layout says {}; {}",
                              step.rank, name_of(step), p, item.members[p],
                              want ? claims::text(*want) : "elements that do not form a box",
                              claims::text(*have), hint(part, all)));

@@ -186,7 +186,8 @@ Expected<void> check_communication(const Code& code, CodeIndex index) {
                          (m.kind == Reduction::kAvg && m.from.unreduced_kind == Reduction::kSum);
   if (reduces && takes_addends && !same_kind) {
     return contradiction(
-        fmt::format("{}, which is {}", described(m), held(m.from.unreduced, m.from.unreduced_kind)),
+        fmt::format("{}, which is {}: its parts are combined by {}", described(m),
+                    held(m.from.unreduced, m.from.unreduced_kind), name(m.from.unreduced_kind)),
         m.source.operands[m.in]);
   }
   if (takes_addends && m.facts.root == RootHas::kInput) {

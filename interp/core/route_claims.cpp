@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -214,6 +215,48 @@ std::optional<Extents> static_starts(const Code& code, const CodeInstruction& c,
   return starts;
 }
 
+bool is_parameter(const Code& code, uint32_t reg) {
+  return std::find(code.parameters.begin(), code.parameters.end(), reg) != code.parameters.end();
+}
+
+// What a view of type `y` takes of the whole, if it begins at `starts` in the part `x`.
+Box taken_by(const Placement& x, const Placement& y, const Extents& starts) {
+  Box taken = y.box;
+  for (size_t d = 0; d < starts.size(); ++d) {
+    taken.lo[d] = x.box.lo[d] + starts[d];
+    taken.hi[d] = taken.lo[d] + y.box.hi[d] - y.box.lo[d];
+  }
+  return taken;
+}
+
+// The type of a subview may be that of another value. Ranks that hold the same part of that must
+// have taken the same elements.
+Expected<void> check_equal_subviews(const Code& code, CodeIndex index, const LayoutTable& from,
+                                    const LayoutTable& to) {
+  const CodeInstruction& c = code.instructions[index];
+  std::map<std::pair<Extents, Extents>, std::pair<size_t, Box>> first;  // by box of the view
+  for (size_t r = 0; r < from.by_rank.size() && r < to.by_rank.size(); ++r) {
+    const Placement& x = from.by_rank[r];
+    const Placement& y = to.by_rank[r];
+    if (!x.blocks.empty() || !y.blocks.empty() || y.box.empty() || x.box.empty()) continue;
+    const std::optional<Extents> starts = static_starts(code, c, static_cast<Rank>(r));
+    if (!starts || starts->size() != y.box.lo.size()) return {};
+    const Box taken = taken_by(x, y, *starts);
+    const auto [at, is_first] = first.try_emplace({y.box.lo, y.box.hi}, r, taken);
+    const auto& [other, other_taken] = at->second;
+    if (is_first || other_taken == taken) continue;
+    return fail_at(
+        ErrorKind::kInvalid, "view_layout",
+        fmt::format(
+            "subview of {} takes elements {} of the whole on rank {} and {} on rank {}, but "
+            "the type of {}, {}, says that both hold the same",
+            code.register_name(c.operands[0]), text(other_taken), other, text(taken), r,
+            code.register_name(c.results[0]), sharding_of(to.type)->to_string()),
+        code.source(index).operands[0].span);
+  }
+  return {};
+}
+
 // A part of a value must be the part that the type of the view says. `from`: the operand's layout,
 // which is that of a shard, or of a plain parameter with the whole value.
 Expected<void> check_subview(const Code& code, CodeIndex index, const LayoutTable& from,
@@ -222,14 +265,15 @@ Expected<void> check_subview(const Code& code, CodeIndex index, const LayoutTabl
   for (size_t r = 0; r < from.by_rank.size() && r < to.by_rank.size(); ++r) {
     const Placement& x = from.by_rank[r];
     const Placement& y = to.by_rank[r];
-    if (!x.blocks.empty() || !y.blocks.empty() || x.global != y.global) return {};
+    if (!x.blocks.empty() || !y.blocks.empty()) return {};
+    if (x.global != y.global) {
+      // What is in a parameter is known; other buffers may hold blocks of several ranks.
+      return is_parameter(code, c.operands[0]) ? check_equal_subviews(code, index, from, to)
+                                               : Expected<void>();
+    }
     const std::optional<Extents> starts = static_starts(code, c, static_cast<Rank>(r));
     if (!starts || starts->size() != y.box.lo.size()) return {};
-    Box taken = y.box;
-    for (size_t d = 0; d < starts->size(); ++d) {
-      taken.lo[d] = x.box.lo[d] + (*starts)[d];
-      taken.hi[d] = taken.lo[d] + y.box.hi[d] - y.box.lo[d];
-    }
+    const Box taken = taken_by(x, y, *starts);
     if (y.box.volume() == 0 || taken == y.box) continue;
     return fail_at(ErrorKind::kInvalid, "view_layout",
                    fmt::format("subview of {} takes elements {} of the whole on rank {}, but the "
@@ -267,8 +311,7 @@ Expected<void> check_view(const Code& code, CodeIndex index, const std::vector<b
   if (to == nullptr || aliases.relabelled_elsewhere(reg)) return {};
   const bool is_part = code.source(index).attributes.has("starts");
   if (from == nullptr) {
-    const bool given =
-        std::find(code.parameters.begin(), code.parameters.end(), reg) != code.parameters.end();
+    const bool given = is_parameter(code, reg);
     const bool placed = c.layouts[0] != kNoLayout && code.layouts[c.layouts[0]].is_static();
     if (!given || !placed || !is_part || moved[reg]) return {};
     return check_subview(code, index, code.layouts[c.layouts[0]], *to);

@@ -126,6 +126,8 @@ expect 2 "a kernel that does not fit its operands" "$hostir" verify tests/script
 says "error[kernel_box]" "verify compares the parts that a kernel gets"
 expect 2 "a host that reads too early" "$hostir" verify tests/scripts/faults/races_more.hir
 says "races_more.hir:26:3: error[use_before_wait]" "verify runs up to the first value that the host reads"
+expect 2 "a result of which a part is not written" "$hostir" verify tests/scripts/faults/results.hir
+says "error[uninitialised_read]" "verify sees that a result is not written"
 "$hostir" lower tests/programs/sp_mlp.hir | grep -v 'wait %e on' >"$work/no_wait.hir"
 expect 2 "a wait taken out of a lowered program" "$hostir" verify "$work/no_wait.hir"
 says "    launch @unpack ro(%x_gathered_packed)" "a fault in a lowered host function is shown at its own line"
