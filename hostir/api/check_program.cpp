@@ -126,7 +126,7 @@ class Checks {
     }
   }
 
-  std::vector<Finding> all() { return std::move(findings_); }
+  std::vector<ProgramFinding> all() { return std::move(findings_); }
 
  private:
   // Adds what is not known: an error in a callee is found again in each caller.
@@ -151,13 +151,13 @@ class Checks {
   const SourceManager& sources_;
   std::set<std::string> wrong_;  // functions with an error, which are not run
   std::set<std::tuple<std::string, uint32_t, uint32_t, std::string>> seen_;
-  std::vector<Finding> findings_;
+  std::vector<ProgramFinding> findings_;
 };
 
 }  // namespace
 
-std::vector<Finding> check_program(const Program& program, const std::string& directory,
-                                   const SourceManager& sources) {
+std::vector<ProgramFinding> check_program(const Program& program, const std::string& directory,
+                                          const SourceManager& sources) {
   Checks checks(program, sources);
   std::vector<CheckedFunction> subjects;
   for (const Function& f : program.functions) {

@@ -18,13 +18,13 @@
 
 namespace hostir::api {
 
-struct Finding {
+struct ProgramFinding {
   Error error;
   std::shared_ptr<const interp::Prepared> run;  // whose text the positions are in; null: the file's
 };
 
 /// `directory`: of the file, where its tests find their inputs. `sources`: the file's.
-std::vector<Finding> check_program(const Program& program, const std::string& directory,
-                                   const SourceManager& sources);
+std::vector<ProgramFinding> check_program(const Program& program, const std::string& directory,
+                                          const SourceManager& sources);
 
 }  // namespace hostir::api

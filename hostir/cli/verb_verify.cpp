@@ -125,7 +125,7 @@ class VerifyVerb : public Verb {
     bool good = true;
     const std::string directory = std::filesystem::path(path).parent_path().string();
     for (const Program& part : file.file.parts) {
-      for (const api::Finding& finding : api::check_program(part, directory, file.sources)) {
+      for (const api::ProgramFinding& finding : api::check_program(part, directory, file.sources)) {
         terminal.report(finding.error,
                         finding.run ? interp::sources_of_error(*finding.run->view) : file.sources);
         good = false;

@@ -389,8 +389,10 @@ class PlainSums {
       h.parameter = buffer_name(code_, launch.c, launch.in[p]);
       h.from = &launch.source.operands[launch.in[p]];
     }
-    const bool reads_sum =
-        std::any_of(held.begin(), held.end(), [](const Held& h) { return h.sum.has_value(); });
+    // A maximum may be scaled, if the factor is positive, which only values tell.
+    const bool reads_sum = std::any_of(held.begin(), held.end(), [](const Held& h) {
+      return h.sum && h.reduction == Reduction::kSum;
+    });
     auto made = results_of(launch, std::move(held));
     if (!made && reads_sum) misuses_.push_back(made.error());
     const std::vector<Held> results = made.value_or(std::vector<Held>{});

@@ -122,6 +122,8 @@ expect 3 "a buffer used after it was freed" "$hostir" run $same @uses_freed --ex
 says "note: the same on rank 3" "the other rank that is about to use it is named"
 expect 3 "a buffer that nothing has written" "$hostir" run $same @reads_nothing --example-inputs
 says "note: the same on ranks 2, 3" "every rank that reads it is named"
+expect 3 "replicas that part before a free" "$hostir" run tests/scripts/regress/replicas_parted_before_a_free.hir --example-inputs
+says "but hold 1 and 2 at [0]" "the values are those before the free"
 expect 2 "a kernel that does not fit its operands" "$hostir" verify tests/scripts/regress/layouts_that_hold_other_boxes.hir
 says "error[kernel_box]" "verify compares the parts that a kernel gets"
 expect 2 "a host that reads too early" "$hostir" verify tests/scripts/faults/races_more.hir
