@@ -6,17 +6,18 @@ namespace hostir::importer {
 
 namespace {
 
+// Visits the calls of `target` that have a tile assignment.
 template <class Visit>
-void each_sharding_call(ModuleBlock& block, Visit visit) {
+void each_call(ModuleBlock& block, std::string_view target, Visit visit) {
   for (ModuleOp& op : block.ops) {
     const Attr* callee = op.find("callee");
     if (callee == nullptr) callee = op.find("call_target_name");
     const Attr* tiles = op.find("mhlo.sharding");
-    if (op.name == "stablehlo.custom_call" && callee != nullptr && callee->text == "Sharding" &&
+    if (op.name == "stablehlo.custom_call" && callee != nullptr && callee->text == target &&
         tiles != nullptr && tiles->text != "{manual}") {
       visit(op, tiles->text);
     }
-    for (ModuleBlock& region : op.regions) each_sharding_call(region, visit);
+    for (ModuleBlock& region : op.regions) each_call(region, target, visit);
   }
 }
 
@@ -32,7 +33,8 @@ Expected<void> name_tile_shardings(Module& module) {
   for (ModuleFunction& f : module.functions) {
     for (const Port& port : f.params) collect(port.tiles);
     for (const Port& port : f.results) collect(port.tiles);
-    each_sharding_call(f.body, [&](ModuleOp&, const std::string& text) { collect(text); });
+    for (const std::string_view target : {"Sharding", "SPMDShardToFullShape"})
+      each_call(f.body, target, [&](ModuleOp&, const std::string& text) { collect(text); });
   }
   if (all.empty() || module.partitions < 2 || module.partitions > Mesh::kMaxPositions) return {};
   HOSTIR_ASSIGN_OR_RETURN(const Mesh mesh, mesh_for(all, module.partitions));
@@ -44,7 +46,7 @@ Expected<void> name_tile_shardings(Module& module) {
   for (ModuleFunction& f : module.functions) {
     for (Port& port : f.params) port.sharding = on_mesh(port.tiles, port.type.dims.size());
     for (Port& port : f.results) port.sharding = on_mesh(port.tiles, port.type.dims.size());
-    each_sharding_call(f.body, [&](ModuleOp& op, const std::string& text) {
+    each_call(f.body, "Sharding", [&](ModuleOp& op, const std::string& text) {
       if (op.results.size() != 1) return;
       auto sharding = on_mesh(text, f.type(op.results[0]).dims.size());
       if (!sharding) return;
@@ -54,7 +56,7 @@ Expected<void> name_tile_shardings(Module& module) {
       op.name = "sdy.sharding_constraint";
       op.attributes.emplace_back("sharding", std::move(attr));
     });
-    name_manual_calls(mesh, f);
+    name_manual_computations(mesh, f);
   }
   return {};
 }

@@ -11,8 +11,8 @@ namespace hostir::importer {
 /// `import_c8` if no single mesh fits all assignments.
 Expected<void> name_tile_shardings(Module& module);
 
-/// Turns the calls of a shard_map, whose operands have sharding constraints, into manual
+/// Turns what a shard_map computes, on values with sharding constraints, into manual
 /// computations.
-void name_manual_calls(const Mesh& mesh, ModuleFunction& function);
+void name_manual_computations(const Mesh& mesh, ModuleFunction& function);
 
 }  // namespace hostir::importer

@@ -646,6 +646,56 @@ ENTRY main {
                     tensor([[(v * c).imag for v, c in zip(dft(r), (1, 2j, -1 + 0.5j))] for r in A]), tensor(A)])
 
 
+# ---- shard_map before Shardy, without a call
+
+FULL = """%{0}c = stablehlo.custom_call @Sharding(%{0}) {{backend_config = "", mhlo.sharding = "{1}"}} : (tensor<{2}>) -> tensor<{2}>
+    %{0}l = stablehlo.custom_call @SPMDFullToShardShape(%{0}c) {{backend_config = "", mhlo.sharding = "{{manual}}"}} : (tensor<{2}>) -> tensor<{3}>"""
+ROWS8 = count(8, 2, start=1)
+WEIGHT = [[1, 2], [3, 4]]
+PRODUCT = [[sum(a * b for a, b in zip(row, column)) for column in zip(*WEIGHT)] for row in ROWS8]
+case("manual_values_between_cuts_and_joins", """
+module @jit_f attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%x: tensor<8x2xf32> {mhlo.sharding = "{devices=[4,1]<=[4]}"}, %w: tensor<2x2xf32>) -> (tensor<8x2xf32>, tensor<2xf32>, tensor<8x2xf32>) {
+    """ + FULL.format("x", "{devices=[4,1]<=[4]}", "8x2xf32", "2x2xf32") + """
+    """ + FULL.format("w", "{replicated}", "2x2xf32", "2x2xf32") + """
+    %half = stablehlo.constant dense<5.000000e-01> : tensor<f32>
+    %id = stablehlo.partition_id : tensor<ui32>
+    %idf = stablehlo.convert %id : (tensor<ui32>) -> tensor<f32>
+    %ids = stablehlo.broadcast_in_dim %idf, dims = [] : (tensor<f32>) -> tensor<2x2xf32>
+    %0 = stablehlo.dot_general %xl, %wl, contracting_dims = [1] x [0] : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+    %1 = stablehlo.add %0, %ids : tensor<2x2xf32>
+    %zero = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %2 = stablehlo.reduce(%1 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<2x2xf32>, tensor<f32>) -> tensor<2xf32>
+    %3 = "stablehlo.all_reduce"(%2) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<2xf32>) -> tensor<2xf32>
+    %4 = stablehlo.custom_call @Sharding(%1) {backend_config = "", mhlo.sharding = "{manual}"} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+    %5 = stablehlo.custom_call @SPMDShardToFullShape(%4) {backend_config = "", mhlo.sharding = "{devices=[4,1]<=[4]}"} : (tensor<2x2xf32>) -> tensor<8x2xf32>
+    %6 = stablehlo.custom_call @SPMDShardToFullShape(%3) {backend_config = "", mhlo.sharding = "{replicated}"} : (tensor<2xf32>) -> tensor<2xf32>
+    %h = stablehlo.broadcast_in_dim %half, dims = [] : (tensor<f32>) -> tensor<8x2xf32>
+    %7 = stablehlo.multiply %5, %h : tensor<8x2xf32>
+    """ + FULL.format("7", "{devices=[4,1]<=[4]}", "8x2xf32", "2x2xf32") + """
+    %8 = "stablehlo.collective_permute"(%7l) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>, source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 0]]> : tensor<4x2xi64>}> : (tensor<2x2xf32>) -> tensor<2x2xf32>
+    %9 = stablehlo.custom_call @SPMDShardToFullShape(%8) {backend_config = "", mhlo.sharding = "{devices=[4,1]<=[4]}"} : (tensor<2x2xf32>) -> tensor<8x2xf32>
+    return %5, %6, %9 : tensor<8x2xf32>, tensor<2xf32>, tensor<8x2xf32>
+  }
+}""", [tensor(ROWS8), tensor(WEIGHT)],
+     [tensor([[v + i // 2 for v in row] for i, row in enumerate(PRODUCT)]),
+      tensor([sum(v + i // 2 for i, v in enumerate(column)) for column in zip(*PRODUCT)]),
+      tensor([[(v + i // 2) / 2 for v in PRODUCT[i]] for i in (6, 7, 0, 1, 2, 3, 4, 5)])])
+
+case("a_value_of_one_device_that_is_not_joined", """
+module @jit_f attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%x: tensor<8x2xf32> {mhlo.sharding = "{devices=[4,1]<=[4]}"}) -> tensor<2x2xf32> {
+    """ + FULL.format("x", "{devices=[4,1]<=[4]}", "8x2xf32", "2x2xf32") + """
+    %0 = stablehlo.negate %xl : tensor<2x2xf32>
+    return %0 : tensor<2x2xf32>
+  }
+}""", [], None, notes="1 x stablehlo.custom_call (@SPMDFullToShardShape between full and local shapes): no counterpart")
+
+
 def run(*command):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
