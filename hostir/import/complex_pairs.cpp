@@ -6,6 +6,7 @@
 #include <map>
 
 #include "hostir/import/fourier.h"
+#include "hostir/import/op_builder.h"
 
 namespace hostir::importer {
 
@@ -83,8 +84,7 @@ class Splitter {
     f_.params = std::move(params);
     f_.results = std::move(results);
     f_.body = block(f_.body);
-    for (ModuleValue& value : f_.values) value.uses = 0;
-    count_uses(f_.body);
+    count_uses(f_);
   }
 
  private:
@@ -99,13 +99,6 @@ class Splitter {
     for (const std::string_view name : {"_re", "_im"}) {
       part.info = port.info.empty() ? "" : port.info + std::string(name);
       out.push_back(part);
-    }
-  }
-
-  void count_uses(const ModuleBlock& b) {
-    for (const ModuleOp& op : b.ops) {
-      for (const ValueNumber operand : op.operands) ++f_.values[operand].uses;
-      for (const ModuleBlock& region : op.regions) count_uses(region);
     }
   }
 
@@ -217,45 +210,12 @@ class Splitter {
 
   // ---- arithmetic
 
-  // Appends operations on parts, for one operation of the module.
-  struct Builder {
-    Splitter& splitter;
-    std::vector<ModuleOp>& out;
-    const ModuleOp& from;
-
-    ValueNumber op(std::string_view name, std::vector<ValueNumber> operands,
-                   std::optional<ModuleType> type = std::nullopt,
-                   std::vector<NamedAttr> attributes = {}) {
-      ModuleOp made;
-      made.name = name;
-      made.span = from.span;
-      if (!type) type = splitter.f_.type(operands.front());
-      made.operands = std::move(operands);
-      made.attributes = std::move(attributes);
-      const ValueNumber value = splitter.add_value("part", std::move(*type), from.span);
-      made.results = {value};
-      out.push_back(std::move(made));
-      return value;
-    }
-    ValueNumber add(ValueNumber a, ValueNumber b) { return op("stablehlo.add", {a, b}); }
-    ValueNumber sub(ValueNumber a, ValueNumber b) { return op("stablehlo.subtract", {a, b}); }
-    ValueNumber mul(ValueNumber a, ValueNumber b) { return op("stablehlo.multiply", {a, b}); }
-    ValueNumber div(ValueNumber a, ValueNumber b) { return op("stablehlo.divide", {a, b}); }
+  // Operations on parts, for one operation of the module.
+  struct Builder : OpBuilder {
+    Builder(ModuleFunction& f, std::vector<ModuleOp>& out, const ModuleOp& from)
+        : OpBuilder(f, out, from.span, "part") {}
     ValueNumber square_size(Pair z) { return add(mul(z.re, z.re), mul(z.im, z.im)); }
     ValueNumber size(Pair z) { return op("stablehlo.sqrt", {square_size(z)}); }
-    ValueNumber constant(const Literal& literal) {
-      Attr attr;
-      attr.kind = Attr::Kind::kLiteral;
-      attr.literal = literal;
-      return op("stablehlo.constant", {}, literal.type, {{"value", std::move(attr)}});
-    }
-    ValueNumber zeros(const ModuleType& type) {
-      Literal literal;
-      literal.type = type;
-      literal.splat = true;
-      if (const auto dtype = type.dtype()) literal.data = Tensor::zeros(*dtype, {});
-      return constant(literal);
-    }
   };
 
   void become(ValueNumber result, Pair pair) { pairs_.insert_or_assign(result, pair); }
@@ -292,7 +252,7 @@ class Splitter {
       const ModuleType type = part_of(f_.type(op.results.front()));
       ValueNumber re = real_of(first);
       if (f_.type(first).element != type.element) re = b.op("stablehlo.convert", {re}, type);
-      return Pair{re, b.zeros(type)};
+      return Pair{re, b.all_equal(0, type)};
     }
     const Pair x = parts(first);
     if (op.operands.size() == 1) {
@@ -334,7 +294,7 @@ class Splitter {
     const std::string_view name = op.name;
     if (name == "stablehlo.real" || name == "stablehlo.imag") {
       if (complex(first)) return name == "stablehlo.real" ? parts(first).re : parts(first).im;
-      return name == "stablehlo.real" ? real_of(first) : b.zeros(f_.type(first));
+      return name == "stablehlo.real" ? real_of(first) : b.all_equal(0, f_.type(first));
     }
     if (!complex(first)) return std::nullopt;
     const Pair x = parts(first);
@@ -422,7 +382,7 @@ class Splitter {
     if (both &&
         (shards || is_one_of(op.name, kLinear) || (is_one_of(op.name, kReducing) && adds(op))))
       return twice(op, out);
-    Builder b{*this, out, op};
+    Builder b(f_, out, op);
     if (op.results.size() == 1) {
       if (gives) {
         if (const auto pair = arithmetic(b, op)) return become(op.results.front(), *pair);

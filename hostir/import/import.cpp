@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "hostir/import/batch_norm.h"
 #include "hostir/import/build_fusion.h"
 #include "hostir/import/build_hlo.h"
 #include "hostir/import/build_manual.h"
@@ -58,6 +59,7 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
   }
   HOSTIR_ASSIGN_OR_RETURN(Module module, read_mlir(sources, file));
   HOSTIR_TRY(name_tile_shardings(module));
+  write_out_batch_norms(module);
   ImportReport report;
   split_complex(module, entry_of(module).name, report);
   auto out = import_module(module);

@@ -14,7 +14,19 @@ const Attr* find_field(const Fields& fields, std::string_view name) {
   return nullptr;
 }
 
+void add_uses(const ModuleBlock& block, std::vector<ModuleValue>& values) {
+  for (const ModuleOp& op : block.ops) {
+    for (const ValueNumber operand : op.operands) ++values[operand].uses;
+    for (const ModuleBlock& region : op.regions) add_uses(region, values);
+  }
+}
+
 }  // namespace
+
+void count_uses(ModuleFunction& function) {
+  for (ModuleValue& value : function.values) value.uses = 0;
+  add_uses(function.body, function.values);
+}
 
 int64_t ModuleType::element_count() const {
   int64_t count = 1;

@@ -151,6 +151,9 @@ struct ModuleFunction {
   uint32_t uses(ValueNumber value) const { return values[value].uses; }
 };
 
+/// Counts the uses of all values again, after a change.
+void count_uses(ModuleFunction& function);
+
 struct Module {
   std::string name;
   int64_t partitions = 1;  // mhlo.num_partitions

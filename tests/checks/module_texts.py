@@ -646,6 +646,79 @@ ENTRY main {
                     tensor([[(v * c).imag for v, c in zip(dft(r), (1, 2j, -1 + 0.5j))] for r in A]), tensor(A)])
 
 
+# ---- batch normalisation
+
+BATCH = [[[1, -2], [0.5, 3]], [[2, 2], [-1, 0]], [[0, 1], [4, -3]], [[1.5, -1], [0.25, 2]]]
+BY_Y = [[[0.5, 1], [-1, 2]], [[1, 0], [0.25, -0.5]], [[-2, 1], [1, 1]], [[0, -1], [2, 0.75]]]
+SCALE, SHIFT, EPSILON = [1.5, -0.5], [0.25, 2], 0.001
+FEATURE = lambda v, f: [row[f] for item in v for row in item]
+PER_FEATURE = len(BATCH) * len(BATCH[0])
+MEAN = [sum(FEATURE(BATCH, f)) / PER_FEATURE for f in range(2)]
+VARIANCE = [sum((x - MEAN[f]) ** 2 for x in FEATURE(BATCH, f)) / PER_FEATURE for f in range(2)]
+
+
+def normed(mean, variance):
+    return [[[SCALE[f] * (x - mean[f]) / math.sqrt(variance[f] + EPSILON) + SHIFT[f] for f, x in enumerate(row)]
+             for row in item] for item in BATCH]
+
+
+def norm_loss(x, scale, shift):
+    """The sum of BY_Y times the normalised values, whose derivatives batch_norm_grad gives."""
+    total = 0
+    for f in range(2):
+        column = FEATURE(x, f)
+        mean = sum(column) / PER_FEATURE
+        deviation = math.sqrt(sum((v - mean) ** 2 for v in column) / PER_FEATURE + EPSILON)
+        total += sum(g * (scale[f] * (v - mean) / deviation + shift[f]) for g, v in zip(FEATURE(BY_Y, f), column))
+    return total
+
+
+def slope(f, at, *index):
+    """The derivative of f by one element of a nested list, as a central difference."""
+    def moved(values, index, by):
+        return values + by if not index else [moved(v, index[1:], by) if i == index[0] else v for i, v in enumerate(values)]
+    return (f(moved(at, index, 1e-5)) - f(moved(at, index, -1e-5))) / 2e-5
+
+
+BY_X = [[[slope(lambda x: norm_loss(x, SCALE, SHIFT), BATCH, i, j, f) for f in range(2)] for j in range(2)] for i in range(4)]
+BY_SCALE = [slope(lambda s: norm_loss(BATCH, s, SHIFT), SCALE, f) for f in range(2)]
+BY_SHIFT = [slope(lambda s: norm_loss(BATCH, SCALE, s), SHIFT, f) for f in range(2)]
+NORM = """<{epsilon = 1.000000e-03 : f32, feature_index = 2 : i64}> : """
+case("batch_norm_and_its_gradient", """
+module @m attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%x: tensor<4x2x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}, %s: tensor<2xf32>, %b: tensor<2xf32>, %g: tensor<4x2x2xf32>, %m: tensor<2xf32>, %v: tensor<2xf32>) -> (tensor<4x2x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<4x2x2xf32>, tensor<4x2x2xf32>, tensor<2xf32>, tensor<2xf32>) {
+    %0:3 = "stablehlo.batch_norm_training"(%x, %s, %b) """ + NORM + """(tensor<4x2x2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<4x2x2xf32>, tensor<2xf32>, tensor<2xf32>)
+    %1 = "stablehlo.batch_norm_inference"(%x, %s, %b, %m, %v) """ + NORM + """(tensor<4x2x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<4x2x2xf32>
+    %2:3 = "stablehlo.batch_norm_grad"(%x, %s, %0#1, %0#2, %g) """ + NORM + """(tensor<4x2x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<4x2x2xf32>) -> (tensor<4x2x2xf32>, tensor<2xf32>, tensor<2xf32>)
+    return %0#0, %0#1, %0#2, %1, %2#0, %2#1, %2#2 : tensor<4x2x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<4x2x2xf32>, tensor<4x2x2xf32>, tensor<2xf32>, tensor<2xf32>
+  }
+}""",
+     [tensor(BATCH), tensor(SCALE), tensor(SHIFT), tensor(BY_Y), tensor([0.5, -1]), tensor([2, 0.75])],
+     [tensor(normed(MEAN, VARIANCE)), tensor(MEAN), tensor(VARIANCE), tensor(normed([0.5, -1], [2, 0.75])),
+      tensor(BY_X), tensor(BY_SCALE), tensor(BY_SHIFT)])
+
+def column_normed(column):
+    mean = sum(column) / len(column)
+    return [(v - mean) / math.sqrt(sum((w - mean) ** 2 for w in column) / len(column) + EPSILON) for v in column]
+
+
+HALF_NORM = NORM.replace("feature_index = 2", "feature_index = 1")
+case("batch_norm_of_bf16_on_each_device", """
+module @m attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%x: tensor<8x1xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x1xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%y: tensor<4x1xbf16>) {
+      %one = stablehlo.constant dense<1.0> : tensor<1xbf16>
+      %zero = stablehlo.constant dense<0.0> : tensor<1xbf16>
+      %1:3 = "stablehlo.batch_norm_training"(%y, %one, %zero) """ + HALF_NORM + """(tensor<4x1xbf16>, tensor<1xbf16>, tensor<1xbf16>) -> (tensor<4x1xbf16>, tensor<1xbf16>, tensor<1xbf16>)
+      sdy.return %1#0 : tensor<4x1xbf16>
+    } : (tensor<8x1xbf16>) -> tensor<8x1xbf16>
+    return %0 : tensor<8x1xbf16>
+  }
+}""", [tensor([[v] for v in HALVES], "bf16")],
+     [tensor([[bf16(v)] for v in column_normed(HALVES[:4]) + column_normed(HALVES[4:])], "bf16")])
+
 # ---- shard_map before Shardy, without a call
 
 FULL = """%{0}c = stablehlo.custom_call @Sharding(%{0}) {{backend_config = "", mhlo.sharding = "{1}"}} : (tensor<{2}>) -> tensor<{2}>
