@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 
 #include "hostir/import/build_fusion.h"
 #include "hostir/import/device_ops.h"
-#include "hostir/import/layout_guess.h"
+#include "hostir/import/hlo_shardings.h"
 #include "hostir/import/local_program.h"
-#include "hostir/import/tile_sharding.h"
 
 namespace hostir::importer {
 
@@ -342,125 +340,14 @@ class HloBuilder {
   std::map<std::string, int> copies_;
 };
 
-// The shard type for a local shape under a sharding.
-ShardType global_of(const TensorType& local, Sharding sharding, const Mesh& mesh) {
-  ShardType out;
-  out.dtype = local.dtype;
-  out.shape = local.shape;
-  for (size_t d = 0; d < out.shape.size(); ++d) {
-    int64_t parts = 1;
-    for (const AxisRef& axis : sharding.dims[d].axes) parts *= mesh.axis_size(axis);
-    out.shape[d] = IndexExpr(out.shape[d].simplified().value() * parts);
-  }
-  out.sharding = std::move(sharding);
-  return out;
-}
-
-void note(ImportReport& report, std::string message) {
-  report.notes.push_back({Severity::kNote, "import_layout", std::move(message), {}, {}});
-}
-
-// Says which layouts of results were guessed: those of results that devices hold parts of.
-void note_layouts(const LocalProgram& local, ImportReport& report) {
-  std::string list;
-  for (size_t r = 0; r < local.results.size(); ++r) {
-    const Sharding& sharding = *local.results[r].type.sharding;
-    if (std::any_of(sharding.dims.begin(), sharding.dims.end(),
-                    [](const DimSharding& dim) { return !dim.axes.empty(); }))
-      list += fmt::format("{}{} as {}", list.empty() ? "" : ", ", r, sharding.dims_to_string());
-  }
-  if (list.empty()) return;
-  note(report,
-       "the text does not say how its results are put together; from the parameters' shardings: " +
-           list);
-}
-
-// `result 1, %sum`, as messages name it.
-std::string result_name(const HloModule& hlo, size_t r) {
-  const ModuleFunction& entry = hlo.module.functions.front();
-  return fmt::format("result {}, %{}", r, entry.values[entry.body.ops.back().operands[r]].name);
-}
-
-tl::unexpected<Error> wrong_result(const HloModule& hlo, std::string message) {
-  return fail_at(ErrorKind::kInvalid, "import_c8", std::move(message),
-                 hlo.module.functions.front().body.ops.back().span);
-}
-
-// The sharding that the text has for a result, or the guess. JAX's results have no gaps: where the
-// guess finds some, shard_map has put the devices' parts one after the other.
-Expected<Sharding> result_sharding(const HloModule& hlo, size_t r, const GuessedLayout& guess,
-                                   const std::vector<TileSharding>& written, const Mesh& world,
-                                   ImportReport& report) {
-  const std::string name = result_name(hlo, r);
-  if (r < written.size()) {
-    auto sharding = sharding_on(world, written[r], guess.sharding.dims.size());
-    if (sharding) return std::move(*sharding);
-    return wrong_result(hlo, "the sharding of " + name +
-                                 " does not match the mesh that the parameters' shardings use");
-  }
-  if (!guess.gaps.empty())
-    note(report, fmt::format("{}: in the order of the parameters, {}, the major part first; no "
-                             "sharding expresses this, so devices' parts follow one another",
-                             name, guess.gaps));
-  return guess.sharding;
-}
-
-// The shardings in the text of the results; empty if it has none.
-Expected<std::vector<TileSharding>> written_shardings(const HloModule& hlo, size_t results) {
-  std::vector<TileSharding> out;
-  const std::string& text = hlo.entry.root_sharding;
-  if (text.empty()) return out;
-  const auto elements = element_shardings(text, results);
-  if (elements.size() != results)
-    return wrong_result(hlo, fmt::format("sharding={} of the ROOT instruction is not a sharding "
-                                         "for each of its {} results",
-                                         text, results));
-  for (size_t r = 0; r < results; ++r) {
-    auto tile = parse_tile_sharding(elements[r]);
-    if (!tile)
-      return wrong_result(hlo, fmt::format("sharding={} of {} is in a form that cannot be read",
-                                           elements[r], result_name(hlo, r)));
-    out.push_back(std::move(*tile));
-  }
-  return out;
-}
-
-// A mesh that has the axes of the parameters' shardings and, if they go together, also those of the
-// results'.
-Expected<Mesh> mesh_of_all(const HloModule& hlo, const std::vector<TileSharding>& params,
-                           const std::vector<TileSharding>& results) {
-  const auto& ports = hlo.module.functions.front().params;
-  std::vector<TileSharding> all = params;
-  all.insert(all.end(), results.begin(), results.end());
-  auto mesh = mesh_for(all, hlo.entry.partitions);
-  bool fits = mesh.has_value();
-  for (size_t p = 0; p < params.size() && fits; ++p)
-    fits = sharding_on(*mesh, params[p], ports[p].type.dims.size()).has_value();
-  return fits ? mesh : mesh_for(params, hlo.entry.partitions);
-}
-
 }  // namespace
 
 Expected<void> build_hlo(const HloModule& hlo, const ResultShapes& shapes, Program& program,
                          ImportReport& report) {
   const ModuleFunction& entry = hlo.module.functions.front();
-  std::vector<TileSharding> tiles;
-  for (size_t p = 0; p < entry.params.size(); ++p) {
-    auto tile = parse_tile_sharding(hlo.entry.shardings[p].empty() ? "{replicated}"
-                                                                   : hlo.entry.shardings[p]);
-    if (!tile) {
-      return fail_at(ErrorKind::kInvalid, "import_c8",
-                     "sharding=" + hlo.entry.shardings[p] + " is in a form that cannot be read",
-                     entry.params[p].span);
-    }
-    tiles.push_back(std::move(*tile));
-  }
-  HOSTIR_ASSIGN_OR_RETURN(const auto written, written_shardings(hlo, entry.results.size()));
-  auto made = mesh_of_all(hlo, tiles, written);
-  if (!made) return tl::unexpected(std::move(made.error()));
-  for (MeshAxis& axis : made->axes) axis.name = plain_name(axis.name, "a");
-  program.add_mesh(*made);
-  const Mesh world = *made;
+  HOSTIR_ASSIGN_OR_RETURN(const EntryTiles tiles, read_entry_tiles(hlo));
+  const Mesh& world = tiles.mesh;
+  program.add_mesh(world);
 
   HloBuilder builder(hlo.module, world, program, report);
   std::vector<Sharding> shardings;
@@ -468,31 +355,24 @@ Expected<void> build_hlo(const HloModule& hlo, const ResultShapes& shapes, Progr
     const Port& port = entry.params[p];
     const ValueNumber value = entry.body.arguments[p];
     HOSTIR_ASSIGN_OR_RETURN(const TensorType type, our_type(port.type, port.span));
-    const auto sharding = sharding_on(world, tiles[p], type.shape.size());
-    if (!sharding) {
-      return fail_at(ErrorKind::kInvalid, "import_c8",
-                     "sharding=" + hlo.entry.shardings[p] +
-                         " does not match the mesh that the other shardings use",
-                     port.span);
-    }
-    shardings.push_back(*sharding);
+    HOSTIR_ASSIGN_OR_RETURN(Sharding sharding, param_sharding(hlo, p, tiles));
+    shardings.push_back(sharding);
     const LocalValue local = builder.local().add(entry.values[value].name, type);
     builder.hold(value, local);
     builder.local().params.push_back({plain_name(entry.values[value].name, "p"), local,
-                                      global_of(type, *sharding, world), std::nullopt});
+                                      global_of(type, std::move(sharding), world), std::nullopt});
   }
   HOSTIR_ASSIGN_OR_RETURN(const auto results, builder.block(entry.body));
   const auto layouts = guess_layouts(hlo.module, entry, shardings, world, shapes);
   for (size_t r = 0; r < results.size(); ++r) {
     HOSTIR_ASSIGN_OR_RETURN(const LocalValue local,
                             builder.stored(results[r], fmt::format("result{}", r)));
-    HOSTIR_ASSIGN_OR_RETURN(Sharding sharding,
-                            result_sharding(hlo, r, layouts[r], written, world, report));
+    HOSTIR_ASSIGN_OR_RETURN(Sharding sharding, result_sharding(hlo, r, layouts[r], tiles, report));
     builder.local().results.push_back(
         {"", local, global_of(builder.local().values[local].type, std::move(sharding), world),
          std::nullopt});
   }
-  if (hlo.entry.partitions > 1 && written.empty()) note_layouts(builder.local(), report);
+  if (hlo.entry.partitions > 1 && tiles.results.empty()) note_layouts(builder.local(), report);
   return write_host(builder.local(), builder.name(), world, program);
 }
 

@@ -1,0 +1,40 @@
+// The shardings of a scheduled HLO module's parameters and results, on one mesh.
+//
+// The text assigns tiles to devices and names no axes, and often says nothing about the results:
+// their layouts are guessed then, and the import says so.
+#pragma once
+
+#include <vector>
+
+#include "hostir/import/emitter.h"
+#include "hostir/import/hlo_module.h"
+#include "hostir/import/layout_guess.h"
+#include "hostir/import/local_program.h"
+#include "hostir/import/tile_sharding.h"
+
+namespace hostir::importer {
+
+/// What the text says about the entry computation.
+struct EntryTiles {
+  std::vector<TileSharding> params;
+  std::vector<TileSharding> results;  // empty if the text has none
+  Mesh mesh;  // has the axes of the parameters and, if they go together, those of the results
+};
+
+/// Errors: `import_c8` if a sharding cannot be read or no mesh has the axes of all parameters.
+Expected<EntryTiles> read_entry_tiles(const HloModule& hlo);
+
+Expected<Sharding> param_sharding(const HloModule& hlo, size_t p, const EntryTiles& tiles);
+
+/// The sharding that the text has for a result, or the guess. JAX's results have no gaps: where the
+/// guess finds some, shard_map has put the devices' parts one after the other.
+Expected<Sharding> result_sharding(const HloModule& hlo, size_t r, const GuessedLayout& guess,
+                                   const EntryTiles& tiles, ImportReport& report);
+
+/// The shard type for a local shape under a sharding.
+ShardType global_of(const TensorType& local, Sharding sharding, const Mesh& mesh);
+
+/// Notes which layouts of results were guessed: those of results that devices hold parts of.
+void note_layouts(const LocalProgram& local, ImportReport& report);
+
+}  // namespace hostir::importer
