@@ -121,6 +121,16 @@ def dumps_of_a_hang(folder):
 
 
 @case
+def a_colour_and_its_word_stay_together(folder):
+    """On a phone the key of the timeline takes two lines; it breaks between its entries only."""
+    page = report(folder, ROOT / "truth" / "flight_recorder" / "skip")
+    at = [i for i, (tag, a) in enumerate(page.tags) if tag == "span" and a.get("class") == "key"]
+    assert [page.tags[i + 1] for i in at] == [("i", {"class": f"k{k}"}) for k in range(5)], page.tags
+    style = next(t for t in page.texts if ".key{" in t)
+    assert "white-space:nowrap" in style[style.index(".key{"):].split("}")[0]
+
+
+@case
 def profiles(folder):
     (folder / "p").mkdir(exist_ok=True)
     for path in (ROOT / "truth" / "flight_recorder" / "healthy").glob("kineto_*"):

@@ -33,8 +33,9 @@ svg.graph{width:300px;max-width:100%;height:auto}.edge{fill:none;stroke:var(--ed
 stroke-width:3}svg text{fill:var(--fg);font:600 14px system-ui,sans-serif;text-anchor:middle}
 .tools{display:flex;flex-wrap:wrap;gap:6px;align-items:center;margin-bottom:6px}button{font:inherit;min-width:40px;
 padding:4px 12px;color:var(--fg);background:var(--card);border:1px solid var(--line);border-radius:4px;cursor:pointer}
-.key{color:var(--soft);font-size:13px}.key i,td i{display:inline-block;width:10px;height:10px;border-radius:2px;
-margin:0 4px 0 10px}td i{margin:0 6px 0 0}i.k0{background:var(--k0)}i.k1{background:var(--k1)}i.k2{background:var(--k2)}
+.key{color:var(--soft);font-size:13px;margin-right:4px;white-space:nowrap}
+.key i,td i{display:inline-block;width:10px;height:10px;border-radius:2px;margin:0 4px 0 0}td i{margin:0 6px 0 0}
+i.k0{background:var(--k0)}i.k1{background:var(--k1)}i.k2{background:var(--k2)}
 i.k3{background:var(--k3)}i.k4{background:var(--k4)}.peaks{list-style:none;display:flex;flex-wrap:wrap;gap:4px 18px;
 padding:0}.peaks i{display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:6px}.all{fill:#c3cbd3;stroke:#7e8892}
 #view{position:relative;border:1px solid var(--line);border-radius:4px;overflow:hidden}canvas{display:block;width:100%;

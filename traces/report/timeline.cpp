@@ -99,10 +99,11 @@ Expected<std::string> timeline_section(const LogReader& log) {
       "<div class=\"tools\"><button type=\"button\" data-zoom=\"0.5\">+</button><button "
       "type=\"button\" "
       "data-zoom=\"2\">&minus;</button><button type=\"button\" data-zoom=\"0\">all</button>"
-      "<span class=\"key\"><i class=\"k0\"></i>kernel <i class=\"k1\"></i>communication <i "
-      "class=\"k2\"></i>other <i class=\"k3\"></i>waits for members <i class=\"k4\"></i>never "
-      "finished"
-      "</span></div><div id=\"view\"><canvas></canvas><div id=\"tip-box\" hidden></div></div>";
+      "<span class=\"key\"><i class=\"k0\"></i>kernel</span><span class=\"key\"><i "
+      "class=\"k1\"></i>communication</span><span class=\"key\"><i class=\"k2\"></i>other</span>"
+      "<span class=\"key\"><i class=\"k3\"></i>waits for members</span><span class=\"key\"><i "
+      "class=\"k4\"></i>never finished</span>"
+      "</div><div id=\"view\"><canvas></canvas><div id=\"tip-box\" hidden></div></div>";
   if (left_out > 0)
     body += fmt::format("<p class=\"note\">{} more tracks are in the log</p>", left_out);
   body += fmt::format(
