@@ -198,6 +198,11 @@ Expected<void> build_manual(const Module& module, const ModuleFunction& entry, P
   }
   HOSTIR_TRY(devices.cut(flat, returned, program, local, numbers));
   const ModuleOp& last = entry.body.ops.back();
+  if (last.name != "func.return")
+    return fail_at(
+        ErrorKind::kInvalid, "import_c2",
+        "@" + entry.name + " does not end with a return of its manual computation's results",
+        manual.span);
   for (size_t r = 0; r < last.operands.size(); ++r) {
     const auto at = static_cast<size_t>(
         std::find(manual.results.begin(), manual.results.end(), last.operands[r]) -

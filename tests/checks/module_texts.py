@@ -769,6 +769,18 @@ module @jit_f attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 :
 }""", [], None, notes="1 x stablehlo.custom_call (@SPMDFullToShardShape between full and local shapes): no counterpart")
 
 
+case("manual_computation_without_a_return_after_it", """
+module @m attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%y: tensor<2xf32>) {
+      %1 = stablehlo.negate %y : tensor<2xf32>
+      sdy.return %1 : tensor<2xf32>
+    } : (tensor<4xf32>) -> tensor<4xf32>
+  }
+}""", refuses="error[import_c2]: @main does not end with a return of its manual computation's results")
+
+
 def run(*command):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
