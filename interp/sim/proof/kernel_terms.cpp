@@ -437,6 +437,13 @@ class Evaluation {
     for (size_t o = 0; o < blocks.size(); ++o) {
       const Placement& p = placement(i.operands[o].value);
       if (blocks[o].is_free || blocks[o].box == p.box) continue;
+      if (*a_.shape(a_.state(blocks[o].state).form) != p.global) {
+        return fmt::format(
+            "kernel @{} takes {} of {} for a whole tensor, %{}, and the proof cannot "
+            "follow it through {}",
+            kernel_.function->name, text(blocks[o].box), a_.describe_state(blocks[o].state),
+            kernel_.function->value(i.operands[o].value).name, record(i.kind).mnemonic);
+      }
       return fmt::format("%{} of kernel @{} holds {} of {} where its layout says {}",
                          kernel_.function->value(i.operands[o].value).name, kernel_.function->name,
                          text(blocks[o].box), a_.describe_state(blocks[o].state), text(p.box));
