@@ -186,10 +186,11 @@ struct Emitter {
 };
 
 constexpr Emitter kEmitters[] = {
-#define HOSTIR_TILE_UNARY_ALL(name) {OpKind::name, emit_lanes<&TileOps::name>},
-#define HOSTIR_TILE_UNARY_REAL(name) {OpKind::name, emit_lanes<&TileOps::name>},
-#define HOSTIR_TILE_BINARY_ALL(name) {OpKind::name, emit_pair<&TileOps::name>},
-#define HOSTIR_TILE_BINARY_REAL(name) {OpKind::name, emit_lanes<&TileOps::name>},
+#define HOSTIR_TILE_UNARY_ALL(op) {OpKind::op, emit_lanes<&TileOps::op>},
+#define HOSTIR_TILE_UNARY_REAL(op, f32, f64) {OpKind::op, emit_lanes<&TileOps::op>},
+#define HOSTIR_TILE_UNARY_LOOPS(op, f32, f64) {OpKind::op, emit_lanes<&TileOps::op>},
+#define HOSTIR_TILE_BINARY_ALL(op) {OpKind::op, emit_pair<&TileOps::op>},
+#define HOSTIR_TILE_BINARY_LOOPS(op, f32, f64) {OpKind::op, emit_lanes<&TileOps::op>},
 #include "kernels/cpu/tile_ops.def"
     {OpKind::logical_and, emit_logical<&TileOps::logical_and>},
     {OpKind::logical_or, emit_logical<&TileOps::logical_or>},

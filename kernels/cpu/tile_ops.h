@@ -43,11 +43,12 @@ inline constexpr int kFolds = 4;
 using FoldFn = void (*)(void* accumulator, const void* x, int64_t n);
 
 struct TileOps {
-#define HOSTIR_TILE_UNARY_ALL(name) TileFn name[kLanes];
-#define HOSTIR_TILE_UNARY_REAL(name) TileFn name[kLanes];
-#define HOSTIR_TILE_BINARY_ALL(name) TileFn name[kLanes];
-#define HOSTIR_TILE_BINARY_REAL(name) TileFn name[kLanes];
-#define HOSTIR_TILE_COMPARE(name) TileFn name[kLanes];
+#define HOSTIR_TILE_UNARY_ALL(op) TileFn op[kLanes];
+#define HOSTIR_TILE_UNARY_REAL(op, f32, f64) TileFn op[kLanes];
+#define HOSTIR_TILE_UNARY_LOOPS(op, f32, f64) TileFn op[kLanes];
+#define HOSTIR_TILE_BINARY_ALL(op) TileFn op[kLanes];
+#define HOSTIR_TILE_BINARY_LOOPS(op, f32, f64) TileFn op[kLanes];
+#define HOSTIR_TILE_COMPARE(direction) TileFn direction[kLanes];
 #include "kernels/cpu/tile_ops.def"
 
   TileFn truth[kLanes];     // mask: 1 where nonzero
