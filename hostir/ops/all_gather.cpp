@@ -23,6 +23,10 @@ OpRecord op_all_gather() {
                       {"all_gather_c3", ops::kDTypes, ops::check_dtypes},
                       {"all_gather_c4", ops::kOutputIsAll,
                        ops::check_elements<ops::Extent::kOutputIsAll>}},
+      .communication = {.family = Communication::Family::kExchange,
+                        .steps = Communication::Steps::kRing,
+                        .wire = Communication::Wire::kOthers,
+                        .glyph = "\u229e"},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: shard<4xf32, @m, [{x}]>) -> (%b: shard<4xf32, @m, [{}]>) {

@@ -23,6 +23,11 @@ OpRecord op_all_reduce() {
                       {"all_reduce_c4", ops::kSameElements,
                        ops::check_elements<ops::Extent::kSame>},
                       {"all_reduce_c5", ops::kReducedLayout, ops::check_reduced_layout}},
+      .communication = {.family = Communication::Family::kReduction,
+                        .steps = Communication::Steps::kTwiceRing,
+                        .wire = Communication::Wire::kTwiceOthers,
+                        .has_tree = true,
+                        .glyph = "\u03a3"},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: shard<4xf32, @m, [{}], unreduced={x}>) -> (%b: shard<4xf32, @m, [{}]>) {

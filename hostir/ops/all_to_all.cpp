@@ -57,6 +57,10 @@ OpRecord op_all_to_all() {
                       {"all_to_all_c4",
                        "counts and receives have one number of rows for each member, 0 or more.",
                        check_all_to_all_counts}},
+      .communication = {.family = Communication::Family::kExchange,
+                        .steps = Communication::Steps::kRing,
+                        .wire = Communication::Wire::kOthers,
+                        .glyph = "\u21c4"},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {

@@ -20,6 +20,10 @@ OpRecord op_broadcast() {
                       {"broadcast_c3", ops::kDTypes, ops::check_dtypes},
                       {"broadcast_c4", ops::kSameElements, ops::check_elements<ops::Extent::kSame>},
                       {"broadcast_c5", ops::kRoot, ops::check_root}},
+      .communication = {.family = Communication::Family::kExchange,
+                        .steps = Communication::Steps::kRing,
+                        .wire = Communication::Wire::kAll,
+                        .glyph = "\u21c9"},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {

@@ -4,40 +4,14 @@
 #include <cmath>
 #include <vector>
 
+#include "hostir/ops/record.h"
+
 namespace hostir {
 
 namespace {
 
-// Bytes over one rank's link, as a multiple of the bytes that nccl-tests counts.
-enum class Wire : uint8_t { kTwiceOthers, kOthers, kAll };  // 2(n-1)/n, (n-1)/n, 1
-enum class Steps : uint8_t { kTwiceRing, kRing, kOne };     // 2(n-1), n-1, 1
-
-struct Pattern {
-  OpKind kind;
-  Steps steps;
-  Wire wire;
-};
-
-constexpr std::array kPatterns = {
-    Pattern{OpKind::all_reduce, Steps::kTwiceRing, Wire::kTwiceOthers},
-    Pattern{OpKind::all_gather, Steps::kRing, Wire::kOthers},
-    Pattern{OpKind::reduce_scatter, Steps::kRing, Wire::kOthers},
-    Pattern{OpKind::all_to_all, Steps::kRing, Wire::kOthers},
-    Pattern{OpKind::broadcast, Steps::kRing, Wire::kAll},
-    Pattern{OpKind::reduce, Steps::kRing, Wire::kAll},
-    Pattern{OpKind::gather, Steps::kRing, Wire::kOthers},
-    Pattern{OpKind::scatter, Steps::kRing, Wire::kOthers},
-    Pattern{OpKind::permute, Steps::kOne, Wire::kAll},
-    Pattern{OpKind::send, Steps::kOne, Wire::kAll},
-    Pattern{OpKind::recv, Steps::kOne, Wire::kAll},
-};
-static_assert(kPatterns.size() == kCommunicationOps.size(), "a communication op lacks its pattern");
-
-const Pattern& pattern_of(OpKind kind) {
-  const auto* found = std::find_if(kPatterns.begin(), kPatterns.end(),
-                                   [&](const Pattern& p) { return p.kind == kind; });
-  return found == kPatterns.end() ? kPatterns.front() : *found;
-}
+using Steps = Communication::Steps;
+using Wire = Communication::Wire;
 
 double step_count(Steps steps, int64_t ranks) {
   if (steps == Steps::kOne) return 1;
@@ -81,7 +55,7 @@ struct Route {
 };
 
 Route ring_of(OpKind kind, double bytes, const GroupPlace& place) {
-  const Steps steps = pattern_of(kind).steps;
+  const Steps steps = record(kind).communication.steps;
   const double rounds = steps == Steps::kTwiceRing ? 2 : 1;
   return {step_count(steps, place.ranks), rounds * static_cast<double>(place.hosts - 1),
           wire_bytes(kind, bytes, place.ranks)};
@@ -97,7 +71,7 @@ Route tree_of(double bytes, const GroupPlace& place) {
 double route_ns(const Machine& machine, OpKind kind, double bytes, const GroupPlace& place,
                 const Route& route) {
   const CollectiveModel& model = machine.model(kind);
-  const bool has_own = pattern_of(kind).wire != Wire::kAll;
+  const bool has_own = record(kind).communication.wire != Wire::kAll;
   const double own = has_own ? bytes / static_cast<double>(place.ranks) : 0;
   const double ramp = model.ramp_base_ns + model.ramp_hop_ns * route.steps;
   const double wire = route.wire_bytes;
@@ -132,7 +106,7 @@ GroupPlace place_group(const Machine& machine, std::span<const int32_t> members)
 }
 
 double wire_bytes(OpKind kind, double bytes, int64_t ranks) {
-  const Wire wire = pattern_of(kind).wire;
+  const Wire wire = record(kind).communication.wire;
   if (wire == Wire::kAll) return bytes;
   const double others = ranks > 0 ? static_cast<double>(ranks - 1) / static_cast<double>(ranks) : 0;
   return bytes * others * (wire == Wire::kTwiceOthers ? 2 : 1);
@@ -141,7 +115,7 @@ double wire_bytes(OpKind kind, double bytes, int64_t ranks) {
 double collective_ns(const Machine& machine, OpKind kind, double bytes, const GroupPlace& place) {
   if (place.ranks <= 1) return 0;
   const double ring = route_ns(machine, kind, bytes, place, ring_of(kind, bytes, place));
-  if (kind != OpKind::all_reduce || place.hosts <= 1) return ring;
+  if (!record(kind).communication.has_tree || place.hosts <= 1) return ring;
   return std::min(ring, route_ns(machine, kind, bytes, place, tree_of(bytes, place)));
 }
 

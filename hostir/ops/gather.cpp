@@ -22,6 +22,10 @@ OpRecord op_gather() {
                       {"gather_c4", ops::kOutputIsAll,
                        ops::check_elements<ops::Extent::kOutputIsAll>},
                       {"gather_c5", ops::kRoot, ops::check_root}},
+      .communication = {.family = Communication::Family::kExchange,
+                        .steps = Communication::Steps::kRing,
+                        .wire = Communication::Wire::kOthers,
+                        .glyph = "\u229e"},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<2xf32>) -> (%b: tensor<4xf32>) {

@@ -33,6 +33,7 @@ OpRecord op_group() {
               .cost = "Host issue cost once (ns); the operations progress together."},
       .results = ops::event_result(),
       .constraints = {{"group_c1", "It holds communication only.", check_body}},
+      .communication = {.family = Communication::Family::kPointToPoint, .glyph = "\u21c4"},
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {

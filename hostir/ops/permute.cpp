@@ -66,6 +66,10 @@ OpRecord op_permute() {
                       {"permute_c6",
                        "Pairs are [source, target]; no position sends or receives twice.",
                        check_pairs}},
+      .communication = {.family = Communication::Family::kPointToPoint,
+                        .steps = Communication::Steps::kOne,
+                        .wire = Communication::Wire::kAll,
+                        .glyph = "\u2192"},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {

@@ -111,6 +111,19 @@ struct Cost {
   double write_bytes = 0;
 };
 
+/// How the bytes of a communication op travel: the shape of its cost (collective_cost.h gives the
+/// formula), and its mark in pictures.
+struct Communication {
+  enum class Family : uint8_t { kReduction, kExchange, kPointToPoint };
+  enum class Steps : uint8_t { kTwiceRing, kRing, kOne };     // 2(n-1), n-1, 1 messages in a row
+  enum class Wire : uint8_t { kTwiceOthers, kOthers, kAll };  // 2(n-1)/n, (n-1)/n, 1 of the bytes
+  Family family = Family::kExchange;
+  Steps steps = Steps::kRing;
+  Wire wire = Wire::kAll;
+  bool has_tree = false;  // between hosts, NCCL's tree is an alternative to the ring
+  std::string_view glyph;
+};
+
 /// Classifies compute ops for fusing and for partial values, so that passes never test op kinds.
 enum class OpShape : uint8_t {
   kPointwise,  // a result element depends on the same element of each operand
@@ -187,7 +200,8 @@ struct OpRecord {
   std::vector<ValueId> (*expand_blocks)(ops::Builder& builder, int64_t parts) = nullptr;
   Cost (*cost)(const OpCall&, std::span<const Extents> operands,
                std::span<const Extents> results) = nullptr;
-  std::string_view gradient;  // the VJP as one line of text, or the reason for none ("none: ...")
+  Communication communication;  // communication ops, and `glyph` of groups of them
+  std::string_view gradient;    // the VJP as one line of text, or the reason for none ("none: ...")
   /// The vector-Jacobian product. Given the cotangent of each result (invalid: zero), appends ops
   /// that compute the cotangent of each operand and returns these (invalid: none). The builder's
   /// call is the instruction with all operands and results, including optional ones. If null, a

@@ -20,6 +20,10 @@ OpRecord op_recv() {
       .constraints = {{"recv_c1", ops::kHandles, ops::check_handles},
                       {"recv_c2", "There is a buffer.", ops::check_transfer_buffer},
                       {"recv_c3", ops::kPeer, ops::check_peer}},
+      .communication = {.family = Communication::Family::kPointToPoint,
+                        .steps = Communication::Steps::kOne,
+                        .wire = Communication::Wire::kAll,
+                        .glyph = "\u2190"},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {

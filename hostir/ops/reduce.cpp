@@ -22,6 +22,10 @@ OpRecord op_reduce() {
                       {"reduce_c3", ops::kReducible, ops::check_reducible},
                       {"reduce_c4", ops::kSameElements, ops::check_elements<ops::Extent::kSame>},
                       {"reduce_c5", ops::kRoot, ops::check_root}},
+      .communication = {.family = Communication::Family::kReduction,
+                        .steps = Communication::Steps::kRing,
+                        .wire = Communication::Wire::kAll,
+                        .glyph = "\u03a3"},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {

@@ -25,6 +25,10 @@ OpRecord op_reduce_scatter() {
                       {"reduce_scatter_c4", ops::kInputIsAll,
                        ops::check_elements<ops::Extent::kInputIsAll>},
                       {"reduce_scatter_c5", ops::kReducedLayout, ops::check_reduced_layout}},
+      .communication = {.family = Communication::Family::kExchange,
+                        .steps = Communication::Steps::kRing,
+                        .wire = Communication::Wire::kOthers,
+                        .glyph = "\u229f"},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: shard<4xf32, @m, [{}], unreduced={x}>) -> (%b: shard<4xf32, @m, [{x}]>) {

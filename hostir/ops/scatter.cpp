@@ -22,6 +22,10 @@ OpRecord op_scatter() {
                       {"scatter_c4", ops::kInputIsAll,
                        ops::check_elements<ops::Extent::kInputIsAll>},
                       {"scatter_c5", ops::kRoot, ops::check_root}},
+      .communication = {.family = Communication::Family::kExchange,
+                        .steps = Communication::Steps::kRing,
+                        .wire = Communication::Wire::kOthers,
+                        .glyph = "\u229f"},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<2xf32>) {

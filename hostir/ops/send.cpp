@@ -20,6 +20,10 @@ OpRecord op_send() {
       .constraints = {{"send_c1", ops::kHandles, ops::check_handles},
                       {"send_c2", "There is a buffer.", ops::check_transfer_buffer},
                       {"send_c3", ops::kPeer, ops::check_peer}},
+      .communication = {.family = Communication::Family::kPointToPoint,
+                        .steps = Communication::Steps::kOne,
+                        .wire = Communication::Wire::kAll,
+                        .glyph = "\u2192"},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {

@@ -1,5 +1,5 @@
-// The colour and glyph of each instruction, in one table for all panels: Σ all_reduce, ⊞
-// all_gather, → send.
+// The colour and glyph of each instruction, from the op's record: Σ all_reduce, ⊞ all_gather,
+// → send.
 //
 // A timeline slice too narrow for its name still shows the glyph, so kinds of communication can be
 // told apart without colour.
