@@ -225,7 +225,7 @@ class App {
   bool help_open_ = false;
   std::string help_filter_;
   FileDialog file_dialog_ = FileDialog::kNone;
-  std::optional<ExportWish> export_;  // waits for the name of its file
+  std::optional<ExportRequest> export_;  // waits for the name of its file
   std::optional<PictureWish> picture_;
   int picture_frames_ = 0;  // frames until nothing lies over the picture
   UnderMouse copied_;       // what the open menu copies

@@ -7,7 +7,7 @@
 
 #include "gui/app.h"
 #include "gui/export.h"
-#include "gui/panel_room.h"
+#include "gui/panel_height.h"
 
 namespace hostir::gui {
 
@@ -121,7 +121,7 @@ void App::draw_copy_menu() {
 
 void App::export_tensor(const std::string& extension) {
   const std::string name = model_.selection.value;
-  export_ = ExportWish{name + extension, {}};
+  export_ = ExportRequest{name + extension, {}};
   export_->write = [this, name](const std::string& path) -> std::optional<Expected<void>> {
     model_.worker().ask_now("export", [this, name, path](interp::Session& session) {
       interp::ValueQuery query;
@@ -141,7 +141,7 @@ void App::export_tensor(const std::string& extension) {
 }
 
 void App::export_log() {
-  export_ = ExportWish{"run.db", {}, /*replaces=*/false};
+  export_ = ExportRequest{"run.db", {}, /*replaces=*/false};
   export_->write = [this](const std::string& path) -> std::optional<Expected<void>> {
     model_.worker().ask_log("export", [this, path](const interp::LogView& log, std::stop_token) {
       auto result = std::make_shared<Expected<void>>(log.save(path));
@@ -160,7 +160,7 @@ const Panel* App::table_panel() {
 void App::export_picture() {
   const WidgetRect* leaf = ui_.find("leaf/" + tree().focused());
   if (!leaf) return;
-  export_ = ExportWish{tree().focused() + ".png", {}};
+  export_ = ExportRequest{tree().focused() + ".png", {}};
   export_->write = [this, min = leaf->min,
                     max = leaf->max](const std::string& path) -> std::optional<Expected<void>> {
     picture_ = PictureWish{path, min, max};
@@ -177,7 +177,7 @@ std::optional<App::PictureWish> App::take_picture_wish() {
 
 void App::export_to(const std::string& path) {
   if (!export_) return;
-  const ExportWish wish = *std::exchange(export_, std::nullopt);
+  const ExportRequest wish = *std::exchange(export_, std::nullopt);
   const auto write = [this, wish, path] {
     const auto result = wish.write(path);
     if (result) wrote(path, *result);

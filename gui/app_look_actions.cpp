@@ -134,7 +134,7 @@ void App::add_look_actions() {
     const bool editor = tree().focused() == "editor" || !model_.snapshot();
     const std::string panel = editor ? "editor" : "host_ir";
     tree().show(panel);
-    model_.find_wish = FindWish{panel, step};
+    model_.find_wish = FindRequest{panel, step};
   };
   const auto any = [this] { return !model_.document().path().empty() || model_.snapshot(); };
   actions_.add({"find", "Find in the program or editor", "View", "Ctrl+F",

@@ -31,7 +31,7 @@ std::optional<Banner> App::opening_banner() {
 }
 
 std::optional<Banner> App::travel_banner() {
-  const std::optional<Travel> travel = model_.worker().travel();
+  const std::optional<GotoProgress> travel = model_.worker().travel();
   if (!travel) return std::nullopt;
   Banner banner{StateKind::kWaiting,
                 fmt::format("Going to position {}: {} of {} have run", travel->to,

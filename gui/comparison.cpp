@@ -15,7 +15,7 @@ namespace {
 using interp::DiffSide;
 using interp::RunWrites;
 
-Expected<DiffSide> read_side(std::shared_ptr<const interp::PastRun> run,
+Expected<DiffSide> read_side(std::shared_ptr<const interp::ReplaySource> run,
                              const std::optional<interp::RunLimit>& limit,
                              interp::DiffProgress& progress, const std::stop_token& stop) {
   DiffSide side;

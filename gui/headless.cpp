@@ -106,7 +106,7 @@ int Headless::vertex_count(const std::string& panel) const {
   return count;
 }
 
-bool Headless::settle(double seconds) {
+bool Headless::wait_until_idle(double seconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   // Like the real window after an event: three frames, and more while they are wanted.
   for (int frames = 3; frames > 0 || app_->wants_frame(); --frames) {

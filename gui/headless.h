@@ -24,7 +24,7 @@ class Headless {
   /// Draws one frame.
   void step();
   /// Draws frames until the worker is idle; false if that takes longer than `seconds`.
-  bool settle(double seconds = 10);
+  bool wait_until_idle(double seconds = 10);
   void resize(int width, int height);
 
   // ---- input by widget name; false if no such widget was drawn in the last frame

@@ -74,13 +74,13 @@ struct TimelineNote {
 };
 
 /// Find in the text of a panel (Ctrl+F), or go to the next (+1) or previous (-1) place.
-struct FindWish {
+struct FindRequest {
   std::string panel;  // its id
   int step = 0;       // 0: open the line
 };
 
 /// Something to write to a file whose name the user chooses.
-struct ExportWish {
+struct ExportRequest {
   std::string name;  // proposed
   /// nullopt: the result is reported later (App::wrote).
   std::function<std::optional<Expected<void>>(const std::string& path)> write;
@@ -151,8 +151,8 @@ class Model {
   std::optional<std::pair<int64_t, int64_t>> timeline_range;
 
   // ---- wishes of panels and actions, taken by the panel concerned or the window
-  std::optional<FindWish> find_wish;
-  std::optional<ExportWish> export_wish;
+  std::optional<FindRequest> find_wish;
+  std::optional<ExportRequest> export_wish;
 
   // ---- kept per program in the settings
   std::vector<std::string> watches;  // expressions of the watches panel

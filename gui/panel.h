@@ -32,13 +32,13 @@ struct PanelKey {
 
 /// How much height a panel can use now. An idle panel shrinks to its tab and the first sentence of
 /// its hint; a panel that needs little height leaves the rest to its neighbours.
-struct Room {
+struct HeightRequest {
   enum class Kind : uint8_t { kIdle, kSome, kAll } kind = Kind::kAll;
   float height = 0;  // for kSome: height of the content, in pixels
   float least = 0;   // > 0: an error is shown; neighbours leave at least this height
   float fewest = 0;  // > 0: with less than this height the panel is of no use; neighbours yield
-  static Room idle() { return {Kind::kIdle, 0}; }
-  static Room some(float height) { return {Kind::kSome, height}; }
+  static HeightRequest idle() { return {Kind::kIdle, 0}; }
+  static HeightRequest some(float height) { return {Kind::kSome, height}; }
 };
 
 class Panel {
@@ -50,12 +50,12 @@ class Panel {
   virtual void draw(Frame& frame) = 0;
   /// Called before drawing, and only if the panel can be shown (a session is open, or none is
   /// needed).
-  virtual Room room(const Frame&) const { return {}; }
+  virtual HeightRequest wanted_height(const Frame&) const { return {}; }
   /// False for panels that work without an open session (messages, editor).
   virtual bool needs_session() const { return true; }
   /// True if it showed an answer in the last frame that `table` writes as CSV.
   virtual bool has_table() const { return false; }
-  virtual ExportWish table() const { return {}; }
+  virtual ExportRequest table() const { return {}; }
   /// Keys for the list of keys; none of them may be the key of an action.
   virtual std::span<const PanelKey> keys() const { return {}; }
   /// View state saved with the layout: `key=value` lines; empty if there is none. `restore` gets

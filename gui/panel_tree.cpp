@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "gui/panel_room.h"
+#include "gui/panel_height.h"
 
 namespace hostir::gui {
 

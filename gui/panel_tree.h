@@ -3,8 +3,8 @@
 // A layout is one line of text, `h(0.27 v(0.7 [host_ir fusion*] [breaks]) ...)`, so it can be
 // saved, edited and tested. Each panel is in at most one leaf; panels in none are closed. Tabs can
 // be dragged onto other leaves or their edges, or moved with their context menu. Leaves in a column
-// share its height according to what their panels have to show (Panel::room). A leaf that the user
-// sized or opened by hand, `h!(...)`, `[...]!`, keeps its share.
+// share its height according to what their panels have to show (Panel::wanted_height). A leaf that
+// the user sized or opened by hand, `h!(...)`, `[...]!`, keeps its share.
 #pragma once
 
 #include <functional>
@@ -27,8 +27,8 @@ struct PanelNode {
   std::string active;
   bool bring_forward = false;
   bool kept = false;  // sized or opened by hand: not shrunk when it has little to show
-  // The largest room that a panel of this leaf could use since the current file was opened. A leaf
-  // that has grown does not shrink again, so that nothing moves under the mouse while the user
+  // The greatest height that a panel of this leaf could use since the current file was opened. A
+  // leaf that has grown does not shrink again, so that nothing moves under the mouse while the user
   // steps or switches tabs.
   float most = 0;
   bool most_is_all = false;
@@ -84,7 +84,7 @@ class PanelTree {
   /// Height that stays for a node beside one that shows an error, of `whole` for both.
   static float least_beside_error(Frame& frame, const Panels& panels, PanelNode& node, float width,
                                   float whole);
-  /// Height that the node needs to show errors (Room::least); 0 if there are none.
+  /// Height that the node needs to show errors (HeightRequest::least); 0 if there are none.
   static float pressing(Frame& frame, const Panels& panels, PanelNode& node, float width);
   static int count_idle(const Frame& frame, const Panels& panels, const PanelNode& node);
   static bool only_idle(const Frame& frame, const Panels& panels, const PanelNode& node);

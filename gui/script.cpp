@@ -19,7 +19,7 @@ class Player {
 
   Player(App& app, const FrameFunction& frame) : app_(app), frame_(frame) {}
 
-  bool settle() {
+  bool wait_until_idle() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     for (int frames = 3; frames > 0 || app_.wants_frame(); --frames) {
       draw();
@@ -106,7 +106,7 @@ std::string perform(Player& player, const std::string& word, const std::string& 
     player.draw();
     return "";
   }
-  if (word == "wait") return player.settle() ? "" : "did not settle";
+  if (word == "wait") return player.wait_until_idle() ? "" : "is still busy";
   if (word == "frames") {
     int n = 0;
     std::from_chars(rest.data(), rest.data() + rest.size(), n);
@@ -145,7 +145,7 @@ Expected<void> match_picture(const Image& shown, const std::string& path,
 Expected<void> Script::run(App& app, const std::function<void(const ScriptInput*)>& frame,
                            const std::function<Image()>& grab) {
   Player player(app, frame);
-  player.settle();
+  player.wait_until_idle();
   size_t begin = 0;
   for (int number = 1; begin < text_.size(); ++number) {
     const size_t end = std::min(text_.find('\n', begin), text_.size());
@@ -169,9 +169,9 @@ Expected<void> Script::run(App& app, const std::function<void(const ScriptInput*
       return fail(ErrorKind::kExpectation, "gui_script",
                   "line " + std::to_string(number) + " `" + line + "`: " + problem);
     }
-    if (!player.settle()) {
+    if (!player.wait_until_idle()) {
       return fail(ErrorKind::kRuntime, "gui_script",
-                  "line " + std::to_string(number) + " `" + line + "`: did not settle");
+                  "line " + std::to_string(number) + " `" + line + "`: is still busy");
     }
   }
   return {};

@@ -64,7 +64,7 @@ std::optional<Opening> SessionWorker::opening() const {
   return now;
 }
 
-std::optional<Travel> SessionWorker::travel() const {
+std::optional<GotoProgress> SessionWorker::travel() const {
   const std::lock_guard lock(mutex_);
   return travel_;
 }
@@ -226,7 +226,7 @@ void SessionWorker::session_loop(const std::stop_token& stop) {
 }
 
 void SessionWorker::do_open(const interp::OpenRequest& request) {
-  interp::Preparing watch;
+  interp::PrepareProgress watch;
   {
     const std::lock_guard lock(mutex_);
     state_ = WorkerState::kOpening;
@@ -323,7 +323,7 @@ Expected<interp::Outcome> SessionWorker::execute_in_parts(const interp::Command&
   const auto wanted = static_cast<uint64_t>(command.numbers.front());
   const bool end = command.numbers.front() == std::numeric_limits<int64_t>::max();
   const uint64_t at = shot->from_log ? 0 : shot->position.decision;
-  Travel travel{at, at, end ? shot->last_decision : wanted};
+  GotoProgress travel{at, at, end ? shot->last_decision : wanted};
   interp::Command part = command;
   for (uint64_t length = 2048; travel.to > travel.at + length;) {
     const auto begin = std::chrono::steady_clock::now();

@@ -29,7 +29,7 @@ namespace hostir::gui {
 enum class WorkerState : uint8_t { kEmpty, kOpening, kIdle, kRunning };
 
 /// A `goto` that runs through many positions.
-struct Travel {
+struct GotoProgress {
   uint64_t from = 0;
   uint64_t at = 0;
   uint64_t to = 0;
@@ -84,7 +84,7 @@ class SessionWorker {
   void cancel_opening();
   std::optional<Opening> opening() const;
   /// The `goto` that is under way, if it is long; `interrupt` ends it at the current position.
-  std::optional<Travel> travel() const;
+  std::optional<GotoProgress> travel() const;
   void execute(std::string command);
   /// Queues a read. Reads run newest first, between commands; a new read replaces a waiting one
   /// with the same key.
@@ -160,7 +160,7 @@ class SessionWorker {
   std::stop_source command_stop_;
   std::stop_source open_stop_;
   std::optional<Opening> opening_;
-  std::optional<Travel> travel_;
+  std::optional<GotoProgress> travel_;
   std::chrono::steady_clock::time_point opening_since_;
   bool session_busy_ = false;
   // Replaced by the session thread; running questions hold a reference.

@@ -4,7 +4,7 @@
 
 #include "hostir/text/printer.h"
 #include "interp/core/interpreter.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 #include "traces/run_description.h"
 
 namespace hostir::traces {

@@ -118,7 +118,7 @@ Expected<void> LogReader::read_newest(const std::stop_token& stop) {
   if (!again) {
     HOSTIR_ASSIGN_OR_RETURN(const News news, read_news(*loader_, loaded_));
     const std::unique_lock lock(mutex_);
-    settle(loaded_, news);
+    merge_news(loaded_, news);
   }
   if (!again) {
     HOSTIR_ASSIGN_OR_RETURN(const bool whole, is_whole(*loader_, loaded_));
@@ -168,7 +168,7 @@ Expected<void> LogReader::load_all(Lineage lineage, const std::stop_token& stop)
   // Events that were in flight when the last chunk was written have finished since, or never will.
   HOSTIR_ASSIGN_OR_RETURN(const News late, read_open(*loader_, loaded_));
   const std::unique_lock lock(mutex_);
-  settle(loaded_, late);
+  merge_news(loaded_, late);
   return {};
 }
 
@@ -182,7 +182,7 @@ bool LogReader::shows(int64_t event) const {
   return behind == loaded_.undone.end() || event < behind->first;
 }
 
-void LogReader::settle(Loaded& loaded, const News& news) const {
+void LogReader::merge_news(Loaded& loaded, const News& news) const {
   for (const int64_t id : news.finished) loaded.open.erase(id);
   take_in(loaded, news.part);
 }

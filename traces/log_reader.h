@@ -132,7 +132,7 @@ class LogReader final : public interp::LogView {
   Expected<News> read_open(Database& database, const Loaded& loaded) const;
   /// The same, and all events after the loaded ones.
   Expected<News> read_news(Database& database, const Loaded& loaded) const;
-  void settle(Loaded& loaded, const News& news) const;
+  void merge_news(Loaded& loaded, const News& news) const;
   void take_in(Loaded& loaded, const EventPart& part) const;
   BlockCache::BlockPtr fetch_block(int64_t row) const;
   Expected<bool> is_whole(Database& database, const Loaded& loaded) const;

@@ -75,7 +75,8 @@ Expected<Tensor> input_again(const LogReader& log, size_t index) {
   return tensor;
 }
 
-Expected<std::vector<Tensor>> inputs_of(const LogReader& log, const interp::Preparing& watch) {
+Expected<std::vector<Tensor>> inputs_of(const LogReader& log,
+                                        const interp::PrepareProgress& watch) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < log.inputs().size(); ++i) {
     const interp::LogInput& input = log.inputs()[i];
@@ -99,7 +100,7 @@ Expected<std::vector<Tensor>> inputs_of(const LogReader& log, const interp::Prep
 
 }  // namespace
 
-Expected<RecordedRun> recorded_run(const LogReader& log, const interp::Preparing& watch) {
+Expected<RecordedRun> recorded_run(const LogReader& log, const interp::PrepareProgress& watch) {
   const interp::LogRun& run = log.run();
   if (log.tables().program.empty()) {
     return fail(ErrorKind::kRuntime, "replay_program", "the log does not hold the program");

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 #include "interp/session/values/value_query.h"
 #include "traces/log_reader.h"
 
@@ -56,7 +56,7 @@ struct RecordedRun {
   std::vector<interp::Rank> started_ranks;
   uint64_t max_steps = 0;  // 0: no limit
 };
-Expected<RecordedRun> recorded_run(const LogReader& log, const interp::Preparing& watch = {});
+Expected<RecordedRun> recorded_run(const LogReader& log, const interp::PrepareProgress& watch = {});
 
 /// The values of one element after each write, found by running the log again as in `replay`.
 /// Errors: those of `replay`, and `replay_differs` if the run deviates from the log.
@@ -65,7 +65,7 @@ Expected<std::vector<interp::PastValue>> replay_element(const std::string& path,
                                                         const interp::PastQuery& query,
                                                         std::stop_token stop = {});
 
-/// The contents left by writes, for `interp::PastRun::past_contents`; stops after the last
+/// The contents left by writes, for `interp::ReplaySource::past_contents`; stops after the last
 /// requested one.
 Expected<void> replay_contents(const std::string& path, const interp::BackendFactory& make_backend,
                                const std::vector<interp::PastWrite>& writes,

@@ -1,7 +1,7 @@
 // How sink calls are encoded in the ring.
 //
 // Trivially copyable records are copied as words. Data that owns memory is passed as a pointer to
-// an `Errand`, which the writer's thread takes over. The first word is the tag.
+// an `WriterCommand`, which the writer's thread takes over. The first word is the tag.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace hostir::traces {
 
-enum class RecordTag : uint64_t { kCalled, kIssued, kFinished, kLoopPath, kValue, kErrand };
+enum class RecordTag : uint64_t { kCalled, kIssued, kFinished, kLoopPath, kValue, kCommand };
 
 struct LoopPathRecord {
   interp::LoopPathId id = 0;
@@ -38,7 +38,7 @@ struct ValueRecord {
 };
 
 /// Rare work for the writer's thread, or work that owns memory: faults, decisions, contents, flush.
-using Errand = std::function<void()>;
+using WriterCommand = std::function<void()>;
 
 template <class Record>
 constexpr size_t record_words() {

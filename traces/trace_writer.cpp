@@ -38,22 +38,22 @@ struct TraceWriter::Impl {
     put_record(ring.reserve(record_words<Record>()), tag, record);
     ring.commit();
   }
-  void send(Errand errand) {
-    put(RecordTag::kErrand, new Errand(std::move(errand)));  // owned by run_errand()
+  void send(WriterCommand command) {
+    put(RecordTag::kCommand, new WriterCommand(std::move(command)));  // owned by run_command()
   }
   /// Waits until the writer's thread has done everything so far.
-  void wait_for_errand(Errand errand) {
+  void wait_for_command(WriterCommand command) {
     // Shared, because this thread may wake up and return between the store and the notification.
     const auto done = std::make_shared<std::atomic<bool>>(false);
-    send([errand = std::move(errand), done] {
-      errand();
+    send([command = std::move(command), done] {
+      command();
       done->store(true, std::memory_order_release);
       done->notify_one();
     });
     done->wait(false, std::memory_order_acquire);
   }
   void finish(const std::string& outcome) {
-    wait_for_errand([this, outcome] { note(rows->close(outcome, 0)); });
+    wait_for_command([this, outcome] { note(rows->close(outcome, 0)); });
     thread.request_stop();
     thread.join();
   }
@@ -111,9 +111,9 @@ struct TraceWriter::Impl {
         return write([&] { return rows->loop_path(get_record<LoopPathRecord>(record)); });
       case RecordTag::kValue:
         return write([&] { return rows->value(get_record<ValueRecord>(record), {}); });
-      case RecordTag::kErrand: {
-        const std::unique_ptr<Errand> errand(get_record<Errand*>(record));
-        return (*errand)();
+      case RecordTag::kCommand: {
+        const std::unique_ptr<WriterCommand> command(get_record<WriterCommand*>(record));
+        return (*command)();
       }
     }
   }
@@ -136,7 +136,7 @@ struct TraceWriter::Impl {
   std::unique_ptr<RowWriter> rows;
   WordRing ring;
   bool failed = false;  // guards `error`: belongs to the writer's thread until it finishes an
-                        // errand that is waited for
+                        // command that is waited for
   Error error;
   std::jthread thread;
 };
@@ -208,7 +208,7 @@ void TraceWriter::rank_state(const interp::RankStateRecord& record) {
 
 Expected<void> TraceWriter::flush() {
   if (!impl_->thread.joinable()) return {};
-  impl_->wait_for_errand([impl = impl_.get()] { impl->commit(RowWriter::Extent::kAll); });
+  impl_->wait_for_command([impl = impl_.get()] { impl->commit(RowWriter::Extent::kAll); });
   if (impl_->failed) return tl::unexpected(impl_->error);
   return {};
 }

@@ -70,7 +70,7 @@ Json outputs_json(const interp::ProgramView& program) {
 
 Expected<std::string> execute_json(interp::Session& session, const interp::Command& command,
                                    const std::stop_token& stop) {
-  HOSTIR_ASSIGN_OR_RETURN(CarriedOut done, carry_out(session, command, stop));
+  HOSTIR_ASSIGN_OR_RETURN(CommandResult done, carry_out(session, command, stop));
   const interp::Outcome& outcome = done.outcome;
   const interp::SnapshotPtr shot = session.snapshot();
   const interp::Snapshot& snapshot = *shot;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::api {
 

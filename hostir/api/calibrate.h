@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "hostir/ir/machine.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::api {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "hostir/support/expected.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::api {
 

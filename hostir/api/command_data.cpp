@@ -224,9 +224,9 @@ Json value_json(const interp::PrintedValue& value, const interp::ValueReading& r
   return out;
 }
 
-Expected<CarriedOut> carry_out(interp::Session& session, const interp::Command& command,
-                               const std::stop_token& stop) {
-  CarriedOut out;
+Expected<CommandResult> carry_out(interp::Session& session, const interp::Command& command,
+                                  const std::stop_token& stop) {
+  CommandResult out;
   switch (command.kind) {
     case CommandKind::kPrint:
     case CommandKind::kExamine: {

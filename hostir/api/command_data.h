@@ -12,14 +12,14 @@
 
 namespace hostir::api {
 
-struct CarriedOut {
+struct CommandResult {
   interp::Outcome outcome;
   Json data;  // null: the command has none
 };
 
 /// Executes a command. Errors: those of Session::execute and of what it reads.
-Expected<CarriedOut> carry_out(interp::Session& session, const interp::Command& command,
-                               const std::stop_token& stop);
+Expected<CommandResult> carry_out(interp::Session& session, const interp::Command& command,
+                                  const std::stop_token& stop);
 
 /// Layout and state of a value that was read, without its elements.
 Json value_json(const interp::PrintedValue& value, const interp::ValueReading& reading);

@@ -330,7 +330,7 @@ class Debugger {
     HOSTIR_ASSIGN_OR_RETURN(const interp::Command command, interp::parse_command(text));
     if (rank != session_->snapshot()->focus) HOSTIR_TRY(execute(fmt::format("focus {}", rank)));
     const std::stop_token stop = begin_running();
-    HOSTIR_ASSIGN_OR_RETURN(const CarriedOut done, carry_out(*session_, command, stop));
+    HOSTIR_ASSIGN_OR_RETURN(const CommandResult done, carry_out(*session_, command, stop));
     Reply reply{{{"result", done.outcome.text}, {"variablesReference", 0}}, {}};
     reply.then = [this, outcome = done.outcome] {
       tell_log(outcome);

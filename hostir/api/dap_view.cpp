@@ -352,7 +352,7 @@ Expected<Json> DapView::evaluate(const std::string& expression, Rank rank) {
     // Not a watch: try it as an argument of `print`, whose errors are more specific.
     HOSTIR_ASSIGN_OR_RETURN(const interp::Command command,
                             interp::parse_command(fmt::format("print {} rank {}", text, rank)));
-    HOSTIR_ASSIGN_OR_RETURN(const CarriedOut done, carry_out(session_, command, {}));
+    HOSTIR_ASSIGN_OR_RETURN(const CommandResult done, carry_out(session_, command, {}));
     result = without_newline(done.outcome.text);
   }
   return Json{{"result", result}, {"value", result}, {"variablesReference", 0}};

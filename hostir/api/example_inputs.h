@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hostir/ir/program.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::api {
 

@@ -9,7 +9,7 @@ namespace hostir::api {
 
 namespace {
 
-class BesideRun final : public interp::PastRun {
+class BesideRun final : public interp::ReplaySource {
  public:
   BesideRun(std::string path, std::unique_ptr<traces::LogReader> log)
       : path_(std::move(path)), log_(std::move(log)) {}
@@ -27,8 +27,8 @@ class BesideRun final : public interp::PastRun {
 
 }  // namespace
 
-Expected<std::unique_ptr<interp::PastRun>> SessionOpener::open_beside(
-    const std::string& path, const interp::Preparing& watch) const {
+Expected<std::unique_ptr<interp::ReplaySource>> SessionOpener::open_beside(
+    const std::string& path, const interp::PrepareProgress& watch) const {
   HOSTIR_TRY(watch.begin("reading the other log"));
   HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(path, kHeadBytes));
   if (!is_log(head)) {

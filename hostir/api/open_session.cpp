@@ -90,7 +90,7 @@ std::string why_not_run_again(const traces::LogReader& log) {
 bool is_log(std::string_view head) { return head.starts_with("SQLite format 3"); }
 
 Expected<std::shared_ptr<const interp::Prepared>> SessionOpener::prepare_program(
-    const interp::OpenRequest& request, const interp::Preparing& watch) {
+    const interp::OpenRequest& request, const interp::PrepareProgress& watch) {
   if (request.text.empty()) {
     HOSTIR_ASSIGN_OR_RETURN(file_, load_file(request.path));
   } else {
@@ -111,7 +111,7 @@ Expected<std::shared_ptr<const interp::Prepared>> SessionOpener::prepare_program
 
 Expected<std::unique_ptr<interp::Session>> SessionOpener::start(
     std::shared_ptr<const interp::Prepared> prepared, interp::LiveOptions live,
-    const interp::OpenRequest& request, const interp::Preparing& watch,
+    const interp::OpenRequest& request, const interp::PrepareProgress& watch,
     std::unique_ptr<traces::LogReader>* recorded) {
   HOSTIR_TRY(watch.begin("starting the run"));
   HOSTIR_ASSIGN_OR_RETURN(live.value_mode, value_mode(options_.values));
@@ -137,7 +137,7 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::start(
 
 Expected<std::unique_ptr<interp::Session>> SessionOpener::start_recorded(
     std::unique_ptr<traces::LogReader>& log, const interp::OpenRequest& request,
-    const interp::Preparing& watch) {
+    const interp::PrepareProgress& watch) {
   HOSTIR_ASSIGN_OR_RETURN(const traces::RecordedRun run, traces::recorded_run(*log, watch));
   std::vector<interp::NamedInput> inputs;
   const Function& entry = *run.code->functions.front();
@@ -166,7 +166,7 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::start_recorded(
 }
 
 Expected<std::unique_ptr<interp::Session>> SessionOpener::open_recorded(
-    const interp::OpenRequest& request, const interp::Preparing& watch) {
+    const interp::OpenRequest& request, const interp::PrepareProgress& watch) {
   HOSTIR_TRY(watch.begin("reading the log"));
   HOSTIR_ASSIGN_OR_RETURN(std::unique_ptr<traces::LogReader> log, traces::open_log(request.path));
   warning_ = damage(log->run());
@@ -182,8 +182,8 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::open_recorded(
   return traces::LogSession::create(std::move(log), session.error().message());
 }
 
-Expected<std::unique_ptr<interp::Session>> SessionOpener::open(const interp::OpenRequest& request,
-                                                               const interp::Preparing& watch) {
+Expected<std::unique_ptr<interp::Session>> SessionOpener::open(
+    const interp::OpenRequest& request, const interp::PrepareProgress& watch) {
   notice_.clear();
   warning_.clear();
   HOSTIR_TRY(watch.begin("reading the file"));

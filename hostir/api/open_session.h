@@ -41,28 +41,28 @@ class SessionOpener final : public interp::SessionFactory {
   /// A log whose program cannot be prepared again opens read-only (traces/log_session.h). Errors:
   /// those of reading, parsing and preparing; those of the log; `cancelled`. Diagnostics refer to
   /// sources().
-  Expected<std::unique_ptr<interp::Session>> open(const interp::OpenRequest& request,
-                                                  const interp::Preparing& watch = {}) override;
-  Expected<std::unique_ptr<interp::PastRun>> open_beside(
-      const std::string& path, const interp::Preparing& watch = {}) const override;
+  Expected<std::unique_ptr<interp::Session>> open(
+      const interp::OpenRequest& request, const interp::PrepareProgress& watch = {}) override;
+  Expected<std::unique_ptr<interp::ReplaySource>> open_beside(
+      const std::string& path, const interp::PrepareProgress& watch = {}) const override;
   const SourceManager& sources() const override { return file_.sources; }
   std::string notice() const override { return notice_; }
   std::string warning() const override { return warning_; }
 
  private:
   Expected<std::shared_ptr<const interp::Prepared>> prepare_program(
-      const interp::OpenRequest& request, const interp::Preparing& watch);
+      const interp::OpenRequest& request, const interp::PrepareProgress& watch);
 
   Expected<std::unique_ptr<interp::Session>> open_recorded(const interp::OpenRequest& request,
-                                                           const interp::Preparing& watch);
+                                                           const interp::PrepareProgress& watch);
   /// Starts the recorded program again. Moves from `log` only on success.
   Expected<std::unique_ptr<interp::Session>> start_recorded(std::unique_ptr<traces::LogReader>& log,
                                                             const interp::OpenRequest& request,
-                                                            const interp::Preparing& watch);
+                                                            const interp::PrepareProgress& watch);
   Expected<std::unique_ptr<interp::Session>> start(std::shared_ptr<const interp::Prepared> prepared,
                                                    interp::LiveOptions live,
                                                    const interp::OpenRequest& request,
-                                                   const interp::Preparing& watch,
+                                                   const interp::PrepareProgress& watch,
                                                    std::unique_ptr<traces::LogReader>* recorded);
 
   SessionOptions options_;

@@ -89,8 +89,8 @@ class Planner {
       const Plan expected = first;
       HOSTIR_ASSIGN_OR_RETURN(first, exact(workers_->own(), of(first)));
       ++exact_plans;
-      disappointments_.push_back(disappointment(expected, first));
-      for (Plan& plan : plans) expect_alike(plan, disappointments_.back(), memory());
+      overestimates_.push_back(overestimate(expected, first));
+      for (Plan& plan : plans) expect_alike(plan, overestimates_.back(), memory());
     }
   }
 
@@ -145,7 +145,7 @@ class Planner {
     out.placement = plan.placement;
     out.exact = false;
     out.refined = true;
-    for (const Disappointment& d : disappointments_) expect_alike(out, d, memory());
+    for (const OverestimatedPlan& d : overestimates_) expect_alike(out, d, memory());
     return out;
   }
 
@@ -480,7 +480,7 @@ class Planner {
   size_t written_axes_ = 0;
   std::set<std::string> tried_;
   std::map<std::string, Plan> plans_;
-  std::vector<Disappointment> disappointments_;
+  std::vector<OverestimatedPlan> overestimates_;
   std::optional<Error> error_;  // of the last candidate that failed
 };
 

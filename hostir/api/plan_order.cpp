@@ -102,7 +102,7 @@ size_t next_to_predict(std::span<const Plan> plans, size_t exact_plans) {
   return plans[best].fits && exact_plans < 2 * kMostExact ? best : known;
 }
 
-Disappointment disappointment(const Plan& expected, const Plan& found) {
+OverestimatedPlan overestimate(const Plan& expected, const Plan& found) {
   return {.axes = expected.axes,
           .expected_ns = expected.time_ns,
           .expected_bytes = expected.peak_bytes,
@@ -110,12 +110,12 @@ Disappointment disappointment(const Plan& expected, const Plan& found) {
           .memory_factor = factor_between(expected.peak_bytes, found.peak_bytes)};
 }
 
-void expect_alike(Plan& plan, const Disappointment& disappointment, double memory_bytes) {
-  if (plan.exact || plan.axes != disappointment.axes) return;
-  if (is_alike(plan.time_ns, disappointment.expected_ns))
-    plan.time_ns = times(plan.time_ns, disappointment.time_factor);
-  if (is_alike(plan.peak_bytes, disappointment.expected_bytes))
-    plan.peak_bytes = times(plan.peak_bytes, disappointment.memory_factor);
+void expect_alike(Plan& plan, const OverestimatedPlan& overestimate, double memory_bytes) {
+  if (plan.exact || plan.axes != overestimate.axes) return;
+  if (is_alike(plan.time_ns, overestimate.expected_ns))
+    plan.time_ns = times(plan.time_ns, overestimate.time_factor);
+  if (is_alike(plan.peak_bytes, overestimate.expected_bytes))
+    plan.peak_bytes = times(plan.peak_bytes, overestimate.memory_factor);
   plan.fits = fits_in(memory_bytes, plan.peak_bytes);
 }
 

@@ -43,7 +43,7 @@ const Plan* next_to_extend(std::span<const Plan* const> seen, const std::set<con
 size_t next_to_predict(std::span<const Plan> plans, size_t exact_plans);
 
 /// A prediction from few layers that turned out too good with all of them.
-struct Disappointment {
+struct OverestimatedPlan {
   MeshAxes axes;
   int64_t expected_ns = 0;
   int64_t expected_bytes = 0;
@@ -51,12 +51,12 @@ struct Disappointment {
   double memory_factor = 1;  // at least 1
 };
 
-Disappointment disappointment(const Plan& expected, const Plan& found);
+OverestimatedPlan overestimate(const Plan& expected, const Plan& found);
 
 /// Expects as much more of a plan that is not exact and was expected to be alike: on the same mesh,
 /// with about the same memory or time. Otherwise neighbours of a plan that disappointed would each
 /// have to be predicted with all layers to find out the same.
-void expect_alike(Plan& plan, const Disappointment& disappointment, double memory_bytes);
+void expect_alike(Plan& plan, const OverestimatedPlan& overestimate, double memory_bytes);
 
 /// Keeps the first of plans that are the same: different cuts may propagate to the same shardings,
 /// and meshes may differ only in the names of their axes.

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::api {
 

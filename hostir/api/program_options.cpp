@@ -228,7 +228,7 @@ Expected<RunArguments> ProgramOptions::arguments(const LoadedFile& file,
 }
 
 Expected<std::shared_ptr<const interp::Prepared>> ProgramOptions::prepare(
-    const LoadedFile& file, std::string* notice, const interp::Preparing& watch) const {
+    const LoadedFile& file, std::string* notice, const interp::PrepareProgress& watch) const {
   HOSTIR_ASSIGN_OR_RETURN(RunArguments found, arguments(file, notice));
   found.options.watch = watch;
   if (input_data == InputData::kShapes)

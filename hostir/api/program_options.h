@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hostir/api/program_file.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::api {
 
@@ -53,7 +53,7 @@ struct ProgramOptions {
   /// `notice` is not null, adds missing inputs (example_inputs.h) and describes them in `*notice`.
   Expected<std::shared_ptr<const interp::Prepared>> prepare(
       const LoadedFile& file, std::string* notice = nullptr,
-      const interp::Preparing& watch = {}) const;
+      const interp::PrepareProgress& watch = {}) const;
 };
 
 /// Options on how to run: backend, machine, schedule, limits.

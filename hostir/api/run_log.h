@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hostir/api/program_file.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 #include "traces/contents_sink.h"
 #include "traces/trace_writer.h"
 

@@ -8,7 +8,7 @@
 #include "hostir/api/program_file.h"
 #include "hostir/passes/lower.h"
 #include "hostir/text/printer.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::api {
 

@@ -8,7 +8,7 @@
 
 #include "hostir/cli/terminal.h"
 #include "hostir/ir/script.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "hostir/cli/terminal.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::cli {
 

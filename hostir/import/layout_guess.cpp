@@ -54,7 +54,7 @@ class Guess {
       for (size_t i = 0; i < in.size(); ++i) in[i].dims.resize(f.type(op.operands[i]).dims.size());
       if (op.name == "func.return" || op.name == "stablehlo.return") return in;
       if (!is_reshape(op) && op.name != "func.call" && op.name != "hlo.done") {
-        for (Layout& l : in) settle(l.dims);
+        for (Layout& l : in) carry_over(l.dims);
       }
       operation(f, op, in, at, depth);
     }

@@ -282,7 +282,7 @@ AxisNames remove_axes(std::vector<Parts>& dims, const AxisNames& axes) {
   return before;
 }
 
-void settle(std::vector<Parts>& dims) {
+void carry_over(std::vector<Parts>& dims) {
   for (size_t d = 0; d < dims.size(); ++d) {
     Parts& parts = dims[d];
     size_t end = parts.size();

@@ -54,7 +54,7 @@ int sureness(const Parts& parts, const std::string& axis);
 /// Removes axes from all dimensions. Returns the axes that preceded the first of them.
 AxisNames remove_axes(std::vector<Parts>& dims, const AxisNames& axes);
 /// Moves axes that follow the last local index of a dimension to the next dimension.
-void settle(std::vector<Parts>& dims);
+void carry_over(std::vector<Parts>& dims);
 /// The dimensions of a reshape: matches runs of dimensions with equal products.
 std::vector<Parts> regrouped(std::vector<Parts> dims, const std::vector<int64_t>& from,
                              const std::vector<int64_t>& to);

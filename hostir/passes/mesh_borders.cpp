@@ -22,7 +22,7 @@ class BorderBuilder {
       if (is_terminator(i)) {
         finish(i);
       } else if (record(i.kind).shape == OpShape::kLayout) {
-        relay(i);
+        lower_reshard(i);
       } else {
         copy(i, meshes_.at[id.index]);
       }
@@ -60,7 +60,7 @@ class BorderBuilder {
   }
 
   // A reshard in the source.
-  void relay(const Instruction& i) {
+  void lower_reshard(const Instruction& i) {
     const ValueId from = i.operands.front().value;
     const ValueId to = i.results.front();
     if (meshes_.of[from.index] == meshes_.of[to.index]) {

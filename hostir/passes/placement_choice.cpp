@@ -111,21 +111,21 @@ bool is_repeated(const Instruction& i, const std::vector<Sharding>& operands, si
 }  // namespace
 
 OpChooser::OpChooser(const Program& program, const Function& source, Redistributor& moves,
-                     const std::vector<Wish>& wishes, const Versions& versions,
+                     const std::vector<RequestedSharding>& requests, const ValueVersions& versions,
                      const AxisHomes& homes, KnownChoices& known)
     : program_(program),
       source_(source),
       moves_(moves),
       mesh_(moves.mesh()),
-      wishes_(wishes),
+      requests_(requests),
       versions_(versions),
       homes_(homes),
       known_(known),
-      keys_(source, wishes, versions, users_, homes, known.numbers) {}
+      keys_(source, requests, versions, users_, homes, known.numbers) {}
 
 Sharding OpChooser::sharding_of_operand(const Operand& o) const {
   const Version* v = versions_.primary(o.value);
-  return v != nullptr ? v->sharding : wishes_[o.value.index].sharding;
+  return v != nullptr ? v->sharding : requests_[o.value.index].sharding;
 }
 
 OpChooser::Candidates OpChooser::candidates(const Instruction& i, const ShardingRule& rule) const {
@@ -134,14 +134,14 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
   for (const Operand& o : i.operands) {
     const size_t operand = t++;
     // Each rank makes its part of a constant: how another op has it suggests nothing.
-    const bool is_free = versions_.is_source(o.value) && !wishes_[o.value.index].fixed;
+    const bool is_free = versions_.is_source(o.value) && !requests_[o.value.index].fixed;
     seen.push_back(is_free
                        ? FactorAxes(rule.factor_sizes.size())
                        : project(mesh_, rule, rule.operands[operand], sharding_of_operand(o).dims));
   }
   for (size_t r = 0; r < i.results.size(); ++r) {
-    const Sharding& wish = wishes_[i.results[r].index].sharding;
-    seen.push_back(project(mesh_, rule, rule.results[r], wish.dims));
+    const Sharding& request = requests_[i.results[r].index].sharding;
+    seen.push_back(project(mesh_, rule, rule.results[r], request.dims));
   }
   std::vector<size_t> order(seen.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -163,7 +163,7 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
     for (FactorAxes& other : with_whole_factors_moved(mesh_, rule, axes)) add(std::move(other));
     add(std::move(axes));
   };
-  // Consider the result's wish first, so that it wins ties.
+  // Consider the result's request first, so that it wins ties.
   std::rotate(order.begin(), order.end() - static_cast<std::ptrdiff_t>(i.results.size()),
               order.end());
   const std::vector<size_t> first = order;
@@ -227,7 +227,7 @@ std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction&
 
 // A sum that some user needs whole, whatever the others do.
 bool OpChooser::is_reduced_anyway(ValueId value, const Sharding& held) const {
-  return held.unreduced_kind == Reduction::kSum && !wishes_[value.index].returned_partial &&
+  return held.unreduced_kind == Reduction::kSum && !requests_[value.index].returned_partial &&
          users_.reduced_anyway(value);
 }
 
@@ -287,7 +287,7 @@ std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const Sharding
     choice.axes = legalized(mesh_, rule, std::move(choice.axes));
   }
   for (const AxisList& axes : choice.axes) choice.parts *= part_count(mesh_, axes);
-  const std::string& mesh = wishes_[i.results.front().index].sharding.mesh;
+  const std::string& mesh = requests_[i.results.front().index].sharding.mesh;
   for (size_t o = 0; o < i.operands.size(); ++o) {
     Sharding s{mesh, assemble(mesh_, rule, rule.operands[o], choice.axes), {}, {}, {}};
     s.unreduced_kind = Reduction::kSum;
@@ -351,40 +351,41 @@ double OpChooser::work_ns(const Instruction& i, const OpChoice& choice) const {
 }
 
 double OpChooser::result_cost(ValueId value, const Sharding& held) const {
-  const Wish& wish = wishes_[value.index];
+  const RequestedSharding& request = requests_[value.index];
   const TensorType& type = tensor_type(source_, value);
-  if (wish.fixed || wish.only_returned) return moves_.cost_ns(type, held, wish.sharding);
+  if (request.fixed || request.only_returned) return moves_.cost_ns(type, held, request.sharding);
   if (held.is_partial()) return future_cost(value, held, kLookahead);
   // Open dimensions without axes express no preference.
-  const Sharding whole = fully_reduced(wish.sharding);
+  const Sharding whole = fully_reduced(request.sharding);
   return whole.is_fully_replicated() ? 0 : moves_.cost_ns(type, held, whole);
 }
 
 size_t OpChooser::collectives_after(ValueId value, const Sharding& held) const {
-  const Wish& wish = wishes_[value.index];
+  const RequestedSharding& request = requests_[value.index];
   const Sharding needed =
-      wish.fixed || wish.only_returned ? wish.sharding : fully_reduced(wish.sharding);
-  if (!wish.fixed && !wish.only_returned && needed.is_fully_replicated()) return held.is_partial();
+      request.fixed || request.only_returned ? request.sharding : fully_reduced(request.sharding);
+  if (!request.fixed && !request.only_returned && needed.is_fully_replicated())
+    return held.is_partial();
   return moves_.plan(tensor_type(source_, value), held, needed).collectives();
 }
 
 double OpChooser::reduce_ns(ValueId value, const Sharding& held) const {
-  const Sharding whole = fully_reduced(wishes_[value.index].sharding);
+  const Sharding whole = fully_reduced(requests_[value.index].sharding);
   return moves_.cost_ns(tensor_type(source_, value), held, whole);
 }
 
 // The cost of reducing `value`, or a lower cost if its only user can keep it partial: then the
 // reduce happens later and may be shared with other operands.
 double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) const {
-  const Wish& wish = wishes_[value.index];
-  if (wish.returned_partial && wish.sharding.unreduced == held.unreduced) return 0;
+  const RequestedSharding& request = requests_[value.index];
+  if (request.returned_partial && request.sharding.unreduced == held.unreduced) return 0;
   const double now = reduce_ns(value, held);
   if (depth == 0) return now;
   const Instruction* user = users_.only(source_, value);
   if (user == nullptr || user->results.size() != 1 || record(user->kind).rule == nullptr)
     return now;
   const ValueId next = user->results.front();
-  if (wishes_[next.index].fixed && !wishes_[next.index].sharding.is_partial()) return now;
+  if (requests_[next.index].fixed && !requests_[next.index].sharding.is_partial()) return now;
   const BoundCall bound(program_, source_, *user);
   double sharers = 0;
   for (size_t o = 0; o < user->operands.size(); ++o) {
@@ -396,7 +397,7 @@ double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) co
     if (use == PartialUse::kAllAlike && !partial) return now;
     if (partial && use != PartialUse::kReduceFirst) sharers += 1;
   }
-  Sharding next_held = wishes_[next.index].sharding;
+  Sharding next_held = requests_[next.index].sharding;
   next_held.unreduced = held.unreduced;
   next_held.unreduced_kind = held.unreduced_kind;
   for (DimSharding& d : next_held.dims) {
@@ -408,7 +409,7 @@ double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) co
 // True if `value` is partial over these axes, or will probably be, judging by its definition.
 bool OpChooser::likely_partial(ValueId value, const AxisList& axes, int depth) const {
   if (const Version* v = versions_.primary(value)) return v->sharding.unreduced == axes;
-  if (wishes_[value.index].sharding.unreduced == axes) return true;
+  if (requests_[value.index].sharding.unreduced == axes) return true;
   const InstrId def = source_.value(value).defined_by;
   if (depth == 0 || !def.valid()) return false;
   const Instruction& i = source_.instr(def);

@@ -6,9 +6,9 @@
 //   2. Evaluate each candidate with all operands reduced, and again with those operands partial
 //      that the op accepts as partial (PartialUse).
 //   3. The cost of a candidate on the machine is the cost of resharding the operands, of the op on
-//      its largest box, and of resharding the result to its wish. A repeated operand counts once. A
-//      partial result costs its reduce, or less if a later op can merge several reduces or shrink
-//      the value first.
+//      its largest box, and of resharding the result to its request. A repeated operand counts
+//      once. A partial result costs its reduce, or less if a later op can merge several reduces or
+//      shrink the value first.
 //   4. Take the cheapest; of nearly equal costs, the one with more parts, which saves memory. Take
 //      partial operands only if that is cheaper than reducing them.
 // This file only decides; reshard.h changes the fusion.
@@ -41,10 +41,10 @@ struct KnownChoices {
 
 class OpChooser {
  public:
-  /// All arguments must outlive this. `wishes` is indexed by the values of `source`.
+  /// All arguments must outlive this. `requests` is indexed by the values of `source`.
   OpChooser(const Program& program, const Function& source, Redistributor& moves,
-            const std::vector<Wish>& wishes, const Versions& versions, const AxisHomes& homes,
-            KnownChoices& known);
+            const std::vector<RequestedSharding>& requests, const ValueVersions& versions,
+            const AxisHomes& homes, KnownChoices& known);
 
   /// Call once before the first choice, and whenever instructions have been added to `source`.
   void note_users() { users_.note(program_, source_); }
@@ -84,8 +84,8 @@ class OpChooser {
   const Function& source_;
   Redistributor& moves_;
   const Mesh& mesh_;
-  const std::vector<Wish>& wishes_;
-  const Versions& versions_;
+  const std::vector<RequestedSharding>& requests_;
+  const ValueVersions& versions_;
   const AxisHomes& homes_;
   ValueUsers users_;
   KnownChoices& known_;

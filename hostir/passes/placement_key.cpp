@@ -63,8 +63,8 @@ std::string PlacementKeys::key(const Instruction& i, int lookahead) {
     const std::span<const Version> versions = versions_.all(value);
     add(static_cast<uint32_t>(versions.size()));
     for (const Version& v : versions) add(sharding_number(v.sharding));
-    if (versions.empty()) add_wish(value);
-    any_partial = any_partial || (versions.empty() ? wishes_[value.index].sharding.is_partial()
+    if (versions.empty()) add_request(value);
+    any_partial = any_partial || (versions.empty() ? requests_[value.index].sharding.is_partial()
                                                    : versions.front().sharding.is_partial());
   }
   if (!homes_.empty()) {
@@ -74,7 +74,7 @@ std::string PlacementKeys::key(const Instruction& i, int lookahead) {
   // A pointwise op passes partial values on but creates none.
   const bool may_be_partial = any_partial || record(i.kind).shape != OpShape::kPointwise;
   for (const ValueId r : i.results) {
-    add_wish(r);
+    add_request(r);
     if (may_be_partial) add_future(r, lookahead);
   }
   return key_;
@@ -89,12 +89,12 @@ void PlacementKeys::add_future(ValueId value, int depth) {
   if (ends) return;
   const ValueId next = user->results.front();
   add(op_number(*user));
-  add_wish(next);
+  add_request(next);
   for (const Operand& o : user->operands) {
     add(o.value == value);
     if (o.value != value) add_origin(o.value, depth);
   }
-  if (wishes_[next.index].fixed && !wishes_[next.index].sharding.is_partial()) return;
+  if (requests_[next.index].fixed && !requests_[next.index].sharding.is_partial()) return;
   add_future(next, depth - 1);
 }
 
@@ -103,7 +103,7 @@ void PlacementKeys::add_origin(ValueId value, int depth) {
   const Version* version = versions_.primary(value);
   add(version != nullptr);
   if (version != nullptr) return add(sharding_number(version->sharding));
-  add_wish(value);
+  add_request(value);
   const InstrId def = source_.value(value).defined_by;
   const bool ends = depth == 0 || !def.valid() || record(source_.instr(def).kind).rule == nullptr;
   add(ends);
@@ -113,10 +113,11 @@ void PlacementKeys::add_origin(ValueId value, int depth) {
   for (const Operand& o : i.operands) add_origin(o.value, depth - 1);
 }
 
-void PlacementKeys::add_wish(ValueId value) {
-  const Wish& wish = wishes_[value.index];
-  add(sharding_number(wish.sharding));
-  add((wish.fixed ? 1U : 0U) | (wish.returned_partial ? 2U : 0U) | (wish.only_returned ? 4U : 0U));
+void PlacementKeys::add_request(ValueId value) {
+  const RequestedSharding& request = requests_[value.index];
+  add(sharding_number(request.sharding));
+  add((request.fixed ? 1U : 0U) | (request.returned_partial ? 2U : 0U) |
+      (request.only_returned ? 4U : 0U));
 }
 
 void PlacementKeys::add_homes(ValueId value) {

@@ -1,9 +1,9 @@
 // What the choice of an op's sharding depends on, as a key: ops with equal keys are cut alike.
 //
 // A model repeats its layers, so most ops of a long fusion repeat an earlier question. The key has
-// everything that OpChooser reads: the op with its types, the versions of its operands, the wishes
-// for its results, the homes of axes among its dimensions, and for a result that may stay partial
-// the ops to which the reduce could be delayed, as far as OpChooser looks ahead.
+// everything that OpChooser reads: the op with its types, the versions of its operands, the
+// requests for its results, the homes of axes among its dimensions, and for a result that may stay
+// partial the ops to which the reduce could be delayed, as far as OpChooser looks ahead.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 
 #include "hostir/passes/attribute_ids.h"
 #include "hostir/passes/axis_homes.h"
-#include "hostir/passes/versions.h"
+#include "hostir/passes/value_versions.h"
 #include "hostir/support/text_numbers.h"
 
 namespace hostir {
 
 /// The desired sharding of a value: its propagated dimensions, and whether they are required.
-struct Wish {
+struct RequestedSharding {
   Sharding sharding;
   bool fixed = false;
-  bool returned_partial = false;  // returned with a declared partial sharding like the wish's
+  bool returned_partial = false;  // returned with a declared partial sharding like the request's
   bool only_returned = false;     // used once, by a return that needs this sharding
 };
 
@@ -54,11 +54,12 @@ struct KeyNumbers {
 
 class PlacementKeys {
  public:
-  /// All arguments must outlive this. `wishes` is indexed by the values of `source`.
-  PlacementKeys(const Function& source, const std::vector<Wish>& wishes, const Versions& versions,
-                const ValueUsers& users, const AxisHomes& homes, KeyNumbers& numbers)
+  /// All arguments must outlive this. `requests` is indexed by the values of `source`.
+  PlacementKeys(const Function& source, const std::vector<RequestedSharding>& requests,
+                const ValueVersions& versions, const ValueUsers& users, const AxisHomes& homes,
+                KeyNumbers& numbers)
       : source_(source),
-        wishes_(wishes),
+        requests_(requests),
         versions_(versions),
         users_(users),
         homes_(homes),
@@ -70,7 +71,7 @@ class PlacementKeys {
  private:
   void add_future(ValueId value, int depth);
   void add_origin(ValueId value, int depth);
-  void add_wish(ValueId value);
+  void add_request(ValueId value);
   void add(uint32_t number);
   uint32_t op_number(const Instruction& instruction);
   uint32_t sharding_number(const Sharding& sharding);
@@ -78,8 +79,8 @@ class PlacementKeys {
   void add_homes(ValueId value);
 
   const Function& source_;
-  const std::vector<Wish>& wishes_;
-  const Versions& versions_;
+  const std::vector<RequestedSharding>& requests_;
+  const ValueVersions& versions_;
   const ValueUsers& users_;
   const AxisHomes& homes_;
   KeyNumbers& numbers_;

@@ -24,7 +24,7 @@ namespace hostir {
 namespace {
 
 // A participant in the propagation: a value, or a declared result of the function.
-struct Party {
+struct ShardedTensor {
   std::string name;
   std::vector<DimSharding> dims;
   AxisList taken;  // annotated as unreduced or pinned: no dimension may use them
@@ -48,8 +48,8 @@ struct Directions {
 
 class Propagation {
  public:
-  Propagation(const Mesh& mesh, std::vector<Party> tensors, std::vector<PropagationEdge> edges,
-              Explanation& explanation)
+  Propagation(const Mesh& mesh, std::vector<ShardedTensor> tensors,
+              std::vector<PropagationEdge> edges, Explanation& explanation)
       : mesh_(mesh),
         tensors_(std::move(tensors)),
         edges_(std::move(edges)),
@@ -64,9 +64,9 @@ class Propagation {
     }
   }
 
-  std::vector<Party> run() {
+  std::vector<ShardedTensor> run() {
     std::set<int> priorities = {0};
-    for (const Party& t : tensors_) {
+    for (const ShardedTensor& t : tensors_) {
       for (const DimSharding& d : t.dims) priorities.insert(d.priority);
     }
     last_priority_ = *priorities.rbegin();
@@ -107,7 +107,7 @@ class Propagation {
       if (round < 2 && !(passes_through_[*index] && (round > 0 || e.single_use))) continue;
       if (is_settled(*index, round, strategy)) continue;
       const bool moved = update(e, round, strategy);
-      if (!moved) settle(*index, round, strategy);
+      if (!moved) mark_settled(*index, round, strategy);
       changed |= moved;
     }
   }
@@ -139,7 +139,7 @@ class Propagation {
     return (s.ways & way(edge, round, strategy)) != 0 && s.changes == changes_of(edges_[edge]);
   }
 
-  void settle(size_t edge, int round, Strategy strategy) {
+  void mark_settled(size_t edge, int round, Strategy strategy) {
     Settled& s = settled_[edge];
     const uint64_t changes = changes_of(edges_[edge]);
     if (s.changes != changes) s = {changes, 0};
@@ -155,7 +155,7 @@ class Propagation {
 
   const Projection& projection(const PropagationEdge& e, size_t t) const {
     Projection& known = projections_[first_projection_[index_of(e)] + t];
-    const Party& tensor = tensors_[e.tensors[t]];
+    const ShardedTensor& tensor = tensors_[e.tensors[t]];
     if (known.changes == tensor.changes + 1) return known;
     known.changes = tensor.changes + 1;
     known.all = project(mesh_, *e.rule, e.factors_of(t), tensor.dims);
@@ -277,7 +277,7 @@ class Propagation {
     append_number(kinds_[index_of(e)], question);
     append_number(way(index_of(e), round, strategy), question);
     for (const size_t t : e.tensors) {
-      Party& tensor = tensors_[t];
+      ShardedTensor& tensor = tensors_[t];
       if (tensor.state == 0) tensor.state = memory_.state_of(tensor.dims, tensor.taken);
       append_number(tensor.state, question);
     }
@@ -333,7 +333,7 @@ class Propagation {
   void extend(const PropagationEdge& e, size_t t, int f, const AxisList& axes) {
     const auto& factors = e.factors_of(t);
     if (!has_factor(factors, f)) return;
-    const Party& tensor = tensors_[e.tensors[t]];
+    const ShardedTensor& tensor = tensors_[e.tensors[t]];
     const AxisList& held = projected(e, t)[static_cast<size_t>(f)];
     if (held == axes || !is_prefix(mesh_, held, axes)) return;
     FactorAxes mine = projected(e, t);
@@ -356,7 +356,7 @@ class Propagation {
   }
 
   void apply(const PropagationEdge& e, const AxesMove& move) {
-    Party& tensor = tensors_[e.tensors[move.tensor]];
+    ShardedTensor& tensor = tensors_[e.tensors[move.tensor]];
     explain(e, move);
     tensor.dims[move.dim].axes = move.axes;
     ++tensor.changes;
@@ -397,7 +397,7 @@ class Propagation {
   }
 
   const Mesh& mesh_;
-  std::vector<Party> tensors_;
+  std::vector<ShardedTensor> tensors_;
   std::vector<PropagationEdge> edges_;
   std::vector<std::vector<size_t>> edges_of_;  // by tensor
   std::vector<bool> passes_through_;           // by edge
@@ -413,8 +413,8 @@ class Propagation {
   Explanation& explanation_;
 };
 
-Party tensor_from(const std::string& name, const Type& type) {
-  Party t;
+ShardedTensor tensor_from(const std::string& name, const Type& type) {
+  ShardedTensor t;
   t.name = name;
   for (const IndexExpr& size : shape_of(type)) t.elems *= static_cast<double>(assumed_size(size));
   if (const Sharding* s = sharding_of(type)) {
@@ -432,7 +432,7 @@ Party tensor_from(const std::string& name, const Type& type) {
 Function propagate(const Program& program, Function fusion,
                    const std::vector<PropagationEdge>& edges, const std::string& mesh_name,
                    Explanation& explanation, const AxisHomes& homes) {
-  std::vector<Party> tensors;
+  std::vector<ShardedTensor> tensors;
   std::vector<bool> annotated;
   for (const Value& v : fusion.values) {
     tensors.push_back(tensor_from(v.name, v.type));
@@ -465,7 +465,7 @@ Function propagate(const Program& program, Function fusion,
   SourceUses sources(fusion, annotated);
   for (auto& [mesh, its_edges] : by_mesh) {
     for (const size_t value : sources.separate(its_edges, tensors.size()))
-      tensors.push_back(Party(tensors[value]));
+      tensors.push_back(ShardedTensor(tensors[value]));
     Propagation propagation(*program.find_mesh(mesh), std::move(tensors), std::move(its_edges),
                             explanation);
     tensors = propagation.run();

@@ -58,7 +58,7 @@ class Resharder {
   OpChooser& chooser_on(const std::string& mesh) {
     const auto [at, is_new] = choosers_.try_emplace(mesh);
     if (is_new) {
-      at->second = std::make_unique<OpChooser>(program_, source_, moves_.on(mesh), wishes_,
+      at->second = std::make_unique<OpChooser>(program_, source_, moves_.on(mesh), requests_,
                                                versions_, homes_, moves_.choices_on(mesh));
       at->second->note_users();
     }
@@ -77,12 +77,12 @@ class Resharder {
     out_.regions[out_.body.index].closing_comments = source_.region(source_.body).closing_comments;
     for (const Value& v : source_.values) {
       const Sharding& s = *sharding_of(v.type);
-      wishes_.push_back({effective_of(s), closed(s)});
+      requests_.push_back({effective_of(s), closed(s)});
     }
-    wish_for_results();
+    request_results();
     for (const Parameter& p : source_.params) {
       TensorType type = tensor_type(source_, p.value);
-      type.sharding = wishes_[p.value.index].sharding;
+      type.sharding = requests_[p.value.index].sharding;
       const ValueId made = versions_.add_value(source_.value(p.value).name, type);
       out_.value(made).span = source_.value(p.value).span;
       out_.params.push_back({made, p.inout});
@@ -114,50 +114,50 @@ class Resharder {
     const Sharding* declared =
         r < source_.results.size() ? sharding_of(source_.results[r].type) : nullptr;
     return declared != nullptr ? effective_of(*declared)
-                               : Sharding::replicated(wishes_[value.index].sharding.mesh,
+                               : Sharding::replicated(requests_[value.index].sharding.mesh,
                                                       tensor_type(source_, value).shape.size());
   }
 
   // A value that is only returned is best made in the sharding of the result. A result declared
   // partial allows its value to stay partial.
-  void wish_for_results() {
+  void request_results() {
     const Instruction& ret = source_.instr(body_of(source_).back());
     const auto uses = uses_of(source_);
     for (size_t r = 0; r < ret.operands.size(); ++r) {
       const ValueId value = ret.operands[r].value;
-      Wish& wish = wishes_[value.index];
-      if (wish.fixed) continue;
+      RequestedSharding& request = requests_[value.index];
+      if (request.fixed) continue;
       const Sharding needed = sharding_of_result(r, value);
-      wish.only_returned = uses[value.index].size() == 1;
-      wish.returned_partial = needed.is_partial();
-      if (wish.only_returned || wish.returned_partial) wish.sharding = needed;
+      request.only_returned = uses[value.index].size() == 1;
+      request.returned_partial = needed.is_partial();
+      if (request.only_returned || request.returned_partial) request.sharding = needed;
     }
   }
 
   Expected<void> process(InstrId id, uint32_t number) {
     const Instruction i = source_.instr(id);  // copied because expanding grows the arena
     const OpRecord& op = record(i.kind);
-    const Demand demand{fmt::format("{} at {}", op.mnemonic, address(source_, number)), number};
-    if (op.shape == OpShape::kLayout) return relay(i, demand);
-    if (op.shape == OpShape::kSource && !wishes_[i.results.front().index].fixed) return {};
+    const UseSite use{fmt::format("{} at {}", op.mnemonic, address(source_, number)), number};
+    if (op.shape == OpShape::kLayout) return lower_reshard(i, use);
+    if (op.shape == OpShape::kSource && !requests_[i.results.front().index].fixed) return {};
     if (op.expand_blocks != nullptr) {
       HOSTIR_ASSIGN_OR_RETURN(const bool expanded, expand_blocks(i, op, number));
       if (expanded) return {};
       if (op.shape == OpShape::kComposite) return expand(i, op, number);
     }
     HOSTIR_ASSIGN_OR_RETURN(const OpChoice* choice,
-                            chooser_on(wishes_[i.results.front().index].sharding.mesh).choose(i));
+                            chooser_on(requests_[i.results.front().index].sharding.mesh).choose(i));
     if (choice->expand) return expand(i, op, number);
-    emit(i, *choice, demand);
+    emit(i, *choice, use);
     return {};
   }
 
   // Handles a reshard in the source fusion.
-  Expected<void> relay(const Instruction& i, const Demand& demand) {
+  Expected<void> lower_reshard(const Instruction& i, const UseSite& use) {
     const ValueId result = i.results.front();
-    const Sharding& target = wishes_[result.index].sharding;
+    const Sharding& target = requests_[result.index].sharding;
     const ValueId held =
-        versions_.obtain(i.operands.front().value, target, demand, source_.value(result).name);
+        versions_.obtain(i.operands.front().value, target, use, source_.value(result).name);
     versions_.add(result, {held, target});
     return {};
   }
@@ -209,13 +209,13 @@ class Resharder {
     return builder;
   }
 
-  // The wish for a value that an expansion made: a value of the result's shape is best cut as the
-  // result; with `blocks`, one with a dimension more or with as many elements as the operand is
+  // The request for a value that an expansion made: a value of the result's shape is best cut as
+  // the result; with `blocks`, one with a dimension more or with as many elements as the operand is
   // best cut as the operand, whose sharding it is.
-  Sharding wish_for(const TensorType& type, const TensorType& result, const Sharding& wish,
-                    const Sharding* blocks, size_t dim, const Shape& operand) const {
-    Sharding out = Sharding::replicated(wish.mesh, type.shape.size());
-    if (blocks == nullptr) return type.shape == result.shape ? wish : out;
+  Sharding request_for(const TensorType& type, const TensorType& result, const Sharding& request,
+                       const Sharding* blocks, size_t dim, const Shape& operand) const {
+    Sharding out = Sharding::replicated(request.mesh, type.shape.size());
+    if (blocks == nullptr) return type.shape == result.shape ? request : out;
     const size_t rank = operand.size();
     if (type.shape.size() == rank + 1) {
       out.dims = blocks->dims;
@@ -234,26 +234,27 @@ class Resharder {
                          const std::vector<ValueId>& made, uint32_t number,
                          const Sharding* blocks) {
     const ValueId result = i.results.front();
-    for (size_t v = before; v < source_.values.size(); ++v) versions_.speak_of(ValueId(v), result);
+    for (size_t v = before; v < source_.values.size(); ++v)
+      versions_.explain_as(ValueId(v), result);
     const TensorType result_type = tensor_type(source_, result);
-    const Sharding wish = wishes_[result.index].sharding;
+    const Sharding request = requests_[result.index].sharding;
     const Shape operand = tensor_type(source_, i.operands.front().value).shape;
     const auto dim = static_cast<size_t>(
         blocks == nullptr ? 0 : ops::dim_of(i.attributes, "dim", operand.size()));
-    for (size_t v = wishes_.size(); v < source_.values.size(); ++v) {
+    for (size_t v = requests_.size(); v < source_.values.size(); ++v) {
       auto& type = std::get<TensorType>(source_.values[v].type);
-      Wish mine{wish_for(type, result_type, wish, blocks, dim, operand), false};
+      RequestedSharding mine{request_for(type, result_type, request, blocks, dim, operand), false};
       // What the blocks need of each other is small: gathered at once, in as few steps as possible.
       mine.fixed = blocks != nullptr && type.shape.size() == operand.size() &&
                    mine.sharding.dims[dim].axes.empty();
       mine.sharding.unreduced.clear();
       type.sharding = mine.sharding;
-      wishes_.push_back(std::move(mine));
+      requests_.push_back(std::move(mine));
     }
     std::vector<bool> needed(source_.values.size(), false);
     for (size_t r = 0; r < i.results.size(); ++r) {
       source_.value(made[r]).name = source_.value(i.results[r]).name;  // replaces the result
-      wishes_[made[r].index] = wishes_[i.results[r].index];
+      requests_[made[r].index] = requests_[i.results[r].index];
       const uint32_t index = i.results[r].index;
       needed[made[r].index] = index >= needed_.size() || needed_[index];
     }
@@ -279,57 +280,58 @@ class Resharder {
     return {};
   }
 
-  void emit(const Instruction& i, const OpChoice& choice, const Demand& demand) {
+  void emit(const Instruction& i, const OpChoice& choice, const UseSite& use) {
     Instruction made = i;
     made.results.clear();
     for (size_t o = 0; o < i.operands.size(); ++o) {
-      made.operands[o].value = versions_.obtain(i.operands[o].value, choice.operands[o], demand);
+      made.operands[o].value = versions_.obtain(i.operands[o].value, choice.operands[o], use);
     }
     for (size_t r = 0; r < i.results.size(); ++r) {
       const ValueId value = i.results[r];
-      const Wish& wish = wishes_[value.index];
-      const bool as_wished = !wish.fixed || wish.sharding == choice.results[r];
+      const RequestedSharding& request = requests_[value.index];
+      const bool as_requested = !request.fixed || request.sharding == choice.results[r];
       TensorType type = tensor_type(source_, value);
       type.sharding = choice.results[r];
       std::string name = source_.value(value).name;
-      if (!as_wished) name += choice.results[r].is_partial() ? "_partial" : "_before";
+      if (!as_requested) name += choice.results[r].is_partial() ? "_partial" : "_before";
       const ValueId result = versions_.add_value(name, type);
       out_.value(result).span = source_.value(value).span;
       made.results.push_back(result);
       versions_.add(value, {result, choice.results[r]});
-      if (choice.results[r].is_partial()) explain_partial(i, choice, r, demand);
+      if (choice.results[r].is_partial()) explain_partial(i, choice, r, use);
     }
     out_.add_instruction(out_.body, std::move(made));
     for (size_t r = 0; r < i.results.size(); ++r) follow(i, i.results[r], choice.results[r]);
     for (size_t r = 0; r < i.results.size(); ++r) {
-      const Wish& wish = wishes_[i.results[r].index];
-      if (!wish.fixed || wish.sharding == choice.results[r]) continue;
-      const Demand annotation{"its annotation", demand.number};
-      versions_.obtain(i.results[r], wish.sharding, annotation, source_.value(i.results[r]).name);
+      const RequestedSharding& request = requests_[i.results[r].index];
+      if (!request.fixed || request.sharding == choice.results[r]) continue;
+      const UseSite annotation{"its annotation", use.number};
+      versions_.obtain(i.results[r], request.sharding, annotation,
+                       source_.value(i.results[r]).name);
       versions_.prefer_last(i.results[r]);
     }
   }
 
-  // A value whose wish changes, with the wish before and after.
+  // A value whose request changes, with the request before and after.
   struct Changed {
     ValueId value;
     std::vector<DimSharding> before;
     std::vector<DimSharding> after;
   };
 
-  // A contraction made its result in another sharding than the wish, although it counted the cost
-  // of the move. The pointwise ops and changes of shape on it that have the same wish then follow
-  // it: otherwise the value would be moved, and often moved back for the next contraction.
+  // A contraction made its result in another sharding than the request, although it counted the
+  // cost of the move. The pointwise ops and changes of shape on it that have the same request then
+  // follow it: otherwise the value would be moved, and often moved back for the next contraction.
   void follow(const Instruction& i, ValueId value, const Sharding& held) {
-    const Wish wish = wishes_[value.index];
-    if (record(i.kind).shape != OpShape::kContraction || wish.fixed || wish.only_returned ||
-        held.is_partial() || wish.sharding.is_partial() || held == wish.sharding ||
-        wish.sharding.is_fully_replicated() || held.is_fully_replicated() || has_blocks(held)) {
+    const RequestedSharding request = requests_[value.index];
+    if (record(i.kind).shape != OpShape::kContraction || request.fixed || request.only_returned ||
+        held.is_partial() || request.sharding.is_partial() || held == request.sharding ||
+        request.sharding.is_fully_replicated() || held.is_fully_replicated() || has_blocks(held)) {
       return;
     }
     if (users_.empty()) users_ = uses_of(source_);
-    std::vector<Changed> open = {{value, wish.sharding.dims, held.dims}};
-    wishes_[value.index].sharding = held;
+    std::vector<Changed> open = {{value, request.sharding.dims, held.dims}};
+    requests_[value.index].sharding = held;
     while (!open.empty()) {
       const Changed at = std::move(open.back());
       open.pop_back();
@@ -340,12 +342,12 @@ class Resharder {
     }
   }
 
-  // Changes the wishes for the other values of an instruction that are alike.
+  // Changes the requests for the other values of an instruction that are alike.
   void pass_on(const Changed& at, InstrId id, std::vector<Changed>& open) {
     const Instruction& i = source_.instr(id);
     const auto take = [&](ValueId next, std::vector<DimSharding> before,
                           std::vector<DimSharding> after) {
-      Wish& theirs = wishes_[next.index];
+      RequestedSharding& theirs = requests_[next.index];
       if (theirs.fixed || theirs.only_returned || theirs.sharding.dims != before ||
           theirs.sharding.is_partial() || versions_.primary(next) != nullptr) {
         return;
@@ -361,7 +363,7 @@ class Resharder {
                i.operands.front().value == at.value) {
       const auto rule = rule_of(program_, source_, i);
       if (!rule) return;
-      const Mesh& mesh = moves_.mesh(wishes_[at.value.index].sharding.mesh);
+      const Mesh& mesh = moves_.mesh(requests_[at.value.index].sharding.mesh);
       const auto through = [&](const std::vector<DimSharding>& dims) {
         return assemble(mesh, *rule, rule->results.front(),
                         project(mesh, *rule, rule->operands.front(), dims));
@@ -372,8 +374,7 @@ class Resharder {
 
   // Explains why each rank has only an addend: operands are cut along the summed dimension or are
   // already partial.
-  void explain_partial(const Instruction& i, const OpChoice& choice, size_t r,
-                       const Demand& demand) {
+  void explain_partial(const Instruction& i, const OpChoice& choice, size_t r, const UseSite& use) {
     const AxisList& axes = choice.results[r].unreduced;
     std::string cut, partial;
     for (size_t o = 0; o < i.operands.size(); ++o) {
@@ -391,19 +392,19 @@ class Resharder {
         i.results[r], choice.results[r],
         partial.empty()
             ? fmt::format("{} combines what is cut in {}, so every rank has a part of the result",
-                          demand.by, cut.empty() ? "its operands" : cut)
-            : fmt::format("{} keeps the addends of {}", demand.by, partial),
-        demand);
+                          use.by, cut.empty() ? "its operands" : cut)
+            : fmt::format("{} keeps the addends of {}", use.by, partial),
+        use);
   }
 
   void finish(const Instruction& i, uint32_t number) {
     Instruction made = i;
-    const Demand demand{fmt::format("return at {}", address(source_, number)), number};
+    const UseSite use{fmt::format("return at {}", address(source_, number)), number};
     for (size_t r = 0; r < i.operands.size(); ++r) {
       const ValueId value = i.operands[r].value;
       TensorType type = tensor_type(source_, value);
       type.sharding = sharding_of_result(r, value);
-      made.operands[r].value = versions_.obtain(value, *type.sharding, demand);
+      made.operands[r].value = versions_.obtain(value, *type.sharding, use);
       if (r >= source_.results.size()) continue;
       ResultDecl decl = source_.results[r];
       decl.type = type;
@@ -420,8 +421,8 @@ class Resharder {
   std::vector<bool> needed_;                 // by value, before expansions
   std::vector<std::vector<InstrId>> users_;  // by value; filled on first use
   Function out_;
-  std::vector<Wish> wishes_;
-  Versions versions_;
+  std::vector<RequestedSharding> requests_;
+  ValueVersions versions_;
   std::map<std::string, std::unique_ptr<OpChooser>> choosers_;  // by mesh
 };
 

@@ -34,7 +34,7 @@ class Splitter {
   }
 
  private:
-  void speak_of(const std::string& built, const std::string& value) {
+  void add_origin(const std::string& built, const std::string& value) {
     const auto origin = origin_.find(value);
     if (origin == origin_.end()) return;
     const std::string original = origin->second;  // copied because the map grows
@@ -63,7 +63,7 @@ class Splitter {
         const std::string name = f.value(result).name;  // copied because values are added below
         current =
             f.add_value(names_.fresh(name + "_" + std::string(hostir::name(steps[s].kind))), type);
-        speak_of(f.value(current).name, name);
+        add_origin(f.value(current).name, name);
         step.results = {current};
         step.comments = {};
       }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hostir/script/report.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::script {
 

@@ -9,7 +9,7 @@
 
 #include "hostir/script/event_recorder.h"
 #include "hostir/script/runner.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 #include "interp/session/values/value_recorder.h"
 
 namespace hostir::script {

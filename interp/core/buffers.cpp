@@ -227,7 +227,7 @@ bool Engine::refuse(const Step& step, const PlannedBuffer& planned, const Buffer
   const int64_t end = ref.offset_bytes + ref.size_bytes;
   if (end > a.bytes) {
     return fault(step, "out_of_bounds",
-                 fmt::format("rank {}: {} touches bytes {} to {} of {}, which has {}", step.rank,
+                 fmt::format("rank {}: {} accesses bytes {} to {} of {}, which has {}", step.rank,
                              name_of(step), ref.offset_bytes, end, code->register_name(planned.reg),
                              a.bytes));
   }
@@ -236,7 +236,7 @@ bool Engine::refuse(const Step& step, const PlannedBuffer& planned, const Buffer
                            name_of(step), code->register_name(a.reg)));
 }
 
-void Engine::note_write(const Step& step, Allocation& a, const Touch& t) {
+void Engine::note_write(const Step& step, Allocation& a, const BufferAccess& t) {
   if (!a.initialised) note_written(a, t.range, t.shape);
   ++a.version;
   a.written_by = t.code;
@@ -274,9 +274,9 @@ ByteRange Engine::received_bytes(const CommunicationItem& item, const Communicat
   return {out.offset_bytes, out.offset_bytes + bytes};
 }
 
-Touch Engine::touch_of(const Step& step, const PlannedBuffer& planned, const BufferRef& ref,
-                       const CommunicationItem& item) const {
-  Touch out = touch_of(step, planned, ref);
+BufferAccess Engine::access_of(const Step& step, const PlannedBuffer& planned, const BufferRef& ref,
+                               const CommunicationItem& item) const {
+  BufferAccess out = access_of(step, planned, ref);
   const CommunicationFacts& facts = *communication_facts(step.code.kind);
   out.reads = sent_bytes(item, facts);
   if (ref.access == Access::kWrite) out.range = received_bytes(item, facts);
@@ -304,7 +304,7 @@ bool Engine::note_accesses(Step& step, const IssuePlan& plan, const Communicatio
       const bool in_contract = item != nullptr;
       if (!touch(
               step, stream,
-              in_contract ? touch_of(step, planned, *ref, *item) : touch_of(step, planned, *ref)))
+              in_contract ? access_of(step, planned, *ref, *item) : access_of(step, planned, *ref)))
         return false;
       continue;
     }

@@ -1,4 +1,4 @@
-// The bytes of an allocation that a view touches, and sets of bytes.
+// The bytes of an allocation that a view accesses, and sets of bytes.
 //
 // A view is a contiguous range or a strided shape: extents and byte strides, with the last
 // dimension contiguous. Two views conflict only if they share a byte: interleaved columns of one

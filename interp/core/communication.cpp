@@ -103,7 +103,7 @@ void Engine::move_buffers(IssuePlan& plan, const CommunicationFacts& facts) {
   }
 }
 
-bool Engine::resolve_communication(Step& step, OpenItem& out) {
+bool Engine::resolve_communication(Step& step, ResolvedCall& out) {
   const Communicator& comm = code->communicators[step.code.comm];
   const int32_t group = comm.group_of_rank[static_cast<size_t>(step.rank)];
   const CommunicationFacts& facts = *communication_facts(step.code.kind);
@@ -162,7 +162,7 @@ bool Engine::resolve_communication(Step& step, OpenItem& out) {
     return false;
   }
   if (facts.in == Part::kFree) resolve_routes(out, sides.in_place, sides.out_place);
-  sign(step, out);
+  hash_call(step, out);
   if (is_plans_own) bound.communication_fixed = depends_on_nothing(step.code, bound);
   return true;
 }
@@ -239,7 +239,7 @@ bool Engine::check_sides(Step& step, const CommunicationItem& item, const Commun
 }
 
 // This member's block of the whole, and the counts of all members.
-bool Engine::resolve_block(Step& step, OpenItem& out, const CommunicationFacts& facts,
+bool Engine::resolve_block(Step& step, ResolvedCall& out, const CommunicationFacts& facts,
                            const CommunicationSides& sides) {
   CommunicationItem& item = out.item;
   Arrival& arrival = out.arrival;
@@ -280,7 +280,7 @@ bool Engine::resolve_block(Step& step, OpenItem& out, const CommunicationFacts& 
 }
 
 // Hashes everything that must be equal on all members.
-void Engine::sign(const Step& step, OpenItem& out) const {
+void Engine::hash_call(const Step& step, ResolvedCall& out) const {
   const CommunicationItem& item = out.item;
   Arrival& arrival = out.arrival;
   arrival.kind = step.code.kind;
@@ -309,12 +309,12 @@ bool Engine::depends_on_nothing(const CodeInstruction& c, const IssuePlan& bound
                      [](const PlannedBuffer& b) { return b.ready; });
 }
 
-int64_t Engine::communication_bytes(const OpenItem& item) const {
+int64_t Engine::communication_bytes(const ResolvedCall& item) const {
   const Arrival& a = item.arrival;
   return std::max(a.total_elems, a.local_elems) * size_bytes(a.dtype);
 }
 
-bool Engine::check_overlap(Step& step, const OpenItem& open) {
+bool Engine::check_overlap(Step& step, const ResolvedCall& open) {
   const BufferRef& in = open.item.in;
   const BufferRef& out = open.item.out;
   if (!share_bytes(in, out)) return true;

@@ -191,7 +191,7 @@ TaskId Engine::decide(Rank r) {
   advance(r, rank);
   const Progress found = state.failed ? Progress::kQuiescent : poll();
   upcoming = next_rank();
-  if (upcoming == kNoRank) upcoming = settle_idle(found);
+  if (upcoming == kNoRank) upcoming = advance_when_idle(found);
   return step.task;
 }
 
@@ -225,14 +225,14 @@ void Engine::log_step(const Step& step, int64_t start_ns, LoopPathId path) {
   sink->issued(record);
 }
 
-Rank Engine::settle() {
+Rank Engine::advance_until_runnable() {
   const Progress found = poll();
   const Rank next = next_rank();
-  return next != kNoRank ? next : settle_idle(found);
+  return next != kNoRank ? next : advance_when_idle(found);
 }
 
 // No rank can run: polls while that yields completions, and waits while the timeout allows.
-Rank Engine::settle_idle(Progress found) {
+Rank Engine::advance_when_idle(Progress found) {
   Rank next = kNoRank;
   while (found != Progress::kQuiescent && next == kNoRank && state.in_flight > 0 && !state.failed) {
     if (found == Progress::kPending) {
@@ -263,7 +263,7 @@ void Engine::freeze(Rank r, bool frozen) {
   }
   ++state.position;
   refresh(r);
-  if (!state.failed) settle();
+  if (!state.failed) advance_until_runnable();
 }
 
 }  // namespace hostir::interp

@@ -62,7 +62,7 @@ struct PlannedBuffer {
 struct IssuePlan {
   std::vector<PlannedBuffer> buffers;
   std::vector<BufferRef> refs;  // parallel to `buffers`
-  OpenItem communication;
+  ResolvedCall communication;
   bool communication_fixed = false;      // nothing in it depends on registers
   const Placement* allocated = nullptr;  // alloc with a static layout
   int64_t allocated_bytes = 0;
@@ -91,7 +91,7 @@ class Engine final : public CompletionSink {
   /// next_rank() after the last decision, for callers that always continue with the next rank.
   Rank upcoming = kNoRank;
   /// Polls, concludes if nothing can move, and returns the next rank.
-  Rank settle();
+  Rank advance_until_runnable();
   Progress poll() {
     if (state.in_flight == 0) return Progress::kQuiescent;
     return backend.poll({hosts, take_moved_hosts()}, *this);
@@ -208,17 +208,18 @@ class Engine final : public CompletionSink {
   bool check_read(Step& step, const Allocation& allocation, uint32_t reg, ByteRange range,
                   uint32_t shape);
   void note_written(Allocation& allocation, ByteRange range, uint32_t shape);
-  Touch touch_of(const Step& step, const PlannedBuffer& planned, const BufferRef& ref) const {
+  BufferAccess access_of(const Step& step, const PlannedBuffer& planned,
+                         const BufferRef& ref) const {
     const Register& name = step.rank_state.registers[planned.reg];
     const ByteRange range{ref.offset_bytes, ref.offset_bytes + ref.size_bytes};
     return {name.slot,     planned.reg, name.shape, range, ref.access,
             planned.after, ref.after,   step.index, range};
   }
   /// Only the bytes that the communication reads and writes.
-  Touch touch_of(const Step& step, const PlannedBuffer& planned, const BufferRef& ref,
-                 const CommunicationItem& item) const;
+  BufferAccess access_of(const Step& step, const PlannedBuffer& planned, const BufferRef& ref,
+                         const CommunicationItem& item) const;
   /// Processes one buffer of the task just begun on `stream`: checks, then version and layout.
-  bool touch(Step& step, StreamIndex stream, const Touch& touch) {
+  bool touch(Step& step, StreamIndex stream, const BufferAccess& touch) {
     Allocation& a = step.rank_state.allocations[touch.slot];
     const bool writes = touch.access != Access::kRead;
     if (options.checks == InterpreterOptions::Checks::kAll && touch.range.lo < touch.range.hi) {
@@ -238,7 +239,7 @@ class Engine final : public CompletionSink {
     if (writes) note_write(step, a, touch);
     return true;
   }
-  void note_write(const Step& step, Allocation& allocation, const Touch& touch);
+  void note_write(const Step& step, Allocation& allocation, const BufferAccess& touch);
   bool check_host_read(Step& step, const BufferRef& ref);
   /// The strided shape of a view with these extents; 0 if it is contiguous.
   uint32_t shape_of_view(const std::vector<int64_t>& extents,
@@ -262,27 +263,27 @@ class Engine final : public CompletionSink {
   void compact_tasks(RankState& rank);
 
   // ---- communication (communication.cpp, meetings.cpp) and the run model (run_model.cpp) ----
-  bool resolve_communication(Step& step, OpenItem& out);
+  bool resolve_communication(Step& step, ResolvedCall& out);
   void move_buffers(IssuePlan& plan, const CommunicationFacts& facts);
   bool resolve_positions(Step& step, CommunicationItem& item, const CommunicationFacts& facts);
   MemberCounts block_counts(const Step& step, std::span<const Rank> members, LayoutIndex block,
                             int64_t total, int64_t row);
   bool check_sides(Step& step, const CommunicationItem& item, const CommunicationFacts& facts,
                    const CommunicationSides& sides);
-  bool resolve_block(Step& step, OpenItem& out, const CommunicationFacts& facts,
+  bool resolve_block(Step& step, ResolvedCall& out, const CommunicationFacts& facts,
                      const CommunicationSides& sides);
   /// Checks the boxes that the layouts of both sides claim against what the op moves.
-  bool check_layouts(Step& step, const OpenItem& item, const CommunicationFacts& facts,
+  bool check_layouts(Step& step, const ResolvedCall& item, const CommunicationFacts& facts,
                      const CommunicationSides& sides);
-  static void resolve_routes(OpenItem& out, const Placement* in, const Placement* to);
-  void sign(const Step& step, OpenItem& out) const;
+  static void resolve_routes(ResolvedCall& out, const Placement* in, const Placement* to);
+  void hash_call(const Step& step, ResolvedCall& out) const;
   bool depends_on_nothing(const CodeInstruction& instruction, const IssuePlan& plan) const;
-  bool resolve_blocks(Step& step, OpenItem& out, const Placement* in, const Placement* to);
-  bool check_signs(const Step& step, const CommunicationItem& item);
+  bool resolve_blocks(Step& step, ResolvedCall& out, const Placement* in, const Placement* to);
+  bool check_counts_not_negative(const Step& step, const CommunicationItem& item);
   bool receives_of(Step& step, const CommunicationItem& item, const Placement& to,
                    std::vector<int64_t>& counts);
-  bool arrive(Step& step, TaskRecord& task, OpenItem& item);
-  bool arrive_pair(Step& step, TaskRecord& task, OpenItem& item);
+  bool arrive(Step& step, TaskRecord& task, ResolvedCall& item);
+  bool arrive_pair(Step& step, TaskRecord& task, ResolvedCall& item);
   /// Reports the verdict on the current run as a fault; true if nothing is wrong.
   bool report_verdict();
   void log_rank_states();
@@ -290,9 +291,9 @@ class Engine final : public CompletionSink {
   model::Run run_model() const;
   model::Member member_of(Rank rank, const Arrival& arrival) const;
   /// Bytes as nccl-tests counts them: the whole if the op has one, else this rank's part.
-  int64_t communication_bytes(const OpenItem& item) const;
+  int64_t communication_bytes(const ResolvedCall& item) const;
   /// Input and output of a collective may overlap only in NCCL's in-place form.
-  bool check_overlap(Step& step, const OpenItem& item);
+  bool check_overlap(Step& step, const ResolvedCall& item);
   void mark_finished(const TaskRecord& task, TaskId id, Rank rank);
 
   // ---- suspicions of races (races.cpp) ----
@@ -305,8 +306,8 @@ class Engine final : public CompletionSink {
   bool known_race(const std::string& id, const std::vector<std::string>& where, Rank rank);
   std::string touched_text(const Suspicion& suspicion) const;
   void name_other_ranks();  // when the run is concluded
-  /// Members of a group run together: none may write what another one touches.
-  void check_group_overlap(const Step& step, std::span<const OpenItem> members);
+  /// Members of a group run together: none may write what another one accesses.
+  void check_group_overlap(const Step& step, std::span<const ResolvedCall> members);
   bool overlap(const AccessRecord& a, const AccessRecord& b) const;
 
   std::shared_ptr<const Code> code;
@@ -366,7 +367,7 @@ class Engine final : public CompletionSink {
     return told_hosts_;
   }
   bool exceed_steps(const Step& step);
-  Rank settle_idle(Progress found);
+  Rank advance_when_idle(Progress found);
   void give_up_waiting();  // conclude.cpp
   void ask_peers();
   void log_step(const Step& step, int64_t start_ns, LoopPathId path);

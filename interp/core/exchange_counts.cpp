@@ -26,7 +26,7 @@ bool append_rows(Engine& engine, Step& step, Rank rank, int64_t rows, int64_t ro
 
 // permute: sets how much this member sends to its target and receives from its source. Only these
 // two pairs must agree.
-void Engine::resolve_routes(OpenItem& out, const Placement* in, const Placement* to) {
+void Engine::resolve_routes(ResolvedCall& out, const Placement* in, const Placement* to) {
   Arrival& arrival = out.arrival;
   arrival.sends.assign(out.item.members.size(), 0);
   arrival.receives.assign(out.item.members.size(), 0);
@@ -44,7 +44,8 @@ void Engine::resolve_routes(OpenItem& out, const Placement* in, const Placement*
 
 // all_to_all: sets how much this member sends to and receives from each member. The numbers come
 // from `counts` and `receives` (in rows), else from the layouts' blocks, else from equal parts.
-bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, const Placement* to) {
+bool Engine::resolve_blocks(Step& step, ResolvedCall& out, const Placement* in,
+                            const Placement* to) {
   CommunicationItem& item = out.item;
   const size_t n = item.members.size();
   std::vector<int64_t> sends;
@@ -83,7 +84,7 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
     if (counts.size() != n) return false;
     int64_t left = p.box.volume();
     for (const int64_t count : counts) {
-      if (count < 0) return true;  // check_signs() reports it
+      if (count < 0) return true;  // check_counts_not_negative() reports it
       if (count > left) return false;
       left -= count;
     }
@@ -107,7 +108,7 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
   if (!fits(receives, *to)) return refuse("receives", receives, "output", *to);
   item.send_counts = member_counts.keep(std::move(sends));
   item.recv_counts = member_counts.keep(std::move(receives));
-  if (!check_signs(step, item)) return false;
+  if (!check_counts_not_negative(step, item)) return false;
   out.arrival.sends = item.send_counts.list();
   out.arrival.receives = item.recv_counts.list();
   out.arrival.local_elems = item.send_counts.total();
@@ -117,7 +118,7 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
 
 // A negative count is reported as a fault of the rank that gave it, even if another rank detects
 // it.
-bool Engine::check_signs(const Step& step, const CommunicationItem& item) {
+bool Engine::check_counts_not_negative(const Step& step, const CommunicationItem& item) {
   const bool derived = step.code.more_exprs.empty();
   for (size_t m = 0; m < item.members.size(); ++m) {
     for (const auto* counts : {&item.send_counts, &item.recv_counts}) {

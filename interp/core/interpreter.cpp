@@ -49,7 +49,7 @@ void Interpreter::freeze(Rank rank) { engine_->freeze(rank, true); }
 void Interpreter::thaw(Rank rank) { engine_->freeze(rank, false); }
 
 RunEnd Interpreter::run() {
-  if (engine_->next_rank() == kNoRank) engine_->settle();
+  if (engine_->next_rank() == kNoRank) engine_->advance_until_runnable();
   for (Rank r = engine_->next_rank(); r != kNoRank; r = engine_->upcoming) engine_->decide(r);
   const State& state = engine_->state;
   if (!finished() && !state.concluded && !state.failed) return RunEnd::kStuck;
@@ -66,7 +66,7 @@ bool Interpreter::finished() const {
 }
 
 void Interpreter::conclude() {
-  if (engine_->next_rank() == kNoRank && !engine_->state.failed) engine_->settle();
+  if (engine_->next_rank() == kNoRank && !engine_->state.failed) engine_->advance_until_runnable();
 }
 
 Expected<OperandsNow> Interpreter::operands_now(Rank rank, CodeIndex code) {

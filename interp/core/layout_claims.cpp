@@ -60,7 +60,7 @@ std::string_view hint(const Placement& part, const Placement& all) {
 
 }  // namespace
 
-bool Engine::check_layouts(Step& step, const OpenItem& open, const CommunicationFacts& facts,
+bool Engine::check_layouts(Step& step, const ResolvedCall& open, const CommunicationFacts& facts,
                            const CommunicationSides& sides) {
   const CommunicationItem& item = open.item;
   if (sides.in == nullptr || sides.out == nullptr) return true;

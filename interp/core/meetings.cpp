@@ -25,7 +25,7 @@ bool arrivals_agree(const Arrival& a, const Arrival& b) {
 
 namespace {
 
-void take_place(Arrival& slot, Step& step, const TaskRecord& task, const OpenItem& item) {
+void take_place(Arrival& slot, Step& step, const TaskRecord& task, const ResolvedCall& item) {
   slot = item.arrival;
   slot.arrived = true;
   slot.code = item.item.code;
@@ -120,7 +120,7 @@ void check_received(Engine& engine, const Pair& pair) {
 
 }  // namespace
 
-bool Engine::arrive(Step& step, TaskRecord& task, OpenItem& item) {
+bool Engine::arrive(Step& step, TaskRecord& task, ResolvedCall& item) {
   const Communicator& comm = code->communicators[item.item.comm];
   const int32_t group_index = comm.group_of_rank[static_cast<size_t>(step.rank)];
   GroupLedger& group = state.ledger.group(item.item.comm, group_index);
@@ -159,7 +159,7 @@ bool Engine::arrive(Step& step, TaskRecord& task, OpenItem& item) {
   return !state.failed;
 }
 
-bool Engine::arrive_pair(Step& step, TaskRecord& task, OpenItem& item) {
+bool Engine::arrive_pair(Step& step, TaskRecord& task, ResolvedCall& item) {
   const auto& members = item.item.members;
   const Rank other = members[static_cast<size_t>(item.item.peer)];
   const bool sends = item.item.in.allocation.valid();

@@ -13,7 +13,7 @@ Expected<OperandsNow> Engine::operands_now(Rank rank, CodeIndex index) {
   IssuePlan& bound = plan(step);
   bool ok = true;
   if (communication_facts(step.code.kind) != nullptr) {
-    OpenItem item;
+    ResolvedCall item;
     ok = resolve_communication(step, item);
     if (ok) out.item = std::move(item.item);
   } else {

@@ -32,7 +32,7 @@ struct MisplacedReduction {
 /// single index, which are separate values.
 std::vector<MisplacedReduction> misplaced_reductions(const Code& code);
 
-/// A sum over a dimension that mesh axes cut, in a plain buffer that no communication touches
+/// A sum over a dimension that mesh axes cut, in a plain buffer that no communication accesses
 /// except to hand out one rank's: each rank keeps an addend, but no layout declares it.
 struct PlainSum {
   CodeIndex made = 0;   // the launch that sums

@@ -187,16 +187,16 @@ void Engine::revisit_suspicions(bool last_chance) {
   }
 }
 
-void Engine::check_group_overlap(const Step& step, std::span<const OpenItem> members) {
+void Engine::check_group_overlap(const Step& step, std::span<const ResolvedCall> members) {
   if (options.checks != InterpreterOptions::Checks::kAll) return;
-  const auto span_of = [](const Touch& touch) {
+  const auto span_of = [](const BufferAccess& touch) {
     AccessRecord a;
     a.lo = touch.range.lo;
     a.hi = touch.range.hi;
     a.shape = touch.shape;
     return a;
   };
-  const auto check = [&](const Touch& first, const Touch& second) {
+  const auto check = [&](const BufferAccess& first, const BufferAccess& second) {
     const bool first_writes = first.access != Access::kRead;
     const bool second_writes = second.access != Access::kRead;
     if (first.slot != second.slot || !(first_writes || second_writes)) return;
@@ -221,8 +221,8 @@ void Engine::check_group_overlap(const Step& step, std::span<const OpenItem> mem
   };
   for (size_t j = 1; j < members.size(); ++j) {
     for (size_t i = 0; i < j; ++i) {
-      for (const Touch& first : members[i].touches) {
-        for (const Touch& second : members[j].touches) check(first, second);
+      for (const BufferAccess& first : members[i].accesses) {
+        for (const BufferAccess& second : members[j].accesses) check(first, second);
       }
     }
   }

@@ -84,7 +84,7 @@ struct StreamState {
 };
 
 /// What a task does to one of its buffers, for the checks.
-struct Touch {
+struct BufferAccess {
   uint32_t slot = kNoSlot;
   uint32_t reg = kNoRegister;
   uint32_t shape = 0;
@@ -97,10 +97,10 @@ struct Touch {
 };
 
 /// A member of an open group, resolved when the rank executed it.
-struct OpenItem {
+struct ResolvedCall {
   CommunicationItem item;
   Arrival arrival;
-  std::vector<Touch> touches;
+  std::vector<BufferAccess> accesses;
 };
 
 /// Freed slots, oldest first.
@@ -146,7 +146,7 @@ struct RankState {
   uint32_t host_epoch = 0;
   uint32_t outstanding = 0;
   std::vector<TaskDependency> dependencies;
-  std::vector<OpenItem> open_group;
+  std::vector<ResolvedCall> open_group;
 
   std::vector<Allocation> allocations;  // by slot
   SlotQueue free_slots;

@@ -16,7 +16,7 @@
 #include "interp/core/log_lines.h"
 #include "interp/session/commands/command.h"
 #include "interp/session/inside/inside.h"
-#include "interp/session/log/past_run.h"
+#include "interp/session/log/replay_source.h"
 #include "interp/session/snapshots/snapshot.h"
 #include "interp/session/values/value_query.h"
 
@@ -51,7 +51,7 @@ enum class FollowedLog : uint8_t {
 struct WhatIf;         // what_if.h
 struct WhatIfOptions;  // what_if.h
 
-class Session : public PastRun {
+class Session : public ReplaySource {
  public:
   /// Executes one command. Errors (kUsage with a caret into the command's text, or kRuntime) leave
   /// the state unchanged. A fault or deadlock of the program is not an error but the stop reason.

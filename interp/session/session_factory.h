@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hostir/support/expected.h"
-#include "interp/session/prepare/preparing.h"
+#include "interp/session/prepare/prepare_progress.h"
 #include "interp/session/session.h"
 
 namespace hostir::interp {
@@ -32,12 +32,12 @@ class SessionFactory {
   /// Errors carry diagnostics whose spans point into `sources()`; `cancelled` if `watch` cancelled
   /// it.
   virtual Expected<std::unique_ptr<Session>> open(const OpenRequest& request,
-                                                  const Preparing& watch = {}) = 0;
+                                                  const PrepareProgress& watch = {}) = 0;
   /// Opens a log to compare with: it is read and run again for contents, never stepped. The open
   /// session stays open. May be called from any thread, concurrently with the other functions.
   /// Errors: `not_a_log`, those of reading, `cancelled`.
-  virtual Expected<std::unique_ptr<PastRun>> open_beside(const std::string& path,
-                                                         const Preparing& watch = {}) const;
+  virtual Expected<std::unique_ptr<ReplaySource>> open_beside(
+      const std::string& path, const PrepareProgress& watch = {}) const;
   virtual const SourceManager& sources() const = 0;
   /// What the last successful open chose by default (generated inputs); empty if nothing.
   virtual std::string notice() const { return {}; }

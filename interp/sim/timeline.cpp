@@ -55,7 +55,7 @@ void Timeline::add(TimedTask task) {
   for (const TaskId id : task.waits_for) depend(node, id);
   for (uint32_t i = 0; i < task.items.size(); ++i) arrive(node, task.items[i], i, task.issued_ns);
   if (node.pending == 0) newly_ready_.push_back(node.id);
-  settle();
+  process_newly_ready();
 }
 
 void Timeline::depend(Node& node, TaskId on) {
@@ -157,7 +157,7 @@ void Timeline::join(Meeting& meeting, const TimedItem& item, Arrival arrival) {
 }
 
 // Processes `newly_ready_`, in a loop because chains of tasks without work can be long.
-void Timeline::settle() {
+void Timeline::process_newly_ready() {
   while (!newly_ready_.empty()) {
     Node* node = find(newly_ready_.front());
     newly_ready_.pop_front();
@@ -220,7 +220,7 @@ void Timeline::commit_compute(Rank rank, const Moment& order) {
   const int64_t started = std::max(node.ready_ns, free_ns);
   free_ns = started + node.duration_ns;
   commit(node, started, free_ns);
-  settle();
+  process_newly_ready();
 }
 
 void Timeline::commit_meeting(const ReadyMeeting& ready) {
@@ -260,7 +260,7 @@ void Timeline::commit_meeting(const ReadyMeeting& ready) {
     if (--node.open_items == 0) commit(node, node.started_ns, node.finished_ns);
   }
   if (is_buffered) hand_on(ready.key, finished);
-  settle();
+  process_newly_ready();
 }
 
 void Timeline::commit(Node& node, int64_t started, int64_t finished) {

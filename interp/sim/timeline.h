@@ -199,7 +199,7 @@ class Timeline {
   void enter_meeting(int64_t ready_ns, const MeetingKey& key);
   void hand_on(MeetingKey key, int64_t finished_ns);
   void commit(Node& node, int64_t started, int64_t finished);
-  void settle();
+  void process_newly_ready();
   void commit_compute(Rank rank, const Moment& order);
   void commit_meeting(const ReadyMeeting& ready);
   void post(TimelineEvent event);

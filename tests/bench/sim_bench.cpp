@@ -20,7 +20,7 @@
 #include "hostir/text/parser.h"
 #include "interp/core/interpreter.h"
 #include "interp/null/null_backend.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 #include "interp/sim/sim_backend.h"
 #include "mlp_loop.h"
 #include "raw_matmul.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 #include "traces/skeleton/skeleton.h"
 
 namespace hostir::traces {

@@ -98,19 +98,20 @@ class LedgerPanel : public Panel {
            "collectives (F6 goes to the next).";
   }
 
-  Room room(const Frame& frame) const override {
+  HeightRequest wanted_height(const Frame& frame) const override {
     const interp::Snapshot& shot = *frame.model.snapshot();
-    if (shot.ledger->empty()) return Room::idle();
+    if (shot.ledger->empty()) return HeightRequest::idle();
     const bool mismatch = frame.model.mismatch() != nullptr;
     const bool deadlock = shot.stop.kind == interp::StopKind::kDeadlock;
-    // Room for a few rows at once, so that the next ones do not move what is below.
-    Room room = Room::some(table_height(frame, std::max(shot.ledger->size(), kFewestRows)) +
-                           (mismatch ? frame.ui.px(kCardHeight) : 0));
-    room.fewest = rows_height(kFewestRows);
+    // HeightRequest for a few rows at once, so that the next ones do not move what is below.
+    HeightRequest wanted =
+        HeightRequest::some(table_height(frame, std::max(shot.ledger->size(), kFewestRows)) +
+                            (mismatch ? frame.ui.px(kCardHeight) : 0));
+    wanted.fewest = rows_height(kFewestRows);
     const float rows = rows_height(std::min(shot.ledger->size(), kFewestRows));
-    if (mismatch) room.least = rows + frame.ui.px(kCardHeight);
-    if (deadlock) room.least = rows;
-    return room;
+    if (mismatch) wanted.least = rows + frame.ui.px(kCardHeight);
+    if (deadlock) wanted.least = rows;
+    return wanted;
   }
 
   void draw(Frame& frame) override {

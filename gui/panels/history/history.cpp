@@ -34,12 +34,12 @@ class HistoryPanel : public Panel {
   }
 
   // The controls, the count, the header and five rows.
-  Room room(const Frame&) const override {
+  HeightRequest wanted_height(const Frame&) const override {
     constexpr float kRows = 6;
-    Room room;
-    room.fewest =
+    HeightRequest wanted;
+    wanted.fewest =
         ImGui::GetFrameHeightWithSpacing() + (kRows + 1) * ImGui::GetTextLineHeightWithSpacing();
-    return room;
+    return wanted;
   }
 
   void draw(Frame& frame) override {

@@ -30,12 +30,12 @@ class EventsPanel : public Panel {
   }
 
   // The filter, the line of pages, the header and five rows.
-  Room room(const Frame&) const override {
+  HeightRequest wanted_height(const Frame&) const override {
     constexpr float kRows = 6;
-    Room room;
-    room.fewest =
+    HeightRequest wanted;
+    wanted.fewest =
         2 * ImGui::GetFrameHeightWithSpacing() + kRows * ImGui::GetTextLineHeightWithSpacing();
-    return room;
+    return wanted;
   }
 
   void draw(Frame& frame) override {

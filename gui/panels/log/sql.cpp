@@ -58,16 +58,16 @@ class SqlPanel : public Panel {
   }
 
   // The question, the line above the answer, and a few rows.
-  Room room(const Frame& frame) const override {
+  HeightRequest wanted_height(const Frame& frame) const override {
     constexpr float kRows = 4;
-    Room room;
-    room.fewest = 2 * ImGui::GetFrameHeightWithSpacing() + field_height(frame) +
-                  kRows * ImGui::GetTextLineHeightWithSpacing();
-    return room;
+    HeightRequest wanted;
+    wanted.fewest = 2 * ImGui::GetFrameHeightWithSpacing() + field_height(frame) +
+                    kRows * ImGui::GetTextLineHeightWithSpacing();
+    return wanted;
   }
   bool has_table() const override { return drawn_ != nullptr; }
-  ExportWish table() const override {
-    return ExportWish{
+  ExportRequest table() const override {
+    return ExportRequest{
         "result.csv",
         [text = csv_of(*drawn_)](const std::string& path) -> std::optional<Expected<void>> {
           return io::write_file(path, text);

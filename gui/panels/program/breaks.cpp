@@ -40,11 +40,11 @@ class BreaksPanel : public Panel {
            "after so many passes. Log points write a line and let the run go on.";
   }
 
-  Room room(const Frame& frame) const override {
+  HeightRequest wanted_height(const Frame& frame) const override {
     const float row = ImGui::GetFrameHeightWithSpacing();
     const size_t n = frame.model.snapshot()->breakpoints->size();
     const float rows = n == 0 ? 1.6f : static_cast<float>(n) + 1.3f;
-    return Room::some(row * (1.2f + rows + (problem_.empty() ? 0 : 1)));
+    return HeightRequest::some(row * (1.2f + rows + (problem_.empty() ? 0 : 1)));
   }
 
   void draw(Frame& frame) override {

@@ -67,18 +67,19 @@ class TimelinePanel : public Panel {
       lane_height_ = static_cast<float>(std::clamp(height, 4, 60));
   }
 
-  Room room(const Frame& frame) const override {
+  HeightRequest wanted_height(const Frame& frame) const override {
     const interp::Snapshot& shot = *frame.model.snapshot();
     const bool ran = shot.last_decision != 0 || shot.position.decision != 0;
-    if (!ran && frame.model.worker().log_progress().total == 0) return Room::idle();
+    if (!ran && frame.model.worker().log_progress().total == 0) return HeightRequest::idle();
     const bool known = opened_ == frame.model.last_opened() && !rows_.empty();
     const auto lanes = static_cast<float>(shot.ranks.size() * (1 + shot.rank(0).streams.size()));
     const float content =
         known ? rows_.back().y + rows_.back().height : lanes * frame.ui.px(lane_height_);
-    Room room = Room::some(content + ImGui::GetFrameHeightWithSpacing() +
-                           frame.ui.px(kMinimapHeight) + geometry_.ruler_height + frame.ui.px(10));
-    room.fewest = std::min(room.height, frame.ui.px(kFewestHeight));
-    return room;
+    HeightRequest wanted =
+        HeightRequest::some(content + ImGui::GetFrameHeightWithSpacing() +
+                            frame.ui.px(kMinimapHeight) + geometry_.ruler_height + frame.ui.px(10));
+    wanted.fewest = std::min(wanted.height, frame.ui.px(kFewestHeight));
+    return wanted;
   }
 
   void draw(Frame& frame) override {
@@ -157,7 +158,7 @@ class TimelinePanel : public Panel {
   }
 
   void ask(Frame& frame) {
-    TimelineAsked asked;
+    TimelineScreen asked;
     asked.view = camera_.view();
     asked.axis = camera_.axis();
     asked.columns = std::clamp(static_cast<int>(geometry_.lanes_size().x), 16, 4000);

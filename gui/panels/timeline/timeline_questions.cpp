@@ -27,7 +27,7 @@ const TimelineNames* TimelineQuestions::ask_names(Frame& frame) {
                           });
 }
 
-void TimelineQuestions::ask(Frame& frame, const TimelineAsked& asked) {
+void TimelineQuestions::ask(Frame& frame, const TimelineScreen& asked) {
   const bool steps = asked.axis == TimelineAxis::kSteps;
   reading = frame.model.worker().log_progress();
   uint64_t generation = frame.model.generation() << 32;

@@ -13,7 +13,7 @@
 namespace hostir::gui {
 
 /// What is on screen; determines the queries.
-struct TimelineAsked {
+struct TimelineScreen {
   TimelineView view;
   TimelineAxis axis = TimelineAxis::kTime;
   int columns = 0;  // width of a lane in pixels
@@ -28,7 +28,7 @@ class TimelineQuestions {
  public:
   /// Null until the first answer.
   const TimelineNames* ask_names(Frame& frame);
-  void ask(Frame& frame, const TimelineAsked& asked);
+  void ask(Frame& frame, const TimelineScreen& asked);
   /// Call first in each frame: answers of the previous frame may have been replaced.
   void refresh(const Model& model) {
     lanes = lanes_fetch_.last(model);

@@ -35,11 +35,11 @@ class ValuesPanel : public Panel {
   }
 
   // A small tensor leaves the rest of the height to the panels below.
-  Room room(const Frame& frame) const override {
-    Room room;
-    if (from_ != kSideBySide) room = Room::some(std::max(height_, fewest_height(frame)));
-    room.fewest = fewest_height(frame);
-    return room;
+  HeightRequest wanted_height(const Frame& frame) const override {
+    HeightRequest wanted;
+    if (from_ != kSideBySide) wanted = HeightRequest::some(std::max(height_, fewest_height(frame)));
+    wanted.fewest = fewest_height(frame);
+    return wanted;
   }
 
   void draw(Frame& frame) override {

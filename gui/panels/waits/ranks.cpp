@@ -29,14 +29,14 @@ class RanksPanel : public Panel {
            "it.";
   }
 
-  Room room(const Frame& frame) const override {
+  HeightRequest wanted_height(const Frame& frame) const override {
     const float row = ImGui::GetTextLineHeight() + frame.ui.px(5);
     constexpr size_t kFewest = 3;
     const size_t rows = groups(frame).size();
     const auto height = [&](size_t n) { return row * static_cast<float>(n + 1) + frame.ui.px(20); };
-    Room room = Room::some(height(rows));
-    room.fewest = height(std::min(rows, kFewest));
-    return room;
+    HeightRequest wanted = HeightRequest::some(height(rows));
+    wanted.fewest = height(std::min(rows, kFewest));
+    return wanted;
   }
 
   void draw(Frame& frame) override {

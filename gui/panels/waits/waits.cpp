@@ -24,14 +24,14 @@ class WaitsPanel : public Panel {
            "sentence gives the cause, and the rank that the others wait for has a double ring.";
   }
 
-  Room room(const Frame& frame) const override {
+  HeightRequest wanted_height(const Frame& frame) const override {
     const interp::Snapshot& shot = *frame.model.snapshot();
-    if (frame.model.mismatch()) return Room::some(frame.ui.px(104));
-    if (shot.waits->edges.empty()) return Room::idle();
-    Room room;
+    if (frame.model.mismatch()) return HeightRequest::some(frame.ui.px(104));
+    if (shot.waits->edges.empty()) return HeightRequest::idle();
+    HeightRequest wanted;
     if (shot.stop.kind == interp::StopKind::kDeadlock)
-      room.least = frame.ui.px(96 + 50 * static_cast<float>(waiting(*shot.waits, 4)));
-    return room;
+      wanted.least = frame.ui.px(96 + 50 * static_cast<float>(waiting(*shot.waits, 4)));
+    return wanted;
   }
 
   void draw(Frame& frame) override {

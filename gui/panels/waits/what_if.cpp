@@ -58,16 +58,16 @@ class WhatIfPanel : public Panel {
            "tried in its own run; the open session does not change.";
   }
 
-  Room room(const Frame& frame) const override {
+  HeightRequest wanted_height(const Frame& frame) const override {
     const WhatIfSearch& search = frame.model.what_if();
     if (search.result() && search.result()->completes > 0) {
-      Room room;
-      room.least = frame.ui.px(190);
-      return room;
+      HeightRequest wanted;
+      wanted.least = frame.ui.px(190);
+      return wanted;
     }
     const bool something = search.running() || search.result() || !search.error().empty() ||
                            WhatIfSearch::possible(frame.model);
-    return something ? Room::some(frame.ui.px(84)) : Room::idle();
+    return something ? HeightRequest::some(frame.ui.px(84)) : HeightRequest::idle();
   }
 
   void draw(Frame& frame) override {

@@ -11,7 +11,7 @@ namespace {
 
 class RankEmitter {
  public:
-  RankEmitter(HostUnderWay& to, const RankOps& rank, RegionId region)
+  RankEmitter(PipelineHost& to, const RankOps& rank, RegionId region)
       : to_(to), rank_(rank), region_(region) {
     values_.resize(rank.buffers.size());
     exchanged_.resize(rank.buffers.size());
@@ -158,7 +158,7 @@ class RankEmitter {
     }
   }
 
-  HostUnderWay& to_;
+  PipelineHost& to_;
   const RankOps& rank_;
   RegionId region_;
   std::vector<ValueId> values_;     // by buffer
@@ -168,7 +168,7 @@ class RankEmitter {
 
 }  // namespace
 
-void emit_rank(HostUnderWay& to, const RankOps& rank, RegionId region) {
+void emit_rank(PipelineHost& to, const RankOps& rank, RegionId region) {
   RankEmitter(to, rank, region).run();
 }
 

@@ -10,7 +10,7 @@
 namespace hostir::pipeline {
 
 /// The host function that is being built, and what all ranks share in it.
-struct HostUnderWay {
+struct PipelineHost {
   Function& host;
   UniqueNames& names;
   ValueId comm;     // over {pp}
@@ -23,6 +23,6 @@ struct HostUnderWay {
   std::function<std::string(const ShardType&, bool first)> add_kernel;
 };
 
-void emit_rank(HostUnderWay& to, const RankOps& rank, RegionId region);
+void emit_rank(PipelineHost& to, const RankOps& rank, RegionId region);
 
 }  // namespace hostir::pipeline

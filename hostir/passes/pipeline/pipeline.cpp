@@ -147,7 +147,7 @@ class PipelineMaker {
     host_.name = free_symbol(program(), request_.name);
     host_.body = host_.add_region();
     HOSTIR_TRY(document());
-    HostUnderWay to{
+    PipelineHost to{
         host_, names_, {},
         {},    {},     {},
         {},    {},     [this](const ShardType& t, bool first) {
@@ -192,7 +192,7 @@ class PipelineMaker {
     return {};
   }
 
-  void add_parameters(HostUnderWay& to) {
+  void add_parameters(PipelineHost& to) {
     for (size_t s = 0; s < stages_.size(); ++s) {
       const Stage& stage = stages_[s];
       for (size_t p = 0; p < stage.parameters.size(); ++p) {
@@ -222,7 +222,7 @@ class PipelineMaker {
     return made;
   }
 
-  void add_declarations(HostUnderWay& to) {
+  void add_declarations(PipelineHost& to) {
     to.comm = declare(OpKind::comm, "c", CommType{}, "");
     to.compute = declare(OpKind::stream, "s", StreamType{}, "compute");
     to.p2p = declare(OpKind::stream, "p", StreamType{}, "p2p");
@@ -233,7 +233,7 @@ class PipelineMaker {
     if (collective) to.collective = declare(OpKind::stream, "n", StreamType{}, "comm");
   }
 
-  void add_results(HostUnderWay& to) {
+  void add_results(PipelineHost& to) {
     add_result(to, "loss", stages_.back().layout(stages_.back().outputs[0]));
     for (size_t s = 0; s < stages_.size(); ++s) {
       const Stage& stage = stages_[s];
@@ -247,7 +247,7 @@ class PipelineMaker {
     }
   }
 
-  void add_result(HostUnderWay& to, const std::string& stem, const ShardType& type) {
+  void add_result(PipelineHost& to, const std::string& stem, const ShardType& type) {
     Instruction alloc = host_instruction(OpKind::alloc, {{"stream", to.compute}});
     alloc.results = {host_.add_value(names_.fresh(stem), type)};
     to.results.push_back(alloc.results[0]);

@@ -30,7 +30,7 @@ bool execute_communication(Engine& engine, Step& step) {
   RankState& rank = step.rank_state;
   const bool pair = communication_facts(step.code.kind)->point_to_point;
   if (step.code.group != kNoCode) {
-    OpenItem item;
+    ResolvedCall item;
     if (!engine.resolve_communication(step, item)) return false;
     item.item.sequence = take_sequence(engine, step, item.item, pair);
     step.sequence = item.item.sequence;
@@ -39,7 +39,7 @@ bool execute_communication(Engine& engine, Step& step) {
     step.bytes = engine.communication_bytes(item);
     const IssuePlan& bound = engine.plan(step);
     for (size_t i = 0; i < bound.buffers.size(); ++i) {
-      item.touches.push_back(engine.touch_of(step, bound.buffers[i], bound.refs[i], item.item));
+      item.accesses.push_back(engine.access_of(step, bound.buffers[i], bound.refs[i], item.item));
     }
     if (!engine.check_overlap(step, item)) return false;
     rank.open_group.push_back(std::move(item));
@@ -47,7 +47,7 @@ bool execute_communication(Engine& engine, Step& step) {
     return true;
   }
   IssuePlan& plan = engine.plan(step);
-  OpenItem& item = plan.communication;
+  ResolvedCall& item = plan.communication;
   if (!engine.resolve_communication(step, item)) return false;
   item.item.sequence = take_sequence(engine, step, item.item, pair);
   TaskRecord& task = engine.begin_task(step, step.code.stream);

@@ -9,9 +9,9 @@ bool execute_group(Engine& engine, Step& step);
 namespace {
 
 // The members' streams, the first member's stream first.
-std::vector<StreamIndex> streams_of(const Engine& engine, std::span<const OpenItem> members) {
+std::vector<StreamIndex> streams_of(const Engine& engine, std::span<const ResolvedCall> members) {
   std::vector<StreamIndex> streams;
-  for (const OpenItem& member : members) {
+  for (const ResolvedCall& member : members) {
     const StreamIndex stream = engine.code->instructions[member.item.code].stream;
     if (std::find(streams.begin(), streams.end(), stream) == streams.end())
       streams.push_back(stream);
@@ -55,7 +55,7 @@ void go_on_behind(Engine& engine, RankState& rank, std::span<const StreamIndex> 
 bool execute_group(Engine& engine, Step& step) {
   RankState& rank = step.rank_state;
   if (rank.open_group.empty()) return true;
-  std::vector<OpenItem> members = std::move(rank.open_group);
+  std::vector<ResolvedCall> members = std::move(rank.open_group);
   rank.open_group.clear();
   engine.check_group_overlap(step, members);
   const std::vector<StreamIndex> streams = streams_of(engine, members);
@@ -64,9 +64,9 @@ bool execute_group(Engine& engine, Step& step) {
   TaskRecord& task = engine.begin_task(step, stream);
   task.link = TaskRecord::Link::kGroup;
   std::vector<CommunicationItem> items;
-  for (OpenItem& member : members) {
+  for (ResolvedCall& member : members) {
     const CodeInstruction& inner = engine.code->instructions[member.item.code];
-    for (const Touch& touch : member.touches) {
+    for (const BufferAccess& touch : member.accesses) {
       if (!engine.touch(step, stream, touch)) return false;
     }
     const bool arrived = communication_facts(inner.kind)->point_to_point

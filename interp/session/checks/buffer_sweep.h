@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::interp {
 

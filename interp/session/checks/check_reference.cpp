@@ -15,7 +15,7 @@
 namespace hostir::interp {
 namespace {
 
-using Versions = std::vector<RecordedVersion>;
+using RecordedVersions = std::vector<RecordedVersion>;
 
 struct RecordedWrites {
   std::unique_ptr<ValueRecorder> recorder;
@@ -65,7 +65,7 @@ class ReferenceComparison {
   ReferenceComparison(const Code& code, const RecordedWrites& reference, const Tolerance& tolerance)
       : code_(code), reference_(reference), tolerance_(tolerance) {}
 
-  ReferenceReport run(const Versions& actual) {
+  ReferenceReport run(const RecordedVersions& actual) {
     ReferenceReport out;
     std::map<std::tuple<Rank, uint64_t, uint32_t>, const RecordedVersion*> by_place;
     for (const RecordedVersion& v : actual) {

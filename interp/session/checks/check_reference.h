@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "interp/session/checks/compare.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::interp {
 

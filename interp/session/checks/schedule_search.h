@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::interp {
 

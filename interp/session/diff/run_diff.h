@@ -16,7 +16,7 @@
 
 #include "interp/session/checks/write_difference.h"
 #include "interp/session/diff/run_writes.h"
-#include "interp/session/log/past_run.h"
+#include "interp/session/log/replay_source.h"
 
 namespace hostir::interp {
 
@@ -24,7 +24,7 @@ struct ProgramView;
 
 /// One side: the run, and what was read from it. The log lives as long as `run`.
 struct DiffSide {
-  std::shared_ptr<const PastRun> run;
+  std::shared_ptr<const ReplaySource> run;
   const LogView* log = nullptr;
   std::shared_ptr<const RunWrites> writes;
   std::shared_ptr<const ProgramView> program;  // the program at that time; may be null

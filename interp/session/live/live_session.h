@@ -14,7 +14,7 @@
 #include "interp/core/history.h"
 #include "interp/core/stepper.h"
 #include "interp/session/live/live_breakpoints.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 #include "interp/session/session.h"
 #include "interp/session/snapshots/snapshot_builder.h"
 #include "interp/session/what_if/what_if.h"

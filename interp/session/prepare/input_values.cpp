@@ -173,7 +173,7 @@ Expected<SizeBindings> sizes_from_inputs(
 
 Expected<std::vector<std::pair<std::string, Tensor>>> input_tensors(
     const Function& function, const std::vector<NamedInput>& inputs,
-    const std::string& base_directory, const Preparing& watch) {
+    const std::string& base_directory, const PrepareProgress& watch) {
   std::vector<std::pair<std::string, Tensor>> out;
   for (size_t p = 0; p < function.params.size(); ++p) {
     const std::string& name = param_name(function, p);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hostir/ir/program.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::interp {
 
@@ -26,6 +26,6 @@ Expected<SizeBindings> sizes_from_inputs(const Function& function,
 /// (checked between two inputs).
 Expected<std::vector<std::pair<std::string, Tensor>>> input_tensors(
     const Function& function, const std::vector<NamedInput>& inputs,
-    const std::string& base_directory, const Preparing& watch = {});
+    const std::string& base_directory, const PrepareProgress& watch = {});
 
 }  // namespace hostir::interp

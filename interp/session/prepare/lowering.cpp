@@ -35,7 +35,7 @@ PhaseTexts phases_of(std::shared_ptr<const Program> program, const std::string& 
 }
 
 Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& fusion,
-                                     const LoweringRequest& request, const Preparing& watch) {
+                                     const LoweringRequest& request, const PrepareProgress& watch) {
   LoweredFusion out;
   LowerOptions options = options_of(program, request);
   options.stop = watch.stop;

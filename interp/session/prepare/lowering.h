@@ -9,7 +9,7 @@
 
 #include "hostir/ir/program.h"
 #include "hostir/passes/lower.h"
-#include "interp/session/prepare/preparing.h"
+#include "interp/session/prepare/prepare_progress.h"
 #include "interp/session/prepare/program_view.h"
 
 namespace hostir::interp {
@@ -30,7 +30,8 @@ struct LoweringRequest {
 /// Sizes must be bound (bind_sizes). Errors: those of the passes; `cancelled` soon after the watch
 /// requests it.
 Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& fusion,
-                                     const LoweringRequest& request, const Preparing& watch = {});
+                                     const LoweringRequest& request,
+                                     const PrepareProgress& watch = {});
 
 /// The texts of the phases of lower_fusion(). The first request lowers the fusion again and prints
 /// them all.

@@ -6,9 +6,9 @@
 #include "hostir/io/generate.h"
 #include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/resize_mesh.h"
-#include "interp/session/prepare/engine.h"
 #include "interp/session/prepare/input_values.h"
 #include "interp/session/prepare/lowering.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::interp {
 namespace {
@@ -86,7 +86,7 @@ Expected<void> resize_ranks(Program& program, const std::string& function, int64
 // Inline values and files have extents that bind sizes, so they are read first.
 Expected<std::vector<NamedInput>> with_stored_values(const std::vector<NamedInput>& inputs,
                                                      const std::string& directory,
-                                                     const Preparing& watch) {
+                                                     const PrepareProgress& watch) {
   std::vector<NamedInput> out = inputs;
   for (NamedInput& input : out) {
     const auto* spec = std::get_if<ValueSpec>(&input.value);

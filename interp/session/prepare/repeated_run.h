@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "interp/core/interpreter.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::interp {
 

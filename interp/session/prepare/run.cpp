@@ -10,7 +10,7 @@
 #include "interp/core/state.h"
 #include "interp/session/answers/fault_words.h"
 #include "interp/session/checks/result_replicas.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 #include "interp/session/prepare/repeated_run.h"
 #include "interp/session/prepare/run_summary.h"
 #include "interp/session/values/assemble.h"

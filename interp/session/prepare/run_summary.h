@@ -8,7 +8,7 @@
 
 #include "interp/core/code.h"
 #include "interp/core/forwarding_sink.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::interp {
 

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 #include "interp/session/snapshots/snapshot.h"
 #include "interp/session/what_if/line_edit.h"
 

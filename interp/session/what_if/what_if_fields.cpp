@@ -168,7 +168,7 @@ class Fields {
   }
 
   // The places of `name(` and `in ..` in the first line of an instruction.
-  std::vector<std::pair<Place, const IndexExpr*>> numbers_of(const Spot& spot) const {
+  std::vector<std::pair<Place, const IndexExpr*>> numbers_of(const InstructionSite& spot) const {
     std::vector<std::pair<Place, const IndexExpr*>> out;
     const size_t line = program_.node(spot).lines.first;
     const std::string& text = program_.lines()[line];
@@ -205,7 +205,7 @@ class Fields {
     // With sends and receives, a rank may be in one meeting and missing in another.
     std::sort(ranks.begin(), ranks.end());
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    Spot spot = call.at;
+    InstructionSite spot = call.at;
     for (int level = 0; spot.valid() && level < kMostLevels; ++level) {
       for (const auto& [place, expr] : numbers_of(spot)) constant(place, *expr, ranks);
       spot = program_.node(spot).parent;

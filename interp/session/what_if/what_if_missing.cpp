@@ -21,15 +21,15 @@ class Missing {
   void run() {
     for (const StuckMeeting& meeting : out_.stop.meetings) {
       for (const StuckCall& call : meeting.calls) {
-        const Spot unit = program_.unit(call.at);
+        const InstructionSite unit = program_.unit(call.at);
         if (meeting.point_to_point && !meeting.mismatch && !meeting.missing.empty())
           add_other_half(meeting, call);
         // Change the fewer ranks: add the call where it is missing, or remove it where it is made.
         const bool few_make_it = call.ranks.size() < meeting.missing.size();
         add_penalty_ = few_make_it ? kMorePenalty : 0;
-        std::vector<Spot> places = {unit};
-        for (const Spot& caller : call.callers) places.push_back(program_.unit(caller));
-        for (const Spot& place : places) {
+        std::vector<InstructionSite> places = {unit};
+        for (const InstructionSite& caller : call.callers) places.push_back(program_.unit(caller));
+        for (const InstructionSite& place : places) {
           widen(place);
           if (!meeting.missing.empty() && !meeting.point_to_point) add_for(place, meeting.missing);
           drop(place, call, few_make_it ? 0 : kDropPenalty);
@@ -40,14 +40,14 @@ class Missing {
   }
 
  private:
-  HostRole role(const Spot& spot) const { return record(program_.at(spot).kind).role; }
-  bool plain(const Spot& where) const { return program_.at(where).results.empty(); }
+  HostRole role(const InstructionSite& spot) const { return record(program_.at(spot).kind).role; }
+  bool plain(const InstructionSite& where) const { return program_.at(where).results.empty(); }
 
   // Moves it out of conditions, or into the other branch.
-  void widen(const Spot& unit) {
-    Spot inner = unit;
+  void widen(const InstructionSite& unit) {
+    InstructionSite inner = unit;
     for (int level = 0; level < kMostLevels; ++level) {
-      const Spot around = program_.node(inner).parent;
+      const InstructionSite around = program_.node(inner).parent;
       if (!around.valid()) return;
       if (role(around) == HostRole::kBranch && plain(around)) {
         if (program_.at(around).regions.size() == 1) unwrap(around, unit);
@@ -60,11 +60,11 @@ class Missing {
     }
   }
 
-  std::string condition_line(const Spot& where) const {
+  std::string condition_line(const InstructionSite& where) const {
     return "the condition on " + program_.where_line(program_.node(where).lines.first);
   }
 
-  void unwrap(const Spot& where, const Spot& unit) {
+  void unwrap(const InstructionSite& where, const InstructionSite& unit) {
     const LineRange lines = program_.node(where).lines;
     if (lines.count() < 3) return;
     LineEdit edit = out_.begin();
@@ -75,7 +75,7 @@ class Missing {
              edit, add_penalty_);
   }
 
-  void hoist(const Spot& unit, const Spot& where) {
+  void hoist(const InstructionSite& unit, const InstructionSite& where) {
     const bool alone = program_.siblings(unit).size() == 1;
     if (alone && program_.at(where).regions.size() == 1) return;  // nothing would remain in it
     const LineRange mine = program_.node(unit).lines;
@@ -90,7 +90,7 @@ class Missing {
     }
   }
 
-  void into_other_branch(const Spot& unit, const Spot& where) {
+  void into_other_branch(const InstructionSite& unit, const InstructionSite& where) {
     const LineRange mine = program_.node(unit).lines;
     const LineRange lines = program_.node(where).lines;
     const std::string blanks(static_cast<size_t>(program_.indent(where)), ' ');
@@ -114,7 +114,7 @@ class Missing {
   }
 
   // `} else {`; 0: not found.
-  size_t else_line(const Spot& where) const {
+  size_t else_line(const InstructionSite& where) const {
     const LineRange lines = program_.node(where).lines;
     const std::string start =
         std::string(static_cast<size_t>(program_.indent(where)), ' ') + "} else {";
@@ -125,13 +125,13 @@ class Missing {
   }
 
   // The enclosing instruction in the function's body.
-  Spot outermost(Spot spot) const {
+  InstructionSite outermost(InstructionSite spot) const {
     while (program_.node(spot).parent.valid()) spot = program_.node(spot).parent;
     return spot;
   }
 
-  void add_for(const Spot& unit, const std::vector<Rank>& ranks) {
-    const Spot around = outermost(unit);
+  void add_for(const InstructionSite& unit, const std::vector<Rank>& ranks) {
+    const InstructionSite around = outermost(unit);
     const std::string condition = condition_of(ranks, out_.stop.code->rank_count);
     if (around == unit || condition.empty()) return;
     const int columns = program_.indent(around) + 2 - program_.indent(unit);
@@ -146,8 +146,8 @@ class Missing {
     }
   }
 
-  void insert_where(LineEdit& edit, const Spot& around, bool behind, const std::string& condition,
-                    const std::vector<std::string>& body) const {
+  void insert_where(LineEdit& edit, const InstructionSite& around, bool behind,
+                    const std::string& condition, const std::vector<std::string>& body) const {
     const LineRange lines = program_.node(around).lines;
     const size_t place = behind ? lines.last + 1 : lines.first;
     const std::string blanks(static_cast<size_t>(program_.indent(around)), ' ');
@@ -176,7 +176,7 @@ class Missing {
       const auto [source, target] = meeting.pairs.front();
       const Rank there = sends ? target : source;
       const int32_t peer = comm.position_of_rank[static_cast<size_t>(sends ? source : target)];
-      const Spot around = outermost(program_.unit(call.at));
+      const InstructionSite around = outermost(program_.unit(call.at));
       const std::string body(static_cast<size_t>(program_.indent(around)) + 2, ' ');
       for (const bool behind : {true, false}) {
         LineEdit edit = out_.begin();
@@ -208,7 +208,7 @@ class Missing {
     }
     const int32_t back = sends ? n - shift : shift;
     const std::string peer = fmt::format("(coord({}) + {}) % {}", comm.axes.front().name, back, n);
-    const Spot unit = program_.unit(call.at);
+    const InstructionSite unit = program_.unit(call.at);
     const LineRange lines = program_.node(unit).lines;
     const int indent = program_.indent(unit);
     const std::string what =
@@ -234,9 +234,9 @@ class Missing {
     out_.add(what + ", in one group with it.", edit.erase(lines));
   }
 
-  void add_half_on(const std::vector<Rank>& ranks, const Spot& unit, const std::string& what,
-                   const std::string& half) {
-    const Spot around = outermost(unit);
+  void add_half_on(const std::vector<Rank>& ranks, const InstructionSite& unit,
+                   const std::string& what, const std::string& half) {
+    const InstructionSite around = outermost(unit);
     const std::string condition = condition_of(ranks, out_.stop.code->rank_count);
     if (condition.empty()) return;
     const std::string body(static_cast<size_t>(program_.indent(around)) + 2, ' ');
@@ -250,8 +250,8 @@ class Missing {
   }
 
   // Drops enclosing regions too, if they contain nothing else.
-  void drop(const Spot& unit, const StuckCall& call, size_t penalty) {
-    Spot last = unit;
+  void drop(const InstructionSite& unit, const StuckCall& call, size_t penalty) {
+    InstructionSite last = unit;
     while (program_.siblings(last).size() == 1 && program_.node(last).parent.valid() &&
            program_.at(program_.node(last).parent).regions.size() == 1)
       last = program_.node(last).parent;
@@ -262,7 +262,7 @@ class Missing {
   }
 
   // The range of a loop, such as `0..4`; nullopt if its line has no plain range.
-  std::optional<Word> trips(const Spot& loop) const {
+  std::optional<Word> trips(const InstructionSite& loop) const {
     const size_t line = program_.node(loop).lines.first;
     const std::string& text = program_.lines()[line];
     const size_t in = text.find(" in ");
@@ -273,11 +273,12 @@ class Missing {
 
   // Pairs a loop around the call with another loop that communicates, and gives either the trip
   // count of the other.
-  void same_trips(const Spot& unit) {
-    for (Spot mine = program_.node(unit).parent; mine.valid(); mine = program_.node(mine).parent) {
+  void same_trips(const InstructionSite& unit) {
+    for (InstructionSite mine = program_.node(unit).parent; mine.valid();
+         mine = program_.node(mine).parent) {
       if (role(mine) != HostRole::kLoop) continue;
       for (const InstrId id : mine.function->preorder()) {
-        const Spot other{mine.function, id};
+        const InstructionSite other{mine.function, id};
         if (role(other) != HostRole::kLoop || !program_.communicates(other)) continue;
         const LineRange a = program_.node(mine).lines;
         const LineRange b = program_.node(other).lines;
@@ -288,7 +289,7 @@ class Missing {
     }
   }
 
-  void repeat_like(const Spot& loop, const Spot& like) {
+  void repeat_like(const InstructionSite& loop, const InstructionSite& like) {
     const auto own = trips(loop);
     const auto theirs = trips(like);
     if (!own || !theirs || own->text == theirs->text) return;

@@ -28,7 +28,7 @@ class Orders {
       return a.ranks.size() < b.ranks.size();
     });
     for (const StuckCall& call : calls) {
-      Spot spot = program_.unit(call.at);
+      InstructionSite spot = program_.unit(call.at);
       if (!(spot == call.at)) beside(call.at, call, 1);  // among the members of its group
       for (int level = 0; spot.valid() && level < kMostLevels; ++level) {
         beside(spot, call, level);
@@ -38,8 +38,8 @@ class Orders {
   }
 
  private:
-  void beside(const Spot& spot, const StuckCall& call, int level) {
-    const std::vector<Spot> all = program_.siblings(spot);
+  void beside(const InstructionSite& spot, const StuckCall& call, int level) {
+    const std::vector<InstructionSite> all = program_.siblings(spot);
     const size_t mine = program_.node(spot).index;
     if (level == 0) group_run(all, mine);
     for (size_t i = mine + 1; i < all.size(); ++i) {
@@ -54,8 +54,8 @@ class Orders {
     }
   }
 
-  void pair(const Spot& first, const Spot& second, bool adjacent, const StuckCall& call,
-            int level) {
+  void pair(const InstructionSite& first, const InstructionSite& second, bool adjacent,
+            const StuckCall& call, int level) {
     const LineRange a = program_.node(first).lines;
     const LineRange b = program_.node(second).lines;
     const bool calls = level == 0 && program_.is_call(first) && program_.is_call(second);
@@ -74,13 +74,13 @@ class Orders {
     if (calls && call.ranks.size() > 1) by_rank(first, second);
   }
 
-  bool is_transfer(const Spot& spot) const {
+  bool is_transfer(const InstructionSite& spot) const {
     const OpKind kind = program_.at(spot).kind;
     return kind == OpKind::send || kind == OpKind::recv;
   }
 
-  void group(const Spot& first, const Spot& second) {
-    const auto is_group = [&](const Spot& s) {
+  void group(const InstructionSite& first, const InstructionSite& second) {
+    const auto is_group = [&](const InstructionSite& s) {
       return record(program_.at(s).kind).role == HostRole::kGroup;
     };
     if (is_group(first) || is_group(second)) return;
@@ -103,7 +103,7 @@ class Orders {
   }
 
   // Groups more than two consecutive calls.
-  void group_run(const std::vector<Spot>& all, size_t mine) {
+  void group_run(const std::vector<InstructionSite>& all, size_t mine) {
     const auto plain = [&](size_t i) {
       return record(program_.at(all[i]).kind).op_class == OpClass::kCommunication;
     };
@@ -124,7 +124,7 @@ class Orders {
   }
 
   // The text is the same on all ranks, so some ranks need another order.
-  void by_rank(const Spot& first, const Spot& second) {
+  void by_rank(const InstructionSite& first, const InstructionSite& second) {
     if (!program_.at(first).results.empty() || !program_.at(second).results.empty()) return;
     std::vector<std::string> numbers = {"rank"};
     for (const MeshAxis& axis : out_.stop.code->world->axes) {
@@ -140,8 +140,8 @@ class Orders {
     }
   }
 
-  void by_condition(const Spot& first, const Spot& second, const std::string& condition,
-                    const std::string& who) {
+  void by_condition(const InstructionSite& first, const InstructionSite& second,
+                    const std::string& condition, const std::string& who) {
     const LineRange a = program_.node(first).lines;
     const LineRange b = program_.node(second).lines;
     LineEdit edit = out_.begin();

@@ -85,7 +85,7 @@ Expected<void> EditableProgram::read(const std::string& function) {
   return {};
 }
 
-void EditableProgram::add_nodes(const Function& function, RegionId region, Spot parent,
+void EditableProgram::add_nodes(const Function& function, RegionId region, InstructionSite parent,
                                 size_t branch) {
   const std::vector<InstrId>& instructions = function.region(region).instructions;
   for (size_t i = 0; i < instructions.size(); ++i) {
@@ -120,7 +120,7 @@ bool EditableProgram::one_per_line() const {
   return true;
 }
 
-std::optional<Spot> EditableProgram::find(const Code& code, CodeIndex index) const {
+std::optional<InstructionSite> EditableProgram::find(const Code& code, CodeIndex index) const {
   if (index >= code.instructions.size()) return std::nullopt;
   const CodeInstruction& c = code.instructions[index];
   const Function* function = program().find_function(code.functions[c.function]->name);
@@ -129,30 +129,30 @@ std::optional<Spot> EditableProgram::find(const Code& code, CodeIndex index) con
   if (c.address > order.size()) return std::nullopt;
   const InstrId id = order[c.address - 1];
   if (function->instr(id).kind != code.source(index).kind) return std::nullopt;
-  return Spot{function, id};
+  return InstructionSite{function, id};
 }
 
-const Node& EditableProgram::node(const Spot& spot) const {
+const Node& EditableProgram::node(const InstructionSite& spot) const {
   const auto found = std::find_if(nodes_.begin(), nodes_.end(),
                                   [&](const auto& f) { return f.first == spot.function; });
   return found->second[spot.instr.index];
 }
 
-std::vector<Spot> EditableProgram::siblings(const Spot& spot) const {
+std::vector<InstructionSite> EditableProgram::siblings(const InstructionSite& spot) const {
   const Node& n = node(spot);
   const RegionId region = n.parent.valid() ? at(n.parent).regions[n.branch] : spot.function->body;
-  std::vector<Spot> out;
+  std::vector<InstructionSite> out;
   for (const InstrId id : spot.function->region(region).instructions)
     out.push_back({spot.function, id});
   return out;
 }
 
-Spot EditableProgram::unit(const Spot& spot) const {
-  const Spot parent = node(spot).parent;
+InstructionSite EditableProgram::unit(const InstructionSite& spot) const {
+  const InstructionSite parent = node(spot).parent;
   return parent.valid() && record(at(parent).kind).role == HostRole::kGroup ? parent : spot;
 }
 
-bool EditableProgram::communicates(const Spot& spot) const {
+bool EditableProgram::communicates(const InstructionSite& spot) const {
   const Instruction& instruction = at(spot);
   if (record(instruction.kind).op_class == OpClass::kCommunication) return true;
   for (const RegionId region : instruction.regions) {
@@ -163,12 +163,12 @@ bool EditableProgram::communicates(const Spot& spot) const {
   return false;
 }
 
-bool EditableProgram::is_call(const Spot& spot) const {
+bool EditableProgram::is_call(const InstructionSite& spot) const {
   const OpRecord& op = record(at(spot).kind);
   return op.op_class == OpClass::kCommunication || op.role == HostRole::kGroup;
 }
 
-int EditableProgram::indent(const Spot& spot) const {
+int EditableProgram::indent(const InstructionSite& spot) const {
   const std::string& line = lines_[node(spot).lines.first];
   return static_cast<int>(std::min(line.find_first_not_of(' '), line.size()));
 }
@@ -187,7 +187,7 @@ std::string EditableProgram::where(LineRange lines) const {
   return here ? out + " after the first edit" : out;
 }
 
-std::vector<Word> EditableProgram::words(const Spot& spot) const {
+std::vector<Word> EditableProgram::words(const InstructionSite& spot) const {
   const LineRange lines = node(spot).lines;
   if (lines.count() != 1) return {};
   std::vector<Word> out = words_of_line(lines_[lines.first]);
@@ -198,7 +198,7 @@ std::vector<Word> EditableProgram::words(const Spot& spot) const {
   return out;
 }
 
-std::string EditableProgram::short_text(const Spot& spot) const {
+std::string EditableProgram::short_text(const InstructionSite& spot) const {
   if (record(at(spot).kind).role == HostRole::kGroup) return "the group";
   if (!at(spot).regions.empty()) return "the block";
   if (const auto* callee = at(spot).attributes.get<Symbol>("callee")) return "@" + callee->name;
@@ -210,8 +210,8 @@ std::string EditableProgram::short_text(const Spot& spot) const {
   return out.empty() ? std::string(record(at(spot).kind).mnemonic) : out;
 }
 
-std::pair<std::string, std::string> EditableProgram::texts_apart(const Spot& a,
-                                                                 const Spot& b) const {
+std::pair<std::string, std::string> EditableProgram::texts_apart(const InstructionSite& a,
+                                                                 const InstructionSite& b) const {
   std::pair<std::string, std::string> out(short_text(a), short_text(b));
   if (out.first != out.second) return out;
   const std::vector<Word> mine = words(a);
@@ -228,8 +228,8 @@ std::pair<std::string, std::string> EditableProgram::texts_apart(const Spot& a,
   return {up_to_there(mine), up_to_there(theirs)};
 }
 
-std::pair<std::string, std::string> EditableProgram::told_apart(const Spot& a,
-                                                                const Spot& b) const {
+std::pair<std::string, std::string> EditableProgram::told_apart(const InstructionSite& a,
+                                                                const InstructionSite& b) const {
   const auto [one, two] = texts_apart(a, b);
   if (one == two) return {where(a), where(b)};
   return {fmt::format("{} ({})", one, where(a)), fmt::format("{} ({})", two, where(b))};

@@ -17,20 +17,20 @@
 namespace hostir::interp::what_if_parts {
 
 /// An instruction of the text.
-struct Spot {
+struct InstructionSite {
   const Function* function = nullptr;
   InstrId instr;
   bool valid() const { return function != nullptr; }
-  friend bool operator==(const Spot& a, const Spot& b) {
+  friend bool operator==(const InstructionSite& a, const InstructionSite& b) {
     return a.function == b.function && a.instr == b.instr;
   }
 };
 
 struct Node {
-  Spot parent;        // enclosing for, where or group; not valid: the function's body
-  size_t branch = 0;  // region index in the parent
-  size_t index = 0;   // including its regions
-  LineRange lines;    // all of it, regions included
+  InstructionSite parent;  // enclosing for, where or group; not valid: the function's body
+  size_t branch = 0;       // region index in the parent
+  size_t index = 0;        // including its regions
+  LineRange lines;         // all of it, regions included
 };
 
 /// A word of an instruction's line: `sum`, `%c`, `peer((coord(x) + 1) % 3)`.
@@ -54,35 +54,39 @@ class EditableProgram {
   const std::vector<std::string>& lines() const { return lines_; }
   const Program& program() const { return file_->parts[part_]; }
 
-  std::optional<Spot> find(const Code& code, CodeIndex index) const;
-  const Instruction& at(const Spot& spot) const { return spot.function->instr(spot.instr); }
-  const Node& node(const Spot& spot) const;
+  std::optional<InstructionSite> find(const Code& code, CodeIndex index) const;
+  const Instruction& at(const InstructionSite& spot) const {
+    return spot.function->instr(spot.instr);
+  }
+  const Node& node(const InstructionSite& spot) const;
   /// The instructions of the region that contains it, in order.
-  std::vector<Spot> siblings(const Spot& spot) const;
+  std::vector<InstructionSite> siblings(const InstructionSite& spot) const;
   /// What is issued as one: the enclosing group, or the instruction itself.
-  Spot unit(const Spot& spot) const;
-  bool communicates(const Spot& spot) const;  // is or contains communication
-  bool is_call(const Spot& spot) const;       // is a communication, or a group of them
-  int indent(const Spot& spot) const;         // columns
+  InstructionSite unit(const InstructionSite& spot) const;
+  bool communicates(const InstructionSite& spot) const;  // is or contains communication
+  bool is_call(const InstructionSite& spot) const;       // is a communication, or a group of them
+  int indent(const InstructionSite& spot) const;         // columns
   /// 1-based lines for sentences: `line 14`, `lines 14-16`. In an edited text these are the
   /// original lines, or `line 14 after the first edit` for new lines.
   std::string where(LineRange lines) const;
-  std::string where(const Spot& spot) const { return where(node(spot).lines); }
+  std::string where(const InstructionSite& spot) const { return where(node(spot).lines); }
   std::string where_line(size_t line) const { return where(LineRange{line, line}); }
   /// Its first words: `all_reduce sum %c`, `wait %e`.
-  std::string short_text(const Spot& spot) const;
+  std::string short_text(const InstructionSite& spot) const;
   /// Both as `all_reduce sum %c (line 14)`. If their first words are the same, as many more words
   /// as tell them apart, or only the lines.
-  std::pair<std::string, std::string> told_apart(const Spot& a, const Spot& b) const;
+  std::pair<std::string, std::string> told_apart(const InstructionSite& a,
+                                                 const InstructionSite& b) const;
   /// The same without the lines; equal texts if nothing tells them apart.
-  std::pair<std::string, std::string> texts_apart(const Spot& a, const Spot& b) const;
+  std::pair<std::string, std::string> texts_apart(const InstructionSite& a,
+                                                  const InstructionSite& b) const;
   /// The words of its line, without comment; empty if it has several lines.
-  std::vector<Word> words(const Spot& spot) const;
+  std::vector<Word> words(const InstructionSite& spot) const;
 
  private:
   EditableProgram() = default;
   Expected<void> read(const std::string& function);
-  void add_nodes(const Function& function, RegionId region, Spot parent, size_t branch);
+  void add_nodes(const Function& function, RegionId region, InstructionSite parent, size_t branch);
   bool one_per_line() const;
 
   std::string text_;

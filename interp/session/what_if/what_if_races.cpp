@@ -24,7 +24,7 @@ class Races {
  private:
   /// An access by what is issued: the instruction or its group.
   struct Side {
-    Spot unit;
+    InstructionSite unit;
     std::string stream;  // `%s`, or `host`
     std::string event;   // `%e`; empty: it has none
   };
@@ -38,14 +38,15 @@ class Races {
       return other_stream(first, second.stream);
     }
     if (!can_have_event(first.unit)) return;
-    for (const Spot& wait : program_.siblings(second.unit)) correct_wait(wait, first, second);
+    for (const InstructionSite& wait : program_.siblings(second.unit))
+      correct_wait(wait, first, second);
     if (!is_visible(first.unit, second.unit)) correct_yield(first);
     insert_wait(first, second);
     if (record(program_.at(second.unit).kind).role == HostRole::kFree)
       other_stream(second, first.stream);
   }
 
-  Side side(const Spot& spot) const {
+  Side side(const InstructionSite& spot) const {
     Side out{program_.unit(spot), word_after_on(spot), {}};
     const Instruction& instruction = program_.at(out.unit);
     if (instruction.kind == OpKind::read) out.stream = "host";
@@ -54,7 +55,7 @@ class Races {
     return out;
   }
 
-  std::string word_after_on(const Spot& spot) const {
+  std::string word_after_on(const InstructionSite& spot) const {
     const std::vector<Word> words = program_.words(spot);
     for (size_t i = 0; i + 1 < words.size(); ++i) {
       if (words[i].text == "on") return words[i + 1].text;
@@ -62,18 +63,18 @@ class Races {
     return {};
   }
 
-  bool can_have_event(const Spot& unit) const {
+  bool can_have_event(const InstructionSite& unit) const {
     const OpRecord& op = record(program_.at(unit).kind);
     return std::any_of(op.results.begin(), op.results.end(),
                        [](const auto& result) { return result.name == "event"; });
   }
 
   // The second may use names of the region of the first, if it comes later.
-  bool is_visible(const Spot& first, const Spot& second) const {
+  bool is_visible(const InstructionSite& first, const InstructionSite& second) const {
     if (first.function != second.function) return false;
     if (program_.node(first).lines.first >= program_.node(second).lines.first) return false;
     const Node& home = program_.node(first);
-    for (Spot at = second; at.valid(); at = program_.node(at).parent) {
+    for (InstructionSite at = second; at.valid(); at = program_.node(at).parent) {
       const Node& node = program_.node(at);
       if (node.parent == home.parent && node.branch == home.branch) return true;
     }
@@ -98,7 +99,7 @@ class Races {
     return name;
   }
 
-  std::string wait_line(const Spot& beside, const std::string& event,
+  std::string wait_line(const InstructionSite& beside, const std::string& event,
                         const std::string& stream) const {
     return std::string(static_cast<size_t>(program_.indent(beside)), ' ') +
            fmt::format("wait {} on {}", event, stream);
@@ -128,7 +129,7 @@ class Races {
   }
 
   // A wait before the second that names another event, or the right one on another stream.
-  void correct_wait(const Spot& wait, const Side& first, const Side& second) {
+  void correct_wait(const InstructionSite& wait, const Side& first, const Side& second) {
     if (record(program_.at(wait).kind).role != HostRole::kWait) return;
     if (program_.node(wait).lines.first > program_.node(second.unit).lines.first) return;
     const std::vector<Word> words = program_.words(wait);
@@ -146,7 +147,7 @@ class Races {
   // In a loop, the event that the next iteration gets.
   void correct_yield(const Side& first) {
     if (first.event.empty()) return;
-    for (const Spot& spot : program_.siblings(first.unit)) {
+    for (const InstructionSite& spot : program_.siblings(first.unit)) {
       if (record(program_.at(spot).kind).role != HostRole::kYield) continue;
       const std::vector<Word> words = program_.words(spot);
       for (size_t i = 1; i < words.size(); ++i) {
@@ -163,8 +164,8 @@ class Races {
   }
 
   // Members of a group run together.
-  void leave_group(const Spot& member) {
-    const Spot group = program_.unit(member);
+  void leave_group(const InstructionSite& member) {
+    const InstructionSite group = program_.unit(member);
     if (group == member) return;
     LineEdit edit = out_.begin();
     edit.move(program_.node(member).lines, program_.node(group).lines.last + 1,
@@ -186,7 +187,7 @@ class Races {
         kOtherStreamPenalty);
   }
 
-  void replace_word(const Spot& spot, const Word& word, const std::string& with,
+  void replace_word(const InstructionSite& spot, const Word& word, const std::string& with,
                     std::string sentence, size_t penalty = 0) {
     const size_t line = program_.node(spot).lines.first;
     std::string text = program_.lines()[line];

@@ -13,7 +13,7 @@ void add_rank(std::vector<Rank>& ranks, Rank rank) {
   if (at == ranks.end() || *at != rank) ranks.insert(at, rank);
 }
 
-StuckCall& add_call(std::vector<StuckCall>& calls, const Spot& at, Rank rank) {
+StuckCall& add_call(std::vector<StuckCall>& calls, const InstructionSite& at, Rank rank) {
   auto found = std::find_if(calls.begin(), calls.end(),
                             [&](const StuckCall& call) { return call.at == at; });
   if (found == calls.end()) found = calls.insert(calls.end(), StuckCall{at, {}, {}});
@@ -81,8 +81,8 @@ bool names_all(const FaultSnapshot& fault, const LedgerRow& row, const model::Ru
   });
 }
 
-std::optional<Spot> spot_at(const Code& code, const EditableProgram& program,
-                            const std::string& address) {
+std::optional<InstructionSite> spot_at(const Code& code, const EditableProgram& program,
+                                       const std::string& address) {
   for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
     if (code.address(i) == address) return program.find(code, i);
   }

@@ -11,9 +11,9 @@ namespace hostir::interp::what_if_parts {
 
 /// An instruction at which ranks are stuck.
 struct StuckCall {
-  Spot at;
-  std::vector<Rank> ranks;    // ascending
-  std::vector<Spot> callers;  // the `call` instructions that led there, innermost first
+  InstructionSite at;
+  std::vector<Rank> ranks;               // ascending
+  std::vector<InstructionSite> callers;  // the `call` instructions that led there, innermost first
 };
 
 /// Meetings at the same instructions count as one, even of different groups and sequence numbers.
@@ -29,8 +29,8 @@ struct StuckMeeting {
 
 /// Two accesses of one rank that nothing orders.
 struct StuckRace {
-  Spot first;
-  Spot second;
+  InstructionSite first;
+  InstructionSite second;
 };
 
 struct StopPicture {

@@ -17,14 +17,14 @@ class Waits {
   explicit Waits(Proposals& out) : out_(out), program_(out.program) {}
 
   void run() {
-    std::vector<Spot> waits;
-    const auto add = [&](const Spot& spot) {
+    std::vector<InstructionSite> waits;
+    const auto add = [&](const InstructionSite& spot) {
       if (std::find(waits.begin(), waits.end(), spot) == waits.end()) waits.push_back(spot);
     };
     for (const StuckCall& call : out_.stop.waits) add(call.at);
     for (const StuckCall& call : out_.stop.calls()) {
-      const Spot unit = program_.unit(call.at);
-      const std::vector<Spot> all = program_.siblings(unit);
+      const InstructionSite unit = program_.unit(call.at);
+      const std::vector<InstructionSite> all = program_.siblings(unit);
       const size_t mine = program_.node(unit).index;
       for (size_t i = mine > kNear ? mine - kNear : 0; i < std::min(all.size(), mine + kNear);
            ++i) {
@@ -32,7 +32,7 @@ class Waits {
       }
       other_streams(call.at);
     }
-    for (const Spot& wait : waits) {
+    for (const InstructionSite& wait : waits) {
       later(wait);
       LineEdit edit = out_.begin();
       out_.add(fmt::format("Leave out the wait of {}.", program_.where(wait)),
@@ -41,8 +41,8 @@ class Waits {
   }
 
  private:
-  void later(const Spot& wait) {
-    const std::vector<Spot> all = program_.siblings(wait);
+  void later(const InstructionSite& wait) {
+    const std::vector<InstructionSite> all = program_.siblings(wait);
     for (size_t i = program_.node(wait).index + 1; i < all.size(); ++i) {
       if (!program_.communicates(all[i])) continue;
       LineEdit edit = out_.begin();
@@ -53,7 +53,7 @@ class Waits {
     }
   }
 
-  void other_streams(const Spot& call) {
+  void other_streams(const InstructionSite& call) {
     const std::vector<Word> words = program_.words(call);
     const auto on =
         std::find_if(words.begin(), words.end(), [](const Word& w) { return w.text == "on"; });

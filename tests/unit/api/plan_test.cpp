@@ -93,8 +93,8 @@ TEST(NextToPredict, OfPlansThatFitAFewAreEnough) {
   EXPECT_EQ(next_to_predict(plans, 4), 1U);
 }
 
-TEST(Disappointment, NeighboursAreExpectedToDisappointAsWell) {
-  const Disappointment d = disappointment(expected_plan(1000, 100'000), plan_of(1000, 250'000));
+TEST(OverestimatedPlan, NeighboursAreExpectedToDisappointAsWell) {
+  const OverestimatedPlan d = overestimate(expected_plan(1000, 100'000), plan_of(1000, 250'000));
   Plan neighbour = expected_plan(1300, 101'000);
   expect_alike(neighbour, d, 200'000);
   EXPECT_FALSE(neighbour.fits);

@@ -10,7 +10,7 @@
 #include "hostir/api/backends.h"
 #include "hostir/text/parser.h"
 #include "interp/cuda/backend.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 
 namespace hostir::cuda {
 

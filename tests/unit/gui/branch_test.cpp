@@ -27,21 +27,21 @@ TEST(Branches, ACollectiveHasItsMembersOnceAndEventsTellWhatWasUndone) {
   Workbench& w = branched.w;
   w.only("events");
   ASSERT_TRUE(w.fill("events/filter", "op=all_reduce"));
-  w->settle(30);
+  w->wait_until_idle(30);
   ASSERT_TRUE(w.has("events/3")) << "two ranks, twice";
   EXPECT_EQ(w.text("events/0/undone"), "0");
   EXPECT_FALSE(w.has("events/3/undone"));
   ASSERT_TRUE(w.click("events/3"));
   ASSERT_TRUE(w.fill("events/filter", "op=all_reduce undone=no"));
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_TRUE(w.has("events/1"));
   EXPECT_FALSE(w.has("events/2"));
   ASSERT_TRUE(w.fill("events/filter", "op=all_reduce undone=yes"));
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_TRUE(w.has("events/1/undone"));
   EXPECT_FALSE(w.has("events/2"));
   w.only("timeline");
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("timeline/collective").find("2 of 2 arrived"), std::string::npos)
       << w.text("timeline/collective");
 }
@@ -50,7 +50,7 @@ TEST(Branches, WhatWasUndoneHoldsNoMemoryAndLeaksNothing) {
   Branched branched;
   Workbench& w = branched.w;
   w.only("memory");
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_EQ(w.text("memory/blocks"), "8 blocks");  // same as without the edit
 }
 
@@ -59,7 +59,7 @@ TEST(Branches, HistoryListsWhatHappenedAndCountsWhatWasUndone) {
   Workbench& w = branched.w;
   w.only("history");
   w.model().selection.value = "y";
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_TRUE(w.text("history/count").starts_with("2 writes, 2 undone")) << w.text("history/count");
 }
 
@@ -91,7 +91,7 @@ TEST(Branches, TheScheduleIsThatOfTheLastBranch) {
   Workbench& w = branched.w;
   const uint64_t last = w.shot().last_decision;
   w.only("schedule");
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_TRUE(w.has(fmt::format("schedule/{}", last - 1))) << w.text("schedule/next");
 }
 

@@ -56,7 +56,7 @@ TEST(Comparison, RowsOfTheOldViewAreNotLookedForInTheNewComparison) {
   Comparison& comparison = w.model().comparison();
   const auto rows = static_cast<uint32_t>(comparison.view()->outcomes.size());
   comparison.go_to(w.model(), rows - 1);
-  w->settle(30);
+  w->wait_until_idle(30);
   QuickThreadHeld held(comparison);
   const interp::RunDiff* before = comparison.newest();
   w->app().drop_file(other);
@@ -69,7 +69,7 @@ TEST(Comparison, RowsOfTheOldViewAreNotLookedForInTheNewComparison) {
   comparison.ask_contents();
   EXPECT_EQ(comparison.doing(), "");
   held.let_go();
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_EQ(comparison.view()->outcomes.size(), comparison.newest()->rows.size());
 }
 
@@ -86,7 +86,7 @@ TEST(Comparison, SourcesOfAnOldComparisonAreNotShown) {
     ASSERT_FALSE(comparison.sources());
     ASSERT_TRUE(compare_edited(w, comparison.newest()));
   }
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("diff/selected").find("%g on rank 0"), std::string::npos);
   EXPECT_EQ(w.text("diff/source"), "It reads %x, which is not the same in both runs.");
 }
@@ -97,7 +97,7 @@ TEST(Comparison, TheSelectionOfNowSurvivesANewView) {
   compare_with(w, log_of("diff_selection.db", kMlp, "reference"));
   Comparison& comparison = w.model().comparison();
   comparison.go_to(w.model(), 0);
-  w->settle(30);
+  w->wait_until_idle(30);
   const auto last = static_cast<uint32_t>(comparison.view()->outcomes.size()) - 1;
   const std::string wanted = comparison.view()->diff->place(comparison.view()->diff->rows[last]);
   {
@@ -106,7 +106,7 @@ TEST(Comparison, TheSelectionOfNowSurvivesANewView) {
     for (int i = 0; i < 5; ++i) w->step();  // the new view is requested
     comparison.go_to(w.model(), last);
   }
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_EQ(w.text("diff/selected"), wanted);
 }
 
@@ -124,11 +124,11 @@ TEST(Comparison, CancelLeavesThePicturesAndErrorsCanBeRepeated) {
     ASSERT_FALSE(w.has("diff/heat/a"));
     comparison.cancel();
   }
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_TRUE(w.has("diff/heat/a")) << "nobody asks for it again";
   comparison.open(path);
   comparison.cancel();
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("diff/error").find("cancelled"), std::string::npos);
   ASSERT_TRUE(w.click("diff/again"));
   EXPECT_FALSE(w.has("diff/error"));
@@ -145,12 +145,12 @@ TEST(Comparison, NothingIsComparedWhileNobodyLooks) {
   ASSERT_TRUE(w.perform("goto 5"));
   ASSERT_TRUE(w.perform("set %x[0, 0, 0] = 7"));
   ASSERT_TRUE(w.perform("continue"));
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_EQ(w.model().comparison().newest(), before);
   w.model().comparison().next_divergence(w.model());
   EXPECT_FALSE(w.model().comparison().selected()) << "what is known is of an older run";
   w.only("diff");
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("diff/result").find("First divergence: %g on rank"), std::string::npos)
       << w.text("diff/result");
   EXPECT_NE(w.text("diff/selected").find("%g on rank"), std::string::npos);

@@ -12,7 +12,7 @@ constexpr const char* kReplicas = "tests/scripts/faults/replicas.hir";
 void show_layout(Workbench& w, const std::string& value) {
   w.only("layout");
   w.model().selection.value = value;
-  w->settle(kSettleSeconds);
+  w->wait_until_idle(kIdleSeconds);
 }
 
 TEST(Copies, ReplicasThatDifferAreNotDrawnAsCopies) {

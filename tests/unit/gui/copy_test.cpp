@@ -23,7 +23,7 @@ TEST(Copy, AValue) {
   w.perform("layout.Step");
   ASSERT_TRUE(w.press("F5"));
   w.model().selection.value = "y";
-  w->settle(kSettleSeconds);
+  w->wait_until_idle(kIdleSeconds);
   ASSERT_TRUE(w->hover("values/1"));
   w->step();
   ASSERT_TRUE(w.press("Ctrl+C"));
@@ -95,7 +95,7 @@ TEST(Copy, ARightClickOffersToCopyAndExport) {
   w.perform("layout.Step");
   ASSERT_TRUE(w.press("F5"));
   w.model().selection.value = "y";
-  w->settle(kSettleSeconds);
+  w->wait_until_idle(kIdleSeconds);
   ASSERT_TRUE(w.click("values/2", 1));
   const std::string value = w.text("values/2");
   ASSERT_TRUE(w.has("menu/copy"));
@@ -145,7 +145,7 @@ TEST(Export, AsksBeforeItReplacesAFileAndSaysWhatItWrote) {
   const auto export_to = [&](const std::string& name) {
     ASSERT_TRUE(w.perform("export.csv"));
     ASSERT_TRUE(w.fill("open/path", name));
-    w->settle();
+    w->wait_until_idle();
   };
   export_to(path);
   ASSERT_TRUE(w.has("ask/overwrite"));
@@ -156,7 +156,7 @@ TEST(Export, AsksBeforeItReplacesAFileAndSaysWhatItWrote) {
   EXPECT_EQ(io::read_file(path).value_or(""), "mine");
   export_to(path);
   ASSERT_TRUE(w.click("ask/overwrite"));
-  w->settle();
+  w->wait_until_idle();
   EXPECT_NE(io::read_file(path).value_or(""), "mine");
   EXPECT_TRUE(says(w.text("status"), "wrote " + path)) << w.text("status");
   ASSERT_TRUE(w.press("F10"));
@@ -176,7 +176,7 @@ TEST(Export, TheLogOfALiveRun) {
     ASSERT_TRUE(w.perform("export.log"));
     EXPECT_EQ(w.text("open/path"), "run.db");
     ASSERT_TRUE(w.fill("open/path", path));
-    w->settle();
+    w->wait_until_idle();
   };
   save();
   EXPECT_TRUE(says(w.model().messages().back().text, "wrote " + path))
@@ -291,7 +291,7 @@ TEST(Recorded, ALogThatIsBeingWrittenIsFollowed) {
   ASSERT_TRUE(execute("continue"));
   writer->reset();
   EXPECT_TRUE(wait_until([&] { return w.shot().stop.kind == interp::StopKind::kDeadlock; }));
-  w->settle(kSettleSeconds);
+  w->wait_until_idle(kIdleSeconds);
   EXPECT_FALSE(w.model().follows_log());
   EXPECT_TRUE(says(w.text("banner"), "deadlock")) << w.text("banner");
   std::filesystem::remove(path);
@@ -317,7 +317,7 @@ TEST(Export, ATableAsCsv) {
 }
 
 // Positions that nothing has run to yet: the run goes there, in parts that can be cancelled.
-TEST(Travel, AFarPositionIsReachedWithoutRunningFirst) {
+TEST(GotoProgress, AFarPositionIsReachedWithoutRunningFirst) {
   const std::string path =
       write_file("far.hir",
                  "mesh @m = <x=2>\n"
@@ -359,18 +359,18 @@ TEST(Find, InTheProgramAndInTheEditor) {
   ASSERT_TRUE(w.press("Ctrl+F"));
   ASSERT_TRUE(w.has("host_ir/find"));
   w->type("ALL_REDUCE");
-  w->settle();
+  w->wait_until_idle();
   EXPECT_TRUE(says(w.text("host_ir/found"), "1 of ")) << w.text("host_ir/found");
   ASSERT_TRUE(w.press("F3"));
   ASSERT_TRUE(w.press("Esc"));
-  w->settle();
+  w->wait_until_idle();
   EXPECT_FALSE(w.has("host_ir/find"));
   w.only("editor");
   ASSERT_TRUE(w->hover("editor/text"));
   w->step();
   ASSERT_TRUE(w.press("Ctrl+F"));
   w->type("fusion");
-  w->settle();
+  w->wait_until_idle();
   EXPECT_TRUE(says(w.text("editor/found"), " of ")) << w.text("editor/found");
 }
 

@@ -76,7 +76,7 @@ TEST(Diff, AnEditOfTheKeptRunIsListedAndFollowed) {
   ASSERT_TRUE(w.perform("goto 5"));
   ASSERT_TRUE(w.perform("set %x[0, 0, 0] = 7"));
   ASSERT_TRUE(w.perform("continue"));
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_EQ(w.text("diff/fact/0"), "In B %x was set by hand on ranks 0, 1, after 5 decisions.");
   EXPECT_NE(w.text("diff/result").find("First divergence: %g on rank"), std::string::npos)
       << w.text("diff/result");
@@ -94,7 +94,7 @@ TEST(Diff, WhatHasNotRunYetIsNotADifference) {
             std::string::npos);
   EXPECT_EQ(w.model().comparison().view()->different(), 0);
   w.press("F5");
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_EQ(w.text("diff/result"), "All 8 writes have equal bits.");
 }
 
@@ -134,7 +134,7 @@ TEST(Diff, TheStripLeadsToTheWriteAndPicturesSwap) {
   EXPECT_EQ(w.model().selection.value, "y");
   EXPECT_EQ(w.text("diff/heat/a").substr(0, 2), "A:");
   ASSERT_TRUE(w->hover("diff/heat/difference"));
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("diff/element").find("ulp"), std::string::npos) << w.text("diff/element");
   ASSERT_TRUE(w.press("X"));
   EXPECT_EQ(w.text("diff/swap"), "swapped");
@@ -150,10 +150,10 @@ TEST(Diff, StepsKeepTheSelectedWriteAndOtherFilesAreComparedToo) {
   ASSERT_TRUE(w.perform("goto 5"));
   ASSERT_TRUE(w.perform("set %x[0, 0, 0] = 7"));
   ASSERT_TRUE(w.perform("continue"));
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_EQ(w.text("diff/selected"), selected);
   w->app().drop_file(testing::TempDir() + "diff_keep.db");
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_EQ(w.text("diff/result"), "All 8 writes have equal bits.") << "B is the log itself now";
 }
 
@@ -164,7 +164,7 @@ TEST(Diff, ItCanBeCalledOffAndBegunAgain) {
   w.only("diff");
   w.model().comparison().open(path);
   w.model().comparison().cancel();
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("diff/error").find("cancelled"), std::string::npos);
   compare_with(w, path);
   EXPECT_NE(w.text("diff/result"), "");
@@ -179,7 +179,7 @@ TEST(Diff, LimitsJudgeAgainWithoutMeasuringAgain) {
   compare_with(w, log_of("diff_limits.db", kMlp, "reference"));
   const int64_t over = w.model().comparison().view()->count(interp::WriteOutcome::kWithinUlp);
   w.model().comparison().set_limits({.ulp = 1000000, .relative = 0});
-  w->settle(30);
+  w->wait_until_idle(30);
   const DiffView& view = *w.model().comparison().view();
   EXPECT_FALSE(view.first);
   EXPECT_TRUE(view.first_other_bits);

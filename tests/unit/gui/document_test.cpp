@@ -32,7 +32,7 @@ void type_first(Workbench& w, const std::string& text) {
   w->press("Ctrl+A");
   w->press("Home");
   w->type(text);
-  w->settle(30);
+  w->wait_until_idle(30);
 }
 
 std::string fresh_settings(const std::string& name) {
@@ -73,7 +73,7 @@ TEST(Document, FollowsItsFileAlsoWhileTheFieldHasTheKeyboard) {
   Workbench w(path);
   type_first(w, "x");
   w->press("Ctrl+Z");
-  w->settle();
+  w->wait_until_idle();
   ASSERT_EQ(w.text("editor/state"), "as in the file");
   change_outside(w, path, "// newer\n" + mlp());
   ASSERT_EQ(w.model().document().text(), "// newer\n" + mlp());
@@ -94,7 +94,7 @@ TEST(Document, ReloadingAndReopeningTakeTheNewerFile) {
       w.press("Ctrl+R");
     } else {
       w->app().drop_file(path);
-      w->settle(30);
+      w->wait_until_idle(30);
     }
     for (int i = 0; i < 70; ++i) w->step();
     EXPECT_EQ(w.model().document().text(), "// newer\n" + mlp()) << how;
@@ -217,7 +217,7 @@ TEST(Document, AProposedTextBelongsToTheProgramThatItWasMadeFrom) {
       w.model().what_if().text_of(w.model().what_if().result()->trials[0]);
   const std::string other = write_file("other.hir", mlp());
   w->app().drop_file(other);
-  ASSERT_TRUE(w->settle(30));
+  ASSERT_TRUE(w->wait_until_idle(30));
   ASSERT_EQ(w.model().path(), other);
   w.only("whatif");
   EXPECT_FALSE(w.has("whatif/open/0")) << "it was about another program";
@@ -252,21 +252,21 @@ TEST(Document, OpeningAnotherFileAsksForTheUnsavedText) {
   Workbench w(path);
   type_first(w, "// mine\n");
   w->app().drop_file("tests/programs/simple_add.hir");
-  w->settle(30);
+  w->wait_until_idle(30);
   ASSERT_TRUE(says(w.text("ask"), "asks.hir"));
   EXPECT_EQ(w.model().path(), path) << "nothing is opened before the answer";
   ASSERT_TRUE(w.click("ask/cancel"));
   EXPECT_EQ(w.model().document().text(), "// mine\n" + mlp());
   w->app().drop_file("tests/programs/simple_add.hir");
-  w->settle(30);
+  w->wait_until_idle(30);
   ASSERT_TRUE(w.click("ask/save"));
   EXPECT_EQ(on_disk(path), "// mine\n" + mlp());
   EXPECT_EQ(w.model().path(), "tests/programs/simple_add.hir");
   w->app().drop_file(path);
-  w->settle(30);
+  w->wait_until_idle(30);
   type_first(w, "// more\n");
   w->app().drop_file("tests/programs/simple_add.hir");
-  w->settle(30);
+  w->wait_until_idle(30);
   ASSERT_TRUE(w.click("ask/discard"));
   EXPECT_EQ(on_disk(path), "// mine\n" + mlp());
   EXPECT_EQ(w.model().path(), "tests/programs/simple_add.hir");
@@ -282,7 +282,7 @@ TEST(Document, QuittingAsksForTheUnsavedText) {
   ASSERT_TRUE(w.press("Esc"));
   EXPECT_FALSE(w->app().wants_quit());
   w->app().request_quit();  // the window's close button
-  w->settle(30);
+  w->wait_until_idle(30);
   ASSERT_TRUE(w.click("ask/save"));
   EXPECT_TRUE(w->app().wants_quit());
   EXPECT_EQ(on_disk(path), "// mine\n" + mlp());

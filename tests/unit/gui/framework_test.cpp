@@ -60,11 +60,11 @@ TEST(Tabs, AreDraggedToOtherLeavesAndToEdges) {
   Workbench w(kMlp);
   w.perform("layout.Step");
   ASSERT_TRUE(w->drag("tab/phases", "tab/ledger"));
-  w->settle();
+  w->wait_until_idle();
   std::string layout = w->app().tree().to_string();
   EXPECT_NE(layout.find("[ledger events sql phases*]"), std::string::npos) << layout;
   ASSERT_TRUE(w->drag("tab/phases", "leaf/timeline/right"));
-  w->settle();
+  w->wait_until_idle();
   layout = w->app().tree().to_string();
   EXPECT_NE(layout.find("h(0.500 [timeline* schedule statistics] [phases*])"), std::string::npos)
       << layout;
@@ -74,7 +74,7 @@ TEST(Tabs, ClosedMaximisedAndShownAgain) {
   Workbench w(kMlp);
   w.perform("layout.Step");
   w->app().tree().close("timeline");
-  w->settle();
+  w->wait_until_idle();
   EXPECT_FALSE(w.has("tab/timeline"));
   w.perform("panel.timeline");
   EXPECT_TRUE(w.has("tab/timeline"));

@@ -39,7 +39,7 @@ std::string looping_program(int times) {
 void select(Workbench& w, const std::string& value, std::vector<int64_t> element) {
   w.model().selection.value = value;
   w.model().selection.element = std::move(element);
-  w->settle(30);
+  w->wait_until_idle(30);
 }
 
 TEST(HistoryPanel, ALongListIsCountedFirstAndReadAfterwards) {
@@ -67,12 +67,12 @@ TEST(HistoryPanel, AListGrowsWithTheRunAndShowsNoRowTwice) {
   select(w, "y", {});
   EXPECT_FALSE(w.has("history/count"));
   ASSERT_TRUE(w.perform("next 12"));
-  w->settle(30);
+  w->wait_until_idle(30);
   ASSERT_TRUE(w.perform("continue"));
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_EQ(w.text("history/count"), "82 writes");
   ASSERT_TRUE(w.perform("goto 8"));
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_EQ(w.text("history/count"), "82 writes; dim: later than this position");
 }
 
@@ -95,7 +95,7 @@ TEST(HistoryPanel, PastValuesComeFromRunningTheProgramAgain) {
         if (found) values = *found;
         return [&] { asked = true; };
       });
-  w->settle(30);
+  w->wait_until_idle(30);
   ASSERT_TRUE(asked);
   ASSERT_GE(values.size(), 62u);
   EXPECT_EQ(values[0].text, "1");
@@ -110,7 +110,7 @@ TEST(HistoryPanel, PastValuesOfAShortRunComeUnasked) {
   select(w, "y_product", {0, 0, 0});
   for (int i = 0; i < 200 && w.text("history/0/value").find("..") != std::string::npos; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    w->settle(30);
+    w->wait_until_idle(30);
   }
   EXPECT_EQ(w.text("history/0/value").find(".."), std::string::npos) << w.text("history/0/value");
   EXPECT_NE(w.text("history/0/value"), "");

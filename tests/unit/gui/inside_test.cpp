@@ -4,7 +4,7 @@
 namespace hostir::gui {
 namespace {
 
-void settle_inside(Workbench& w) { w->settle(30); }
+void wait_until_idle_inside(Workbench& w) { w->wait_until_idle(30); }
 
 TEST(InsidePanel, FollowsTheRankIntoALaunchAndTheSelectionOfAnElement) {
   Workbench w(kMlp);
@@ -12,7 +12,7 @@ TEST(InsidePanel, FollowsTheRankIntoALaunchAndTheSelectionOfAnElement) {
   // At the start there is nothing to show, so the panel shows its hint.
   EXPECT_FALSE(w.has("inside/element"));
   ASSERT_TRUE(w.perform("until launch"));
-  settle_inside(w);
+  wait_until_idle_inside(w);
   ASSERT_TRUE(w.has("inside/element"));
   EXPECT_NE(w.text("inside/0").find("linear"), std::string::npos) << w.text("inside/0");
   EXPECT_NE(w.text("inside/0/reads/0").find("%x[0, 0, 0:8]"), std::string::npos)
@@ -24,7 +24,7 @@ TEST(InsidePanel, FollowsTheRankIntoALaunchAndTheSelectionOfAnElement) {
   const std::string name = first.substr(1, first.find('[') - 1);
   w.model().selection.value = name;
   w.model().selection.element = {0, 2, 1};
-  settle_inside(w);
+  wait_until_idle_inside(w);
   const std::string second = w.text("inside/element");
   EXPECT_NE(second.find("[0, 2, 1]"), std::string::npos) << second;
   // Clicking an operand selects it; the element stays.
@@ -37,7 +37,7 @@ TEST(InsidePanel, ACollectiveShowsItsAddendsAndWhoHasCome) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.perform("until rendezvous"));
   w.only("inside");
-  settle_inside(w);
+  wait_until_idle_inside(w);
   ASSERT_TRUE(w.has("inside/member/0"));
   EXPECT_EQ(w.text("inside/member/1"), "not arrived");
   EXPECT_NE(w.text("inside/how").find("sum"), std::string::npos) << w.text("inside/how");
@@ -53,17 +53,17 @@ TEST(InsidePanel, ASelectedInstructionIsShownUntilTheNextStep) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.perform("until launch"));
   w.only("inside");
-  settle_inside(w);
+  wait_until_idle_inside(w);
   const std::string here = w.text("inside/instruction");
   const interp::Code& code = *w.shot().program->code;
   for (interp::CodeIndex i = 0; i < code.instructions.size(); ++i) {
     if (code.instructions[i].role == interp::CodeRole::kInstruction && code.address(i) != here)
       w.model().selection.code = i;
   }
-  settle_inside(w);
+  wait_until_idle_inside(w);
   EXPECT_NE(w.text("inside/instruction"), here);
   ASSERT_TRUE(w.perform("next"));
-  settle_inside(w);
+  wait_until_idle_inside(w);
   EXPECT_EQ(w.text("inside/instruction"), code.address(w.shot().rank(w.shot().focus).code));
 }
 

@@ -193,7 +193,7 @@ TEST(ValuesPanel, GoesToAnElementChangesItAndComparesRanks) {
   w.only("values");
   ASSERT_TRUE(w.perform("until end"));
   w.model().selection.value = "y";
-  w->settle(10);
+  w->wait_until_idle(10);
   ASSERT_TRUE(w.fill("values/goto", "0, 1, 2"));
   EXPECT_EQ(w.model().selection.element, (std::vector<int64_t>{0, 1, 2}));
   ASSERT_TRUE(w.has("values/set"));
@@ -204,7 +204,7 @@ TEST(ValuesPanel, WhatNobodyWroteIsSaidNotShownAsNumbers) {
   w.only("values");
   ASSERT_TRUE(w.perform("until launch"));  // %g is allocated but not written
   w.model().selection.value = "g";
-  w->settle(10);
+  w->wait_until_idle(10);
   EXPECT_NE(w.text("values/unwritten").find("Nothing was written"), std::string::npos)
       << w.text("values/unwritten");
   EXPECT_FALSE(w.has("values/0"));
@@ -212,13 +212,13 @@ TEST(ValuesPanel, WhatNobodyWroteIsSaidNotShownAsNumbers) {
   ASSERT_TRUE(w.perform("rank 0"));
   ASSERT_TRUE(w.perform("next"));
   w.model().selection.value = "g";
-  w->settle(10);
+  w->wait_until_idle(10);
   EXPECT_NE(w.text("values/unwritten").find("in flight on r0"), std::string::npos)
       << w.text("values/unwritten");
   ASSERT_TRUE(w.perform("rank all"));
   ASSERT_TRUE(w.perform("continue"));
   w.model().selection.value = "y";
-  w->settle(10);
+  w->wait_until_idle(10);
   EXPECT_FALSE(w.has("values/unwritten"));
   EXPECT_TRUE(w.has("values/stats"));
 }
@@ -240,14 +240,14 @@ TEST(ValuesPanel, APartThatIsWrittenIsShownAndTheRestNot) {
   ASSERT_TRUE(w.perform("next 2"));  // one rank has written it and waited for the write
   w.only("values");
   w.model().selection.value = "y";
-  w->settle(10);
+  w->wait_until_idle(10);
   EXPECT_EQ(w.text("values/0"), "1");
   EXPECT_EQ(w.text("values/2"), "\u00b7");
   EXPECT_NE(w.text("values/notes").find("not yet on r1"), std::string::npos)
       << w.text("values/notes");
   ASSERT_TRUE(w.perform("rank all"));
   ASSERT_TRUE(w.perform("until end"));
-  w->settle(10);
+  w->wait_until_idle(10);
   EXPECT_EQ(w.text("values/3"), "1");
 }
 
@@ -257,7 +257,7 @@ TEST(HistoryPanel, AnElementIsFollowedThroughTheAllReduce) {
   w.only("history");
   w.model().selection.value = "y_product";
   w.model().selection.element = {0, 1, 2};
-  w->settle(10);
+  w->wait_until_idle(10);
   int addends = 0;
   for (int i = 0; i < 100 && w.has("history/" + std::to_string(i)); ++i) {
     const std::string row = w.text("history/" + std::to_string(i));
@@ -307,7 +307,7 @@ TEST(Moves, LongNamesKeepBothEnds) {
   for (interp::CodeIndex i = 0; i < program.instructions.size(); ++i) {
     if (program.mnemonic(i) == "reduce_scatter") w.model().selection.code = i;
   }
-  w->settle();
+  w->wait_until_idle();
   const std::string title = w.text("reshard/before/title");
   EXPECT_TRUE(title.ends_with("packed") || says(title, "\u2026")) << title;
   EXPECT_TRUE(title.ends_with("ed")) << title;

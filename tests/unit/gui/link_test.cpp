@@ -23,7 +23,7 @@ TEST(Phases, AreLinkedInBothDirections) {
   w.perform("layout.Step");
   w->app().tree().move("phases", "layout");
   w->app().tree().show("phases");
-  w->settle();
+  w->wait_until_idle();
   std::string line;
   for (const std::string& n : names_with(w, "phases/line/")) {
     if (w.text("phases/line/" + n).find("linear %g") != std::string::npos) line = n;
@@ -87,7 +87,7 @@ TEST(Fault, ItsInstructionIsSelectedWithoutAClick) {
   ASSERT_TRUE(w.model().selection.code);
   EXPECT_EQ(w.shot().program->code->address(*w.model().selection.code), "@forgotten#6");
   w.model().selection.code = 0;  // a manual selection stays
-  w->settle();
+  w->wait_until_idle();
   EXPECT_EQ(*w.model().selection.code, 0u);
 }
 
@@ -116,7 +116,7 @@ TEST(Editor, AnErrorIsMarkedAtItsLine) {
   ASSERT_TRUE(w.click("editor/text"));
   w->press("Ctrl+Home");
   w->type("nonsense\n");
-  w->settle();
+  w->wait_until_idle();
   const auto marks = names_with(w, "editor/mark/");
   ASSERT_FALSE(marks.empty());
   EXPECT_FALSE(w.text("editor/mark/" + *marks.begin()).empty());
@@ -171,7 +171,7 @@ TEST(LayoutPanel, EveryRankIsAPictureAndAClickGoesThere) {
   w.only("layout");
   ASSERT_TRUE(w.click("layout/each"));
   ASSERT_TRUE(w.click("layout/heat"));
-  w->settle();
+  w->wait_until_idle();
   ASSERT_TRUE(w.has("layout/heat/0"));
   ASSERT_TRUE(w.has("layout/heat/1"));
   EXPECT_EQ(w.text("layout/heat/1"), "shown");

@@ -82,7 +82,7 @@ TEST(Timeline, StaysWithinItsVerticesAtAnyZoom) {
       most = std::max(most, w->vertex_count());
       EXPECT_LE(w->vertex_count(), 60000) << axis << " " << zoom;
       ASSERT_TRUE(w->scroll("timeline", 4));
-      w->settle(30);
+      w->wait_until_idle(30);
     }
     EXPECT_GT(most, 10000) << axis << ": there was much to draw";
     ASSERT_TRUE(w.click("timeline/axis"));
@@ -117,13 +117,13 @@ TEST(Events, TheFilterNarrowsAndItsErrorsAreShown) {
   w.only("events");
   const std::string all = w.text("events/count");
   ASSERT_TRUE(w.fill("events/filter", "op=all_reduce rank=0", ""));
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("events/count"), all);
   ASSERT_TRUE(w.click("events/0"));
   EXPECT_GE(w.model().selection.event, 0);
   EXPECT_EQ(w.model().selection.rank, 0);
   ASSERT_TRUE(w.fill("events/filter", "rank=none", ""));
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("events/error").find("rank=3"), std::string::npos);
 }
 
@@ -160,7 +160,7 @@ TEST(Events, WordsMeanWhatTheHelpSays) {
       EXPECT_FALSE(interp::parse_event_filter(wrong, log)) << wrong;
     return std::function<void()>([&] { asked = true; });
   });
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_TRUE(asked);
 }
 

@@ -45,11 +45,11 @@ TEST(Look, TheTextIsEditedToAnErrorAndBack) {
   w->press("Home");
   const std::string nonsense = "nonsense ";
   w->type(nonsense);
-  w->settle();
+  w->wait_until_idle();
   EXPECT_EQ(w.text("editor/state"), "changed");
   EXPECT_NE(w.text("editor/diagnostics").find("nonsense"), std::string::npos);
   for (size_t i = 0; i < nonsense.size(); ++i) w->press("Ctrl+Z");  // one letter each
-  w->settle();
+  w->wait_until_idle();
   EXPECT_EQ(w.text("editor/state"), "as in the file");
   EXPECT_FALSE(w.has("editor/diagnostics")) << w.text("editor/diagnostics");
   ASSERT_TRUE(w.model().snapshot());

@@ -74,7 +74,7 @@ TEST(Memory, BlocksNeverOverlapAndAddUpToThePeak) {
     EXPECT_EQ(at_peak, peak);
     return std::function<void()>([&] { asked = true; });
   });
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_TRUE(asked);
 }
 

@@ -77,7 +77,7 @@ TEST(Numbers, ValuesShortensWhatDoesNotFit) {
     w.perform("layout.Step");
     ASSERT_TRUE(w.press("F5"));
     w.model().selection.value = "y";
-    w->settle();
+    w->wait_until_idle();
     expect_whole_cells(w, 8);
   }
 }
@@ -88,10 +88,10 @@ TEST(Numbers, ValuesScrollsByWholeColumns) {
   w.perform("layout.Step");
   ASSERT_TRUE(w.press("F5"));
   w.model().selection.value = "y";
-  w->settle();
+  w->wait_until_idle();
   expect_whole_cells(w, 40);
   w.model().selection.element = {0, 20};
-  w->settle();
+  w->wait_until_idle();
   expect_whole_cells(w, 40);
   EXPECT_TRUE(w.has("values/20"));
 }
@@ -156,13 +156,13 @@ TEST(Numbers, RunDoesNotRepeatWhileItsKeyIsHeld) {
   ASSERT_TRUE(w.perform("goto start"));
   const auto hold = [&](const char* key, int frames) {
     ImGui::GetIO().KeysDown[key_code(key)] = true;
-    // Not settle(): a key that repeats keeps the window busy.
+    // Not wait_until_idle(): a key that repeats keeps the window busy.
     for (int i = 0; i < frames; ++i) {
       w->step();
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     ImGui::GetIO().KeysDown[key_code(key)] = false;
-    w->settle();
+    w->wait_until_idle();
   };
   hold("F5", 40);
   EXPECT_EQ(w.decision(), first);

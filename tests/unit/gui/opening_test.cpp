@@ -15,7 +15,7 @@ namespace {
 class SlowFactory final : public interp::SessionFactory {
  public:
   Expected<std::unique_ptr<interp::Session>> open(const interp::OpenRequest& request,
-                                                  const interp::Preparing& watch) override {
+                                                  const interp::PrepareProgress& watch) override {
     if (request.path == "slow") {
       HOSTIR_TRY(watch.begin("thinking hard"));
       while (!watch.stop.stop_requested())
@@ -51,11 +51,11 @@ TEST(Opening, SaysWhatItDoesAndEscapeCallsItOff) {
   for (int i = 0; i < 20; ++i) window.step();
   EXPECT_NE(window.text("opening/part").find("thinking hard"), std::string::npos);
   ASSERT_TRUE(window.press("Esc"));
-  ASSERT_TRUE(window.settle(30));
+  ASSERT_TRUE(window.wait_until_idle(30));
   EXPECT_TRUE(window.has("start/open")) << "nothing is open: the page to begin with";
   EXPECT_TRUE(window.app().model().open_error().empty());
   window.app().drop_file(kMlp);
-  ASSERT_TRUE(window.settle(30));
+  ASSERT_TRUE(window.wait_until_idle(30));
   ASSERT_TRUE(window.app().model().snapshot());
 }
 
@@ -64,20 +64,20 @@ TEST(Opening, CalledOffItLeavesWhatWasOpen) {
   AppOptions options;
   options.open.path = kMlp;
   Headless window(factory, options, 1200, 800);
-  ASSERT_TRUE(window.settle(30));
+  ASSERT_TRUE(window.wait_until_idle(30));
   ASSERT_TRUE(window.press("F10"));
-  ASSERT_TRUE(window.settle(30));
+  ASSERT_TRUE(window.wait_until_idle(30));
   const uint64_t at = window.app().model().snapshot()->position.decision;
   window.app().drop_file("slow");
   ASSERT_TRUE(wait_for(window, "banner/file.cancel_opening"));
   EXPECT_NE(window.text("banner").find("thinking hard"), std::string::npos);
   ASSERT_TRUE(window.click("banner/file.cancel_opening"));
-  ASSERT_TRUE(window.settle(30));
+  ASSERT_TRUE(window.wait_until_idle(30));
   EXPECT_FALSE(window.has("banner"));
   EXPECT_EQ(window.app().model().snapshot()->position.decision, at);
   EXPECT_EQ(window.app().model().last_request().path, kMlp) << "what `load again` means";
   ASSERT_TRUE(window.press("F10"));
-  ASSERT_TRUE(window.settle(30));
+  ASSERT_TRUE(window.wait_until_idle(30));
   EXPECT_GT(window.app().model().snapshot()->position.decision, at);
 }
 
@@ -86,7 +86,7 @@ TEST(Opening, LoweringAndInputsAreCalledOffToo) {
   options.missing_inputs = api::SessionOptions::MissingInputs::kMakeUp;
   api::SessionOpener factory{options};
   std::vector<std::string> parts;
-  interp::Preparing watch;
+  interp::PrepareProgress watch;
   watch.part = [&](std::string_view part) { parts.emplace_back(part); };
   ASSERT_TRUE(factory.open({.path = kMlp}, watch));
   ASSERT_GT(parts.size(), 6u);
@@ -134,7 +134,7 @@ TEST(LookOnly, ALogThatCannotBeRunAgainIsShownAndSaysWhy) {
     w.only(std::string(panel->id()));
     w.model().selection.code = 1;
     w.model().selection.value = "x";
-    ASSERT_TRUE(w->settle(30)) << panel->id();
+    ASSERT_TRUE(w->wait_until_idle(30)) << panel->id();
   }
   w.only("timeline");
   EXPECT_TRUE(w.has("timeline/lane/r3/host"));
@@ -187,7 +187,7 @@ TEST(LookOnly, AProgramTextThatNoLongerReadsIsListedFromTheLog) {
   for (const auto& panel : make_panels()) {
     w.only(std::string(panel->id()));
     w.model().selection.value = "y";
-    ASSERT_TRUE(w->settle(30)) << panel->id();
+    ASSERT_TRUE(w->wait_until_idle(30)) << panel->id();
   }
   w.only("host_ir");
   w.only("history");
@@ -205,7 +205,7 @@ TEST(Robust, ALogOfANewerVersion) {
   EXPECT_NE(w.text("error/text").find("newer"), std::string::npos) << w.text("error/text");
   EXPECT_FALSE(w.has("error/edit")) << "there is no text to edit";
   w->app().drop_file(kMlp);
-  ASSERT_TRUE(w->settle(30));
+  ASSERT_TRUE(w->wait_until_idle(30));
   EXPECT_TRUE(w.model().snapshot());
 }
 

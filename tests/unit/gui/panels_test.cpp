@@ -70,7 +70,7 @@ TEST_P(EveryProgram, EveryPanelIsDrawn) {
       w->step();
       w->app().tree().maximise(id);
       for (int i = 0; i < frames; ++i) w->step();
-      w->settle(30);  // answers from other threads have arrived
+      w->wait_until_idle(30);  // answers from other threads have arrived
       expect_contents(w, id, moment);
       w->app().tree().maximise(std::nullopt);
     }

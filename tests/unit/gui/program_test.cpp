@@ -97,7 +97,7 @@ TEST(Palette, ThingsOfTheProgramAreListedAtOnce) {
 TEST(Timeline, WhatHangsHasABarToTheEdge) {
   Workbench w(kDeadlock);
   ASSERT_TRUE(w.press("F5"));
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("timeline/pending/r0/main").find("waits forever"), std::string::npos);
   EXPECT_FALSE(w.has("timeline/pending/r1/main"));
   ASSERT_TRUE(w.press("Shift+F10"));
@@ -108,11 +108,11 @@ TEST(Values, OfWhatIsNotThereItSaysWhy) {
   Workbench w(kMlp);
   w.only("values");
   w.model().selection.value = "g";
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("values/absent").find("not allocated"), std::string::npos);
   ASSERT_TRUE(w.press("F5"));
   w.model().selection.value = "g";
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("values/absent").find("is freed at this position"), std::string::npos);
 }
 
@@ -120,18 +120,18 @@ TEST(LayoutPanel, ATensorThatIsNotHeldKeepsItsDeclaredLayout) {
   Workbench w(kMlp);
   w.only("layout");
   w.model().selection.value = "g";
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("layout/absent").find("is not allocated yet"), std::string::npos);
   const std::string declared = w.text("layout/type");
   EXPECT_NE(declared, "");
   ASSERT_TRUE(w.perform("until launch"));
   w.model().selection.value = "g";
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_FALSE(w.has("layout/absent"));
   EXPECT_EQ(w.text("layout/type"), declared);
   ASSERT_TRUE(w.press("F5"));
   w.model().selection.value = "g";
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("layout/absent").find("is freed at this position"), std::string::npos);
   EXPECT_EQ(w.text("layout/type"), declared);
 }
@@ -174,14 +174,14 @@ TEST(LayoutPanel, APartialSumIsNotShownAsFinishedWhileItsCollectiveWaits) {
   ASSERT_TRUE(w.perform("next"));
   w.only("layout");
   w.model().selection.value = "y_product";
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_TRUE(w.has("layout/partial"));
   EXPECT_NE(w.text("layout/in_flight").find("holds its addend"), std::string::npos)
       << w.text("layout/in_flight");
   ASSERT_TRUE(w.perform("rank all"));
   ASSERT_TRUE(w.perform("continue"));
   w.model().selection.value = "y";
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_FALSE(w.has("layout/partial"));
   EXPECT_FALSE(w.has("layout/in_flight"));
 }
@@ -197,17 +197,17 @@ TEST(Reopened, OnFewerRanksNoPanelShowsWhatWasThereBefore) {
     wide.path = kMlp;
     wide.mesh_sizes = {{"tp", 8}};
     w.model().open(wide);
-    w->settle(30);
+    w->wait_until_idle(30);
     ASSERT_EQ(w.shot().rank_count(), 8) << panel;
     w.only(panel);
     ASSERT_TRUE(w.perform("continue")) << panel;
     w.model().selection.value = "y";
     w.model().selection.rank = 7;
-    w->settle(30);
+    w->wait_until_idle(30);
     interp::OpenRequest narrow;
     narrow.path = "tests/programs/simple_add.hir";
     w.model().open(narrow);
-    w->settle(30);
+    w->wait_until_idle(30);
     ASSERT_LT(w.shot().rank_count(), 8) << panel;
     ASSERT_TRUE(w.press("F10")) << panel;
   }
@@ -241,7 +241,7 @@ TEST(Values, APartialTensorIsReducedAlsoWhileItsCollectiveIsInFlight) {
     w.model().selection.value = "y_product";
     for (int i = 0; i < 4; ++i) {
       w->step();
-      w->settle(30);
+      w->wait_until_idle(30);
     }
   };
   look();
@@ -260,14 +260,14 @@ TEST(Values, StatisticsAreOfTheNumbersThatAreShown) {
   ASSERT_TRUE(w.press("F5"));
   w.only("values");
   w.model().selection.value = "y";
-  w->settle(30);
+  w->wait_until_idle(30);
   const std::string before = w.text("values/stats");
   ASSERT_TRUE(w.perform("goto start"));
   ASSERT_TRUE(w.perform("next"));
   ASSERT_TRUE(w.perform("set %x[0, 2, 7] = 900"));
   ASSERT_TRUE(w.press("F5"));
   w.model().selection.value = "y";
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("values/stats"), before);
 }
 
@@ -289,7 +289,7 @@ TEST(Breakpoints, APlaceThatDoesNotExistStaysToBeCorrected) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.perform("panel.breaks"));
   ASSERT_TRUE(w.fill("breaks/new", "break nowhere"));
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_EQ(w.text("breaks/new"), "break nowhere");
   EXPECT_NE(w.text("breaks/problem").find("nowhere"), std::string::npos);
 }

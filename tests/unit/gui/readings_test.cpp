@@ -90,18 +90,18 @@ TEST(Readings, OfALargeTensorAreWindowsThatStayWhileTheElementMovesInThem) {
   w.only("values");
   ASSERT_TRUE(w.perform("until end"));
   w.model().selection.value = "y";
-  w->settle(10);
+  w->wait_until_idle(10);
   ASSERT_TRUE(w.fill("values/goto", "1, 201"));
   const size_t before = w.model().readings().count();
   for (int64_t column = 202; column < 208; ++column) {
     w.model().selection.element = {1, column};
-    w->settle(10);
+    w->wait_until_idle(10);
     EXPECT_NE(w.text("values/notes").find("shown: [0:4, 165:225]"), std::string::npos)
         << w.text("values/notes");
   }
   EXPECT_EQ(w.model().readings().count(), before);
   w.model().selection.element = {1, 300};
-  w->settle(10);
+  w->wait_until_idle(10);
   EXPECT_GT(w.model().readings().count(), before);
   std::filesystem::remove(path);
 }

@@ -14,7 +14,7 @@ namespace {
 // After a failed open, the window can still open another file.
 void expect_usable(Workbench& w) {
   w->app().drop_file(kMlp);
-  ASSERT_TRUE(w->settle(30));
+  ASSERT_TRUE(w->wait_until_idle(30));
   ASSERT_TRUE(w.model().snapshot());
   EXPECT_TRUE(w.press("F10"));
   EXPECT_GT(w.decision(), 0u);
@@ -65,7 +65,7 @@ TEST(Robust, AFailedOpeningKeepsWhatIsOpen) {
   w.press("F10");
   const uint64_t at = w.decision();
   w->app().drop_file("tests/programs/no_such.hir");
-  ASSERT_TRUE(w->settle(30));
+  ASSERT_TRUE(w->wait_until_idle(30));
   EXPECT_EQ(w.decision(), at);
   EXPECT_NE(w.text("banner").find("no_such.hir"), std::string::npos) << w.text("banner");
   ASSERT_TRUE(w.click("banner/dismiss"));
@@ -134,11 +134,11 @@ TEST(Robust, ASmallWindow) {
   EXPECT_TRUE(w.has("ranks/1/state"));
   for (const auto& panel : make_panels()) w.only(std::string(panel->id()));
   w->resize(1600, 1000);
-  ASSERT_TRUE(w->settle(30));
+  ASSERT_TRUE(w->wait_until_idle(30));
   EXPECT_TRUE(w.has("timeline") && w.has("layout/tensor") && w.has("ranks/1/state"))
       << "the large window's own arrangement is back";
   w->resize(200, 150);
-  EXPECT_TRUE(w->settle(30));
+  EXPECT_TRUE(w->wait_until_idle(30));
 }
 
 TEST(Robust, AThousandRanks) {

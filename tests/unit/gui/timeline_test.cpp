@@ -178,7 +178,7 @@ TEST(Timeline, NotesBelongToTheProgramAndComeBack) {
   };
   const auto open = [&](Workbench& w, const char* path) {
     w->app().drop_file(path);
-    ASSERT_TRUE(w->settle(30));
+    ASSERT_TRUE(w->wait_until_idle(30));
     run_and_look(w);
   };
   {
@@ -277,7 +277,7 @@ TEST(Timeline, LanesThatDoNotFitHaveABar) {
   interp::OpenRequest request = w.model().last_request();
   request.mesh_sizes = {{"tp", 48}};
   w.model().open(request);
-  w->settle(30);
+  w->wait_until_idle(30);
   w.press("F5");
   w.only("timeline");
   ASSERT_EQ(w.shot().rank_count(), 48);
@@ -292,7 +292,7 @@ TEST(Timeline, LanesThatDoNotFitHaveABar) {
   // An event selected elsewhere scrolls into view.
   w.model().selection.event = event_of(w, "all_gather", 0);
   ASSERT_GE(w.model().selection.event, 0);
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_TRUE(w.has("timeline/lane/r0/comm"));
 }
 
@@ -301,7 +301,7 @@ TEST(Timeline, RanksAlongAMeshAxisShareLanesUntilTheyAreOpened) {
   interp::OpenRequest request = w.model().last_request();
   request.mesh_sizes = {{"tp", 8}};
   w.model().open(request);
-  w->settle(30);
+  w->wait_until_idle(30);
   w.press("F5");
   w.only("timeline");
   ASSERT_TRUE(w.has("timeline/lane/r5/comm"));
@@ -341,7 +341,7 @@ TEST(Timeline, TheSkewStandsBesideItsCollective) {
   w.press("F5");
   w.only("timeline");
   w.model().selection.event = event_of(w, "all_reduce", 0);
-  w->settle(30);
+  w->wait_until_idle(30);
   const WidgetRect* label = w->app().ui().find("timeline/collective");
   const WidgetRect* lane = w->app().ui().find("timeline/lane/r1/comm");
   ASSERT_TRUE(label && lane);

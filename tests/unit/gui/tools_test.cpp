@@ -66,7 +66,7 @@ TEST(Messages, AreWholeInANarrowPanel) {
   ASSERT_TRUE(w.perform("panel.messages"));
   w.model().add_message(Message::Kind::kWarning, std::string(40, 'a') + " " + std::string(40, 'b') +
                                                      " " + std::string(40, 'c'));
-  w->settle();
+  w->wait_until_idle();
   const WidgetRect* leaf = w->app().ui().find("leaf/messages");
   ASSERT_TRUE(leaf);
   int shown = 0;
@@ -117,7 +117,7 @@ TEST(Phases, TwoStandSideBySideAndOneOriginIsLitInBoth) {
   ASSERT_TRUE(w.click("phases/beside"));
   ASSERT_TRUE(w.has("phases/other/line/1"));
   w.model().selection.value = "h";
-  w->settle(30);
+  w->wait_until_idle(30);
   bool left = false;
   bool right = false;
   for (const auto& [name, rect] : w->app().ui().widgets()) {
@@ -145,11 +145,11 @@ TEST(Editor, AnErrorIsALineThatOneGoesTo) {
   ASSERT_TRUE(w.click("editor/text"));
   w.press("Ctrl+End");
   w->type("bogus");
-  w->settle(30);
+  w->wait_until_idle(30);
   ASSERT_TRUE(w.has("editor/diagnostic/0")) << w.text("editor/diagnostics");
   EXPECT_NE(w.text("editor/diagnostic/0").find("bogus"), std::string::npos);
   w.press("Ctrl+Home");
-  w->settle(30);
+  w->wait_until_idle(30);
   ASSERT_TRUE(w.click("editor/diagnostic/0"));
   w->step();
   const WidgetRect* mark = w->app().ui().find("editor/mark/206");
@@ -179,7 +179,7 @@ TEST(LayoutPanel, ALargeTensorIsAPictureOfMeans) {
   Workbench w(path);
   w.only("layout");
   w.model().selection.value = "a";
-  w->settle(30);
+  w->wait_until_idle(30);
   ASSERT_TRUE(w.click("layout/heat"));
   EXPECT_NE(w.text("layout/coarse").find("the mean of about"), std::string::npos);
   EXPECT_EQ(w.text("status/hidden").find("colours"), std::string::npos);
@@ -204,11 +204,11 @@ TEST(LayoutPanel, ThePictureOfMeansIsOfThisPosition) {
   w.only("layout");
   ASSERT_TRUE(w.perform("next 4"));
   w.model().selection.value = "y";
-  w->settle(30);
+  w->wait_until_idle(30);
   ASSERT_TRUE(w.click("layout/heat"));
   EXPECT_NE(w.text("layout/coarse").find("1 .. 1"), std::string::npos) << w.text("layout/coarse");
   ASSERT_TRUE(w.perform("next 2"));
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("layout/coarse").find("7 .. 7"), std::string::npos) << w.text("layout/coarse");
   std::filesystem::remove(path);
 }

@@ -15,14 +15,14 @@ namespace {
 
 void open(Workbench& w, const std::string& path) {
   w->app().drop_file(path);
-  ASSERT_TRUE(w->settle(30));
+  ASSERT_TRUE(w->wait_until_idle(30));
 }
 
 TEST(Values, StatisticsAreNotThoseOfTheFileBefore) {
   Workbench w(kMlp);
   w.only("values");
   w.model().selection.value = "x";
-  w->settle(30);
+  w->wait_until_idle(30);
   const std::string before = w.text("values/stats");
   ASSERT_NE(before, "");
   open(w, write_file("b.hir",
@@ -35,9 +35,9 @@ TEST(Values, StatisticsAreNotThoseOfTheFileBefore) {
   ASSERT_TRUE(w.model().snapshot());
   w.only("values");
   w.model().selection.value = "x";
-  w->settle(30);
+  w->wait_until_idle(30);
   w->step();
-  w->settle(30);
+  w->wait_until_idle(30);
   ASSERT_TRUE(w.has("values/stats"));
   EXPECT_NE(w.text("values/stats"), before);
 }
@@ -46,7 +46,7 @@ TEST(Values, OfAPartOfATensorThatIsSaidAndAnotherSliceCanBeChosen) {
   Workbench w("tests/programs/mesh_3d.hir");
   w.only("values");
   w.model().selection.value = "x";
-  w->settle(30);
+  w->wait_until_idle(30);
   ASSERT_TRUE(w.has("values/stats"));
   EXPECT_TRUE(w.text("values/stats").starts_with("of this part: min")) << w.text("values/stats");
   ASSERT_TRUE(w.has("values/slice/0"));
@@ -54,7 +54,7 @@ TEST(Values, OfAPartOfATensorThatIsSaidAndAnotherSliceCanBeChosen) {
   const std::string before = w.text("values/stats");
   ASSERT_TRUE(w.click("values/slice/0"));  // its middle
   w->step();
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_NE(w.text("values/slice/0"), "0");
   EXPECT_NE(w.text("values/stats"), before);
 }
@@ -83,7 +83,7 @@ TEST(Editor, WhatItSavesWasNotChangedByAnotherProgram) {
   ASSERT_TRUE(w.click("editor/text"));
   w->press("Home");
   w->type("// mine ");
-  w->settle();
+  w->wait_until_idle();
   ASSERT_TRUE(w.click("editor/save"));
   EXPECT_NE(io::read_file(path)->find("// mine"), std::string::npos);
   for (int i = 0; i < 90; ++i) w->step();  // the file is checked once a second

@@ -34,7 +34,7 @@ inline void compare_with(Workbench& w, const std::string& path) {
   w.only("diff");
   ASSERT_TRUE(w.fill("diff/path", path, ""));
   ASSERT_TRUE(w.click("diff/open"));
-  w->settle(30);
+  w->wait_until_idle(30);
 }
 
 }  // namespace hostir::gui

@@ -149,7 +149,7 @@ TEST(WhatIfPanel, OpeningAnotherProgramEndsTheSearch) {
   EXPECT_TRUE(w.model().what_if().running());
   w.model().what_if().cancel(w.model());
   EXPECT_FALSE(w.model().what_if().running());
-  w->settle(30);
+  w->wait_until_idle(30);
   EXPECT_EQ(found(w), nullptr);
   w.only("whatif");
   EXPECT_EQ(w.text("whatif/error"), "The search was cancelled.");

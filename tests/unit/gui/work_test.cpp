@@ -37,7 +37,7 @@ TEST(Work, AnInlineValueIsSummedUpOncePerReading) {
     return out;
   };
   texts();
-  w->settle(10);
+  w->wait_until_idle(10);
   const std::string known = texts();
   const int64_t summaries = values.summaries();
   EXPECT_GT(summaries, 0);

@@ -21,7 +21,7 @@ namespace hostir::gui {
 inline constexpr const char* kMlp = "tests/programs/tp_mlp.hir";
 
 // A generous deadline, because a sanitizer build on a busy machine is slow.
-inline constexpr double kSettleSeconds = 120;
+inline constexpr double kIdleSeconds = 120;
 
 class Workbench {
  public:
@@ -30,7 +30,7 @@ class Workbench {
                      const api::SessionOptions& options = session_options())
       : factory_(options),
         window_(factory_, app_options(path, settings_file, function), width, height) {
-    window_.settle(kSettleSeconds);
+    window_.wait_until_idle(kIdleSeconds);
   }
 
   static api::SessionOptions session_options() {
@@ -47,16 +47,16 @@ class Workbench {
   /// Runs an action or a command line to its end. Returns false if it is neither.
   bool perform(const std::string& text) {
     const bool known = window_.app().perform(text);
-    return window_.settle(kSettleSeconds) && known;
+    return window_.wait_until_idle(kIdleSeconds) && known;
   }
   bool press(const std::string& keys) {
-    return window_.press(keys) && window_.settle(kSettleSeconds);
+    return window_.press(keys) && window_.wait_until_idle(kIdleSeconds);
   }
   bool click(const std::string& name, int button = 0) {
-    return window_.click(name, button) && window_.settle(kSettleSeconds);
+    return window_.click(name, button) && window_.wait_until_idle(kIdleSeconds);
   }
   bool fill(const std::string& name, const std::string& text, const std::string& end = "Enter") {
-    return window_.fill(name, text, end) && window_.settle(kSettleSeconds);
+    return window_.fill(name, text, end) && window_.wait_until_idle(kIdleSeconds);
   }
   /// A widget's text. A widget that is not on screen fails the test at the caller's line.
   std::string text(const std::string& name, const char* file = __builtin_FILE(),
@@ -70,7 +70,7 @@ class Workbench {
   void only(const std::string& panel) {
     perform("panel." + panel);
     window_.app().tree().maximise(panel);
-    window_.settle(kSettleSeconds);
+    window_.wait_until_idle(kIdleSeconds);
   }
 
  private:
@@ -112,7 +112,7 @@ inline void ask(Workbench& w,
     what(log, std::move(stop));
     return std::function<void()>([&] { asked = true; });
   });
-  w->settle(kSettleSeconds);
+  w->wait_until_idle(kIdleSeconds);
   EXPECT_TRUE(asked);
 }
 

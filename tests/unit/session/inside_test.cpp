@@ -19,7 +19,7 @@
 #include "hostir/text/parser.h"
 #include "interp/session/inside/live_inside.h"
 #include "interp/session/live/live_session.h"
-#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/prepared_run.h"
 #include "interp/session/snapshots/snapshot_builder.h"
 #include "interp/sim/sim_backend.h"
 

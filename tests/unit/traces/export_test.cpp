@@ -84,7 +84,7 @@ TEST(Queries, PrintInEveryFormat) {
   EXPECT_FALSE(parse_table_format("xml"));
 }
 
-class LoggedRun final : public interp::PastRun {
+class LoggedRun final : public interp::ReplaySource {
  public:
   explicit LoggedRun(std::unique_ptr<LogReader> log) : log_(std::move(log)) {}
   const interp::LogView* log() const override { return log_.get(); }

@@ -2,7 +2,7 @@
 //
 // `prepare` works in these steps: bind symbolic sizes from the inputs' extents; resize meshes;
 // lower the function if it is a fusion, keeping the text of every phase; compile the host function;
-// create the input tensors (generators need the final shapes). `Engine` then holds an immutable
+// create the input tensors (generators need the final shapes). `run` then takes an immutable
 // `Prepared` and starts any number of runs from it. A factory function creates the backends,
 // because this layer does not depend on any of them.
 #pragma once
@@ -26,7 +26,7 @@
 #include "interp/core/code.h"
 #include "interp/core/fault.h"
 #include "interp/core/trace_sink.h"
-#include "interp/session/prepare/preparing.h"
+#include "interp/session/prepare/prepare_progress.h"
 #include "interp/session/prepare/program_view.h"
 
 namespace hostir::interp {
@@ -104,7 +104,7 @@ struct PrepareOptions {
   /// The files that the program's spans point into, so that faults can show the user's text; may be
   /// null. Used only during prepare().
   const SourceManager* sources = nullptr;
-  Preparing watch;  // notified of each part; may cancel
+  PrepareProgress watch;  // notified of each part; may cancel
 };
 
 /// A program ready to run. Immutable; shared by all runs.

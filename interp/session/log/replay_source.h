@@ -14,9 +14,9 @@ namespace hostir::interp {
 
 class LogView;
 
-class PastRun {
+class ReplaySource {
  public:
-  virtual ~PastRun() = default;
+  virtual ~ReplaySource() = default;
 
   /// The log of this run; null only if it could not be created at the start.
   virtual const LogView* log() const = 0;

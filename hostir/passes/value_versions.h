@@ -24,15 +24,15 @@ struct Version {
 };
 
 /// The instruction that needs a version.
-struct Demand {
+struct UseSite {
   std::string by;       // `linear at @mlp#3`
   uint32_t number = 0;  // the instruction's number in the fusion
 };
 
-class Versions {
+class ValueVersions {
  public:
   /// All arguments must outlive this.
-  Versions(MeshMoves& moves, const Function& source, Function& out, Explanation& explanation)
+  ValueVersions(MeshMoves& moves, const Function& source, Function& out, Explanation& explanation)
       : moves_(moves), source_(source), out_(out), names_(out), explanation_(explanation) {}
 
   /// Adds a value to the function being built, named `stem` or a unique name derived from it.
@@ -48,7 +48,7 @@ class Versions {
   /// True for a value that any rank can compute without operands.
   bool is_source(ValueId of) const;
   /// Attributes explanations about `inner` (a value of an expanded op) to `outer`.
-  void speak_of(ValueId inner, ValueId outer) { owner_[inner.index] = outer; }
+  void explain_as(ValueId inner, ValueId outer) { owner_[inner.index] = outer; }
   /// Makes the latest version the primary one.
   void prefer_last(ValueId of);
   /// The number of collectives that obtaining `of` under `target` takes.
@@ -57,11 +57,10 @@ class Versions {
   double cost_ns(ValueId of, const Sharding& target) const;
   /// The version of `of` under `target`, created if needed; a new version is called `name` unless
   /// that is empty.
-  ValueId obtain(ValueId of, const Sharding& target, const Demand& demand,
+  ValueId obtain(ValueId of, const Sharding& target, const UseSite& use,
                  const std::string& name = {});
   /// Adds an explanation of why the op produced the value as partial.
-  void explain_partial(ValueId of, const Sharding& held, std::string sentence,
-                       const Demand& demand);
+  void explain_partial(ValueId of, const Sharding& held, std::string sentence, const UseSite& use);
 
  private:
   struct List {
@@ -71,7 +70,7 @@ class Versions {
   const List* find(ValueId of) const;
   const Version& cheapest(ValueId of, const Sharding& target) const;
   ValueId remake_source(ValueId of, const Sharding& target, const std::string& name);
-  void explain(ValueId of, const Version& from, const Sharding& to, const Demand& demand);
+  void explain(ValueId of, const Version& from, const Sharding& to, const UseSite& use);
 
   MeshMoves& moves_;
   const Function& source_;

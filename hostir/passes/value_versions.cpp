@@ -1,4 +1,4 @@
-#include "hostir/passes/versions.h"
+#include "hostir/passes/value_versions.h"
 
 #include <fmt/format.h>
 
@@ -51,45 +51,45 @@ std::string describe(const std::vector<RedistributeStep>& steps) {
 
 }  // namespace
 
-Versions::List& Versions::list(ValueId of) {
+ValueVersions::List& ValueVersions::list(ValueId of) {
   if (lists_.size() <= of.index) lists_.resize(of.index + 1);
   return lists_[of.index];
 }
 
-const Versions::List* Versions::find(ValueId of) const {
+const ValueVersions::List* ValueVersions::find(ValueId of) const {
   return of.index < lists_.size() ? &lists_[of.index] : nullptr;
 }
 
-ValueId Versions::add_value(const std::string& stem, Type type) {
+ValueId ValueVersions::add_value(const std::string& stem, Type type) {
   return out_.add_value(names_.fresh(stem), std::move(type));
 }
 
-void Versions::add(ValueId of, Version version) {
+void ValueVersions::add(ValueId of, Version version) {
   origins_.emplace_back(out_.value(version.value).name, source_.value(of).name);
   list(of).versions.push_back(std::move(version));
 }
 
-const Version* Versions::primary(ValueId of) const {
+const Version* ValueVersions::primary(ValueId of) const {
   const List* l = find(of);
   return l != nullptr && !l->versions.empty() ? &l->versions.front() : nullptr;
 }
 
-std::span<const Version> Versions::all(ValueId of) const {
+std::span<const Version> ValueVersions::all(ValueId of) const {
   const List* l = find(of);
   return l != nullptr ? std::span<const Version>(l->versions) : std::span<const Version>();
 }
 
-void Versions::prefer_last(ValueId of) {
+void ValueVersions::prefer_last(ValueId of) {
   std::vector<Version>& all = list(of).versions;
   std::rotate(all.begin(), all.end() - 1, all.end());
 }
 
-bool Versions::is_source(ValueId of) const {
+bool ValueVersions::is_source(ValueId of) const {
   const InstrId def = source_.value(of).defined_by;
   return def.valid() && record(source_.instr(def).kind).shape == OpShape::kSource;
 }
 
-const Version& Versions::cheapest(ValueId of, const Sharding& target) const {
+const Version& ValueVersions::cheapest(ValueId of, const Sharding& target) const {
   const TensorType& type = tensor_type(source_, of);
   const List& l = *find(of);
   const Version* best = &l.versions.front();
@@ -104,14 +104,14 @@ const Version& Versions::cheapest(ValueId of, const Sharding& target) const {
   return *best;
 }
 
-size_t Versions::collectives(ValueId of, const Sharding& target) const {
+size_t ValueVersions::collectives(ValueId of, const Sharding& target) const {
   if (primary(of) == nullptr) return 0;
   const Version& v = cheapest(of, target);
   if (v.sharding == target || (is_source(of) && !target.is_partial())) return 0;
   return moves_.plan(tensor_type(source_, of), v.sharding, target).collectives();
 }
 
-double Versions::cost_ns(ValueId of, const Sharding& target) const {
+double ValueVersions::cost_ns(ValueId of, const Sharding& target) const {
   if (primary(of) == nullptr) return is_source(of) ? 0 : kRemakeNs;
   const Version& v = cheapest(of, target);
   if (v.sharding == target) return 0;
@@ -119,7 +119,7 @@ double Versions::cost_ns(ValueId of, const Sharding& target) const {
   return moves_.cost_ns(tensor_type(source_, of), v.sharding, target);
 }
 
-ValueId Versions::remake_source(ValueId of, const Sharding& target, const std::string& name) {
+ValueId ValueVersions::remake_source(ValueId of, const Sharding& target, const std::string& name) {
   const Instruction& original = source_.instr(source_.value(of).defined_by);
   TensorType type = tensor_type(source_, of);
   type.sharding = target;
@@ -133,8 +133,8 @@ ValueId Versions::remake_source(ValueId of, const Sharding& target, const std::s
   return made;
 }
 
-ValueId Versions::obtain(ValueId of, const Sharding& target, const Demand& demand,
-                         const std::string& wanted) {
+ValueId ValueVersions::obtain(ValueId of, const Sharding& target, const UseSite& use,
+                              const std::string& wanted) {
   if (const List* l = find(of)) {
     for (const Version& v : l->versions) {
       if (v.sharding == target) return v.value;
@@ -154,29 +154,30 @@ ValueId Versions::obtain(ValueId of, const Sharding& target, const Demand& deman
   Instruction reshard;
   reshard.kind = OpKind::reshard;
   reshard.operands.push_back(Operand{.value = from.value});
-  reshard.from = {{source_.name, demand.number}};
+  reshard.from = {{source_.name, use.number}};
   const std::string stem =
       wanted.empty() ? source_.value(of).name + std::string(suffix_of(steps)) : wanted;
   reshard.results = {add_value(stem, type)};
   const ValueId made = reshard.results.front();
   out_.add_instruction(out_.body, std::move(reshard));
-  explain(of, from, target, demand);
+  explain(of, from, target, use);
   add(of, {made, target});
   return made;
 }
 
-void Versions::explain_partial(ValueId of, const Sharding& held, std::string sentence,
-                               const Demand& demand) {
+void ValueVersions::explain_partial(ValueId of, const Sharding& held, std::string sentence,
+                                    const UseSite& use) {
   const auto owner = owner_.find(of.index);
   explanation_.push_back({.value = source_.value(owner != owner_.end() ? owner->second : of).name,
                           .what = fmt::format("unreduced {} over {}", name(held.unreduced_kind),
                                               axes_to_string(held.unreduced)),
                           .sentence = std::move(sentence),
-                          .from = fmt::format("@{}#{}", source_.name, demand.number),
+                          .from = fmt::format("@{}#{}", source_.name, use.number),
                           .pass = "reshard"});
 }
 
-void Versions::explain(ValueId of, const Version& from, const Sharding& to, const Demand& demand) {
+void ValueVersions::explain(ValueId of, const Version& from, const Sharding& to,
+                            const UseSite& use) {
   const Redistribution& plan = moves_.plan(tensor_type(source_, of), from.sharding, to);
   const auto text = [&](const Sharding& s) {
     return from.sharding.mesh == to.mesh ? s.dims_to_string() : s.to_string();
@@ -186,9 +187,9 @@ void Versions::explain(ValueId of, const Version& from, const Sharding& to, cons
       {.value = source_.value(owner != owner_.end() ? owner->second : of).name,
        .what = describe(plan.steps),
        .sentence = fmt::format("it is held as {}, and {} needs {}; about {:.3g} us on @{}",
-                               text(from.sharding), demand.by, text(to), plan.cost_ns / 1000,
+                               text(from.sharding), use.by, text(to), plan.cost_ns / 1000,
                                moves_.machine().name),
-       .from = fmt::format("@{}#{}", source_.name, demand.number),
+       .from = fmt::format("@{}#{}", source_.name, use.number),
        .pass = "reshard"});
 }
 

@@ -13,7 +13,7 @@
 
 namespace hostir::interp {
 
-struct Preparing {
+struct PrepareProgress {
   std::stop_token stop;
   std::function<void(std::string_view part)> part;  // "lowering @mlp"; may be empty
 

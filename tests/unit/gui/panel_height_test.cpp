@@ -25,7 +25,7 @@ bool is_inside(Workbench& w, const std::string& name, const std::string& leaf) {
 }
 
 // The field wraps to the next line together with its button.
-TEST(Room, TheButtonOfTheTimelinesFieldIsInView) {
+TEST(PanelHeight, TheButtonOfTheTimelinesFieldIsInView) {
   for (const int width : {900, 960, 1100, 1280, 1600}) {
     Workbench w(kMlp, width, 720);
     ASSERT_TRUE(w.press("F5"));
@@ -35,7 +35,7 @@ TEST(Room, TheButtonOfTheTimelinesFieldIsInView) {
 }
 
 // A sentence of which only a word or two fit is left to the tooltip.
-TEST(Room, AnIdleSentenceIsReadableOrAbsent) {
+TEST(PanelHeight, AnIdleSentenceIsReadableOrAbsent) {
   int shown = 0;
   int absent = 0;
   for (const int width : {1000, 1280, 1600}) {
@@ -54,7 +54,7 @@ TEST(Room, AnIdleSentenceIsReadableOrAbsent) {
 }
 
 // What a collective moves is drawn whole, or not at all.
-TEST(Room, TheMovesOfACollectiveAreDrawnWhole) {
+TEST(PanelHeight, TheMovesOfACollectiveAreDrawnWhole) {
   int on = 0;
   int off = 0;
   for (const int height : {600, 660, 720, 800, 1000}) {
@@ -73,7 +73,7 @@ TEST(Room, TheMovesOfACollectiveAreDrawnWhole) {
 }
 
 // At the end of a run with more collectives than fit, the last ones are in view.
-TEST(Room, CollectivesOpenAtTheNewest) {
+TEST(PanelHeight, CollectivesOpenAtTheNewest) {
   const std::string path = testing::TempDir() + "room_test_collectives.hir";
   std::ofstream(path) << R"(mesh @m = <x=2>
 kernel @ones() -> (%v: tensor<4xf32>) {
@@ -100,7 +100,7 @@ host @many on @m () -> (%y: shard<4xf32, @m, [{}]>) {
 }
 
 // At the start three panels are idle and shrink to a tab and a sentence; a run fills them.
-TEST(Room, IdlePanelsShrinkToASentenceAndFillAgain) {
+TEST(PanelHeight, IdlePanelsShrinkToASentenceAndFillAgain) {
   Workbench w(kMlp);
   w.perform("layout.Step");
   w->step();
@@ -117,7 +117,7 @@ TEST(Room, IdlePanelsShrinkToASentenceAndFillAgain) {
   EXPECT_GT(height(w, "timeline"), before + 40);
 }
 
-TEST(Room, ARecordedLogShowsItsTimelineAtOnce) {
+TEST(PanelHeight, ARecordedLogShowsItsTimelineAtOnce) {
   const std::string path = testing::TempDir() + "room_test.db";
   std::filesystem::remove(path);
   {
@@ -128,9 +128,9 @@ TEST(Room, ARecordedLogShowsItsTimelineAtOnce) {
     AppOptions app;
     app.open.path = kMlp;
     Headless window(factory, app, 800, 600);
-    window.settle(30);
+    window.wait_until_idle(30);
     ASSERT_TRUE(window.press("F5"));
-    window.settle(30);
+    window.wait_until_idle(30);
   }
   Workbench w(path);
   ASSERT_TRUE(w.perform("goto start"));
@@ -143,7 +143,7 @@ TEST(Room, ARecordedLogShowsItsTimelineAtOnce) {
 
 // Stepping makes panels grow as needed but never shrink, so that nothing moves under the mouse. An
 // idle panel that gets its first contents takes back what it did not need, once.
-TEST(Room, WhatHasGrownStaysWhileOneSteps) {
+TEST(PanelHeight, WhatHasGrownStaysWhileOneSteps) {
   Workbench w(kMlp);
   w.perform("layout.Step");
   ASSERT_TRUE(w.press("F5"));
@@ -177,7 +177,7 @@ float rows_shown(Workbench& w, const std::string& panel, const std::string& firs
 }
 
 // A tab that is clicked stays under the mouse.
-TEST(Room, ATabStaysUnderTheMouseThatClickedIt) {
+TEST(PanelHeight, ATabStaysUnderTheMouseThatClickedIt) {
   for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1600, 1000)}) {
     Workbench w("tests/programs/sp_toy.hir", width, height);
     ASSERT_TRUE(w.press("F5"));
@@ -199,30 +199,30 @@ TEST(Room, ATabStaysUnderTheMouseThatClickedIt) {
   }
 }
 
-TEST(Room, ValuesAndCollectivesHaveFiveRows) {
+TEST(PanelHeight, ValuesAndCollectivesHaveFiveRows) {
   for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1600, 1000)}) {
     Workbench w("tests/programs/sp_toy.hir", width, height);
     w.perform("layout.Step");
     ASSERT_TRUE(w.press("F5"));
-    w->settle();
+    w->wait_until_idle();
     EXPECT_GE(rows_shown(w, "values", "values/0", "values/5"), 5) << width << "x" << height;
     EXPECT_GE(rows_shown(w, "ledger", "ledger/0", "ledger/1"), 5) << width << "x" << height;
   }
 }
 
 // The default layout rearranges itself in a low window, also at a deadlock.
-TEST(Room, LowWindowsHaveFiveRowsToo) {
+TEST(PanelHeight, LowWindowsHaveFiveRowsToo) {
   for (const auto& [width, height] :
        {std::pair(1000, 700), std::pair(1280, 720), std::pair(1366, 768), std::pair(1600, 1000)}) {
     Workbench w("tests/programs/sp_toy.hir", width, height);
     ASSERT_TRUE(w.press("F5"));
-    w->settle();
+    w->wait_until_idle();
     EXPECT_GE(rows_shown(w, "values", "values/0", "values/5"), 5) << width << "x" << height;
     EXPECT_GE(rows_shown(w, "ledger", "ledger/0", "ledger/1"), 5) << width << "x" << height;
     EXPECT_GE(rows_shown(w, "ranks", "ranks/0", "ranks/1"), 3) << width << "x" << height;
     Workbench stuck("tests/programs/deadlock.hir", width, height);
     ASSERT_TRUE(stuck.press("F5"));
-    stuck->settle();
+    stuck->wait_until_idle();
     EXPECT_TRUE(stuck.has("leaf/waits")) << width << "x" << height;
     EXPECT_GE(rows_shown(stuck, "ranks", "ranks/0", "ranks/1"), 2) << width << "x" << height;
   }
@@ -230,7 +230,7 @@ TEST(Room, LowWindowsHaveFiveRowsToo) {
 
 // The card of a mismatch takes its height from the neighbours, but not their last five rows; nor
 // does a window of a screen with small pixels.
-TEST(Room, AMismatchLeavesFiveRowsOfValues) {
+TEST(PanelHeight, AMismatchLeavesFiveRowsOfValues) {
   struct Case {
     int width, height;
     const char* scale;
@@ -262,20 +262,20 @@ TEST(Room, AMismatchLeavesFiveRowsOfValues) {
 }
 
 // Height that nobody needs goes to panels with contents.
-TEST(Room, AnIdlePanelIsOneLineBelowSmallTables) {
+TEST(PanelHeight, AnIdlePanelIsOneLineBelowSmallTables) {
   Workbench w(kMlp);
   w.perform("layout.Step");
   ASSERT_TRUE(w.press("F5"));
-  w->settle();
+  w->wait_until_idle();
   ASSERT_TRUE(w.has("idle/waits"));
   EXPECT_LT(height(w, "waits"), 80);
 }
 
 // What a narrow panel leaves out does not depend on what it left out in the last frame.
-TEST(Room, TheColumnsOfRanksStay) {
+TEST(PanelHeight, TheColumnsOfRanksStay) {
   Workbench w(kMlp, 1000, 700);
   w.perform("layout.Step");
-  w->settle();
+  w->wait_until_idle();
   const auto columns = [&] {
     std::set<std::string> names;
     for (const auto& [name, rect] : w->app().ui().widgets()) {
@@ -292,11 +292,11 @@ TEST(Room, TheColumnsOfRanksStay) {
 }
 
 // Columns do not move, come or go while one steps through what has run.
-TEST(Room, TheColumnsOfRanksStayWhileOneSteps) {
+TEST(PanelHeight, TheColumnsOfRanksStayWhileOneSteps) {
   Workbench w(kMlp, 1280, 720);
   w.perform("layout.Step");
   ASSERT_TRUE(w.press("F5"));
-  w->settle();
+  w->wait_until_idle();
   for (int i = 0; i < 3; ++i) w->step();
   const auto columns = [&] {
     std::map<std::string, float> left;
@@ -314,7 +314,7 @@ TEST(Room, TheColumnsOfRanksStayWhileOneSteps) {
 }
 
 // In a narrow panel a long state does not push out where a rank is and whom it waits for.
-TEST(Room, WhomARankWaitsForIsInView) {
+TEST(PanelHeight, WhomARankWaitsForIsInView) {
   Workbench w("tests/programs/deadlock.hir", 1280, 720);
   ASSERT_TRUE(w.press("F5"));
   for (int i = 0; i < 3; ++i) w->step();
@@ -326,11 +326,11 @@ TEST(Room, WhomARankWaitsForIsInView) {
 }
 
 // No line of the program is cut at the top: after a move, and at the end of the text.
-TEST(Room, TheFirstLineInViewIsWhole) {
+TEST(PanelHeight, TheFirstLineInViewIsWhole) {
   for (const int height : {720, 733, 1000}) {
     Workbench w(kMlp, 1280, height);
     const auto first_line = [&] {
-      w->settle();
+      w->wait_until_idle();
       const WidgetRect* view = w->app().ui().find("host_ir/view");
       if (!view) return false;
       for (const auto& [name, rect] : w->app().ui().widgets()) {
@@ -347,7 +347,7 @@ TEST(Room, TheFirstLineInViewIsWhole) {
   }
 }
 
-TEST(Room, ALineNumberIsPartOfTheTargetOfABreakpoint) {
+TEST(PanelHeight, ALineNumberIsPartOfTheTargetOfABreakpoint) {
   Workbench w("tests/programs/deadlock.hir");
   const int line = line_of(w, "launch @ones wo(%y)");
   const std::string gutter = "host_ir/gutter/" + std::to_string(line);
@@ -361,7 +361,7 @@ TEST(Room, ALineNumberIsPartOfTheTargetOfABreakpoint) {
 }
 
 // The number before a line is that of the user's file, although the text that runs is printed anew.
-TEST(Room, LinesHaveTheNumbersOfTheUsersFile) {
+TEST(PanelHeight, LinesHaveTheNumbersOfTheUsersFile) {
   const std::string path = write_file("numbers.hir",
                                       "mesh @m = <x=2>\n\n\n\n"
                                       "// of a comment, too\n"
@@ -379,7 +379,7 @@ TEST(Room, LinesHaveTheNumbersOfTheUsersFile) {
   EXPECT_TRUE(says(number("return %y"), "11")) << number("return %y");
 }
 
-TEST(Room, ASentenceThatIsClickedOpensThePanelForGood) {
+TEST(PanelHeight, ASentenceThatIsClickedOpensThePanelForGood) {
   Workbench w(kMlp);
   w.perform("layout.Step");
   const float before = height(w, "timeline");
@@ -391,7 +391,7 @@ TEST(Room, ASentenceThatIsClickedOpensThePanelForGood) {
   EXPECT_NE(tree->to_string().find("]!"), std::string::npos);
 }
 
-TEST(Room, SmallWindowsKeepEveryPanelInside) {
+TEST(PanelHeight, SmallWindowsKeepEveryPanelInside) {
   Workbench w(kMlp, 640, 400);
   w.perform("layout.Step");
   w.press("F5");
@@ -412,10 +412,10 @@ TEST(Columns, HitsCountUpAndDownWithTheRun) {
     for (const auto& [name, rect] : w->app().ui().widgets()) n += name.starts_with("host_ir/hits/");
     return n;
   };
-  w->settle();
+  w->wait_until_idle();
   EXPECT_EQ(passed(), 2);
   ASSERT_TRUE(w.perform("reverse-next"));
-  w->settle();
+  w->wait_until_idle();
   EXPECT_EQ(passed(), 1);
 }
 

@@ -1,5 +1,5 @@
-// Heights of panels: how much each can use (Panel::room), and which panel yields to which.
-#include "gui/panel_room.h"
+// Heights of panels: how much each can use (Panel::wanted_height), and which panel yields to which.
+#include "gui/panel_height.h"
 
 #include <imgui_internal.h>
 
@@ -13,18 +13,19 @@ bool was_busy(const PanelNode& node, const Panel& panel) {
   return std::find(node.busy.begin(), node.busy.end(), panel.id()) != node.busy.end();
 }
 
-// The room that the panel can use now, or that any panel of its leaf could use before.
-Room most_room(const Frame& frame, PanelNode& node, const Panel& panel) {
-  Room room = panel.room(frame);
-  if (room.kind != Room::Kind::kIdle && !was_busy(node, panel)) node.busy.emplace_back(panel.id());
-  if (room.kind == Room::Kind::kAll) node.most_is_all = true;
-  if (room.kind == Room::Kind::kSome) node.most = std::max(node.most, room.height);
+// The height that the panel can use now, or that any panel of its leaf could use before.
+HeightRequest most_height(const Frame& frame, PanelNode& node, const Panel& panel) {
+  HeightRequest wanted = panel.wanted_height(frame);
+  if (wanted.kind != HeightRequest::Kind::kIdle && !was_busy(node, panel))
+    node.busy.emplace_back(panel.id());
+  if (wanted.kind == HeightRequest::Kind::kAll) node.most_is_all = true;
+  if (wanted.kind == HeightRequest::Kind::kSome) node.most = std::max(node.most, wanted.height);
   if (node.most_is_all) return {};
   if (node.most > 0) {
-    room.kind = Room::Kind::kSome;
-    room.height = node.most;
+    wanted.kind = HeightRequest::Kind::kSome;
+    wanted.height = node.most;
   }
-  return room;
+  return wanted;
 }
 
 }  // namespace
@@ -42,7 +43,7 @@ bool is_shown(const Frame& frame, const Panel& panel) {
 
 bool is_idle(const Frame& frame, const PanelNode& node, const Panel& panel) {
   return !node.kept && !was_busy(node, panel) && is_shown(frame, panel) &&
-         panel.room(frame).kind == Room::Kind::kIdle;
+         panel.wanted_height(frame).kind == HeightRequest::Kind::kIdle;
 }
 
 void forget_rooms(PanelNode& node) {
@@ -75,11 +76,11 @@ std::optional<float> PanelTree::wanted(Frame& frame, const Panels& panels, Panel
   }
   const Panel* panel = find_panel(panels, node.active);
   if (!panel || node.kept || !is_shown(frame, *panel)) return std::nullopt;
-  const Room room = most_room(frame, node, *panel);
-  if (room.kind == Room::Kind::kAll) return std::nullopt;
+  const HeightRequest wanted = most_height(frame, node, *panel);
+  if (wanted.kind == HeightRequest::Kind::kAll) return std::nullopt;
   // An idle panel is one line: its tab, and its sentence beside it.
-  if (room.kind == Room::Kind::kIdle) return ImGui::GetFrameHeightWithSpacing();
-  return room.height + ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2);
+  if (wanted.kind == HeightRequest::Kind::kIdle) return ImGui::GetFrameHeightWithSpacing();
+  return wanted.height + ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2);
 }
 
 float PanelTree::least(Frame& frame, const Panels& panels, PanelNode& node, float width,
@@ -92,7 +93,7 @@ float PanelTree::least(Frame& frame, const Panels& panels, PanelNode& node, floa
                     least(frame, panels, *node.second, width * (1 - node.ratio), few_lines_do));
   const Panel* panel = find_panel(panels, node.active);
   const bool has_fewest = !few_lines_do && panel && is_shown(frame, *panel);
-  const float fewest = has_fewest ? panel->room(frame).fewest : 0;
+  const float fewest = has_fewest ? panel->wanted_height(frame).fewest : 0;
   const float few_lines = ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2) +
                           std::max(fewest, 2 * ImGui::GetTextLineHeightWithSpacing());
   return std::min(few_lines, wanted(frame, panels, node, width).value_or(few_lines));
@@ -102,7 +103,7 @@ float PanelTree::pressing(Frame& frame, const Panels& panels, PanelNode& node, f
   if (node.kept) return 0;
   if (node.kind == PanelNode::Kind::kLeaf) {
     const Panel* panel = find_panel(panels, node.active);
-    const float height = panel && is_shown(frame, *panel) ? panel->room(frame).least : 0;
+    const float height = panel && is_shown(frame, *panel) ? panel->wanted_height(frame).least : 0;
     if (height <= 0) return 0;
     return height + ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2);
   }
