@@ -1,7 +1,7 @@
 #include "hostir/api/answer_json.h"
 
 #include "hostir/api/command_data.h"
-#include "traces/queries.h"
+#include "traces/export/queries.h"
 
 namespace hostir::api {
 

@@ -10,8 +10,8 @@
 #include "hostir/api/example_inputs.h"
 #include "hostir/api/program_options.h"
 #include "hostir/passes/bind_sizes.h"
+#include "interp/core/claims/partial_claims.h"
 #include "interp/core/fault.h"
-#include "interp/core/partial_claims.h"
 #include "interp/session/prepare/input_values.h"
 
 namespace hostir::api {

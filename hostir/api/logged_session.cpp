@@ -11,10 +11,10 @@
 #include "hostir/api/backends.h"
 #include "interp/session/answers/answer.h"
 #include "interp/session/commands/command_table.h"
-#include "traces/log_session.h"
-#include "traces/log_snapshot.h"
-#include "traces/recorded_line.h"
-#include "traces/replay.h"
+#include "traces/reader/log_session.h"
+#include "traces/reader/log_snapshot.h"
+#include "traces/replay/recorded_line.h"
+#include "traces/replay/replay.h"
 
 namespace hostir::api {
 

@@ -17,8 +17,8 @@
 #include "hostir/api/backends.h"
 #include "interp/session/live/live_session.h"
 #include "interp/session/values/value_watch.h"
-#include "traces/log_reader.h"
-#include "traces/trace_writer.h"
+#include "traces/reader/log_reader.h"
+#include "traces/writer/trace_writer.h"
 
 namespace hostir::api {
 

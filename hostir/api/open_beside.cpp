@@ -2,8 +2,8 @@
 #include "hostir/api/backends.h"
 #include "hostir/api/open_session.h"
 #include "hostir/io/files.h"
-#include "traces/log_reader.h"
-#include "traces/replay.h"
+#include "traces/reader/log_reader.h"
+#include "traces/replay/replay.h"
 
 namespace hostir::api {
 

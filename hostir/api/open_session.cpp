@@ -18,10 +18,10 @@
 #include "hostir/io/files.h"
 #include "interp/session/live/live_session.h"
 #include "interp/session/values/value_watch.h"
-#include "traces/log_reader.h"
-#include "traces/log_session.h"
-#include "traces/recorded_line.h"
-#include "traces/replay.h"
+#include "traces/reader/log_reader.h"
+#include "traces/reader/log_session.h"
+#include "traces/replay/recorded_line.h"
+#include "traces/replay/replay.h"
 
 namespace hostir::api {
 

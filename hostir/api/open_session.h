@@ -38,9 +38,9 @@ class SessionOpener final : public interp::SessionFactory {
  public:
   explicit SessionOpener(SessionOptions options) : options_(std::move(options)) {}
 
-  /// A log whose program cannot be prepared again opens read-only (traces/log_session.h). Errors:
-  /// those of reading, parsing and preparing; those of the log; `cancelled`. Diagnostics refer to
-  /// sources().
+  /// A log whose program cannot be prepared again opens read-only (traces/reader/log_session.h).
+  /// Errors: those of reading, parsing and preparing; those of the log; `cancelled`. Diagnostics
+  /// refer to sources().
   Expected<std::unique_ptr<interp::Session>> open(
       const interp::OpenRequest& request, const interp::PrepareProgress& watch = {}) override;
   Expected<std::unique_ptr<interp::ReplaySource>> open_beside(

@@ -6,7 +6,7 @@
 #include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/lower.h"
 #include "hostir/passes/redistribute_step.h"
-#include "interp/core/compile_first_rank.h"
+#include "interp/core/code/compile_first_rank.h"
 #include "interp/core/forwarding_sink.h"
 #include "interp/sim/sim_backend.h"
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "hostir/io/files.h"
-#include "traces/run_description.h"
+#include "traces/writer/run_description.h"
 
 namespace hostir::api {
 

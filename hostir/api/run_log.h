@@ -8,8 +8,8 @@
 
 #include "hostir/api/program_file.h"
 #include "interp/session/prepare/prepared_run.h"
-#include "traces/contents_sink.h"
-#include "traces/trace_writer.h"
+#include "traces/writer/contents_sink.h"
+#include "traces/writer/trace_writer.h"
 
 namespace hostir::api {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hostir/support/expected.h"
-#include "traces/open_file.h"
+#include "traces/reader/open_file.h"
 
 namespace hostir::cli {
 

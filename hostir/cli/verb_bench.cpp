@@ -8,7 +8,7 @@
 #include "hostir/cli/verbs.h"
 #include "hostir/support/text.h"
 #include "interp/session/prepare/repeated_run.h"
-#include "traces/run_description.h"
+#include "traces/writer/run_description.h"
 
 namespace hostir::cli {
 

@@ -7,7 +7,7 @@
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"
 #include "hostir/script/report.h"
-#include "traces/replay.h"
+#include "traces/replay/replay.h"
 
 namespace hostir::cli {
 

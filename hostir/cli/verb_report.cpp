@@ -7,11 +7,11 @@
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"
 #include "traces/import/open_dumps.h"
-#include "traces/log_builder.h"
-#include "traces/open_file.h"
 #include "traces/profile/open_profiles.h"
 #include "traces/profile/profile_run.h"
+#include "traces/reader/open_file.h"
 #include "traces/report/report.h"
+#include "traces/writer/log_builder.h"
 
 namespace hostir::cli {
 

@@ -6,12 +6,12 @@
 
 #include "hostir/cli/verbs.h"
 #include "hostir/io/npy.h"
-#include "traces/export_chakra.h"
-#include "traces/export_chrome.h"
-#include "traces/log_reader.h"
-#include "traces/open_file.h"
-#include "traces/queries.h"
-#include "traces/schema.h"
+#include "traces/database/schema.h"
+#include "traces/export/export_chakra.h"
+#include "traces/export/export_chrome.h"
+#include "traces/export/queries.h"
+#include "traces/reader/log_reader.h"
+#include "traces/reader/open_file.h"
 
 namespace hostir::cli {
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
 #include "interp/core/forwarding_sink.h"
 
 namespace hostir::script {

@@ -22,10 +22,10 @@
 
 #include "hostir/ir/placement.h"
 #include "hostir/ir/tensor.h"
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
 #include "interp/core/element.h"
+#include "interp/core/engine/member_counts.h"
 #include "interp/core/ids.h"
-#include "interp/core/member_counts.h"
 
 namespace hostir::interp {
 

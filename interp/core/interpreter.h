@@ -19,7 +19,7 @@
 
 #include "hostir/ir/tensor.h"
 #include "interp/core/backend.h"
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
 #include "interp/core/fault.h"
 #include "interp/core/task_table.h"
 #include "interp/core/trace_sink.h"

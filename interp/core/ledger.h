@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
+#include "interp/core/engine/member_counts.h"
 #include "interp/core/ids.h"
-#include "interp/core/member_counts.h"
 
 namespace hostir::interp {
 

@@ -1,6 +1,6 @@
 #include "interp/core/loop_paths.h"
 
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
 
 namespace hostir::interp {
 

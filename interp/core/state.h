@@ -11,7 +11,7 @@
 
 #include "interp/core/backend.h"
 #include "interp/core/byte_ranges.h"
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
 #include "interp/core/fault.h"
 #include "interp/core/ledger.h"
 #include "interp/core/register.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "interp/core/backend.h"
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
 #include "interp/core/ids.h"
 #include "interp/core/ledger.h"
 

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "interp/core/buffer_layout.h"
+#include "interp/core/code/buffer_layout.h"
 #include "interp/core/value_stats.h"
 #include "interp/cuda/device_backend.h"
 

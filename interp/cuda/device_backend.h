@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "interp/core/launch_operands.h"
+#include "interp/core/code/launch_operands.h"
 #include "interp/cuda/activities.h"
 #include "interp/cuda/backend.h"
 #include "interp/cuda/exchange.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "interp/core/launch_operands.h"
+#include "interp/core/code/launch_operands.h"
 #include "kernels/common/launch_plans.h"
 #include "kernels/cuda/kernel.h"
 

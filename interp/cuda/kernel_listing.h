@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
 
 namespace hostir::cuda {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "hostir/ops/record.h"
-#include "interp/core/buffer_layout.h"
+#include "interp/core/code/buffer_layout.h"
 #include "interp/cuda/device_backend.h"
 #include "kernels/common/kernel_work.h"
 

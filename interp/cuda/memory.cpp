@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "interp/core/buffer_layout.h"
+#include "interp/core/code/buffer_layout.h"
 #include "interp/cuda/device_backend.h"
 
 namespace hostir::cuda {

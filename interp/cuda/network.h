@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
 #include "interp/cuda/exchange.h"
 
 namespace hostir::cuda {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "hostir/support/expected.h"
-#include "interp/core/log_lines.h"
+#include "interp/core/history/log_lines.h"
 #include "interp/session/commands/command.h"
 #include "interp/session/inside/inside.h"
 #include "interp/session/log/replay_source.h"

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "hostir/ops/collective_cost.h"
-#include "interp/core/buffer_layout.h"
+#include "interp/core/code/buffer_layout.h"
 #include "interp/sim/backend_state.h"
 #include "interp/sim/fold.h"
 

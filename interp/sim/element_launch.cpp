@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "interp/core/buffer_layout.h"
-#include "interp/core/launch_operands.h"
+#include "interp/core/code/buffer_layout.h"
+#include "interp/core/code/launch_operands.h"
 #include "interp/sim/backend_state.h"
 #include "interp/sim/element_values.h"
 

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "hostir/ops/record.h"
-#include "interp/core/buffer_layout.h"
+#include "interp/core/code/buffer_layout.h"
 #include "kernels/common/kernel_boxes.h"
-#include "kernels/cpu/reference_executor.h"
+#include "kernels/cpu/reference/reference_executor.h"
 
 namespace hostir::sim {
 

@@ -1,8 +1,8 @@
 // Executes timeline events on memory. Reads and writes both happen at the finish time.
 
 #include "hostir/support/hash.h"
-#include "interp/core/buffer_layout.h"
-#include "interp/core/operand_overlap.h"
+#include "interp/core/code/buffer_layout.h"
+#include "interp/core/engine/operand_overlap.h"
 #include "interp/core/value_stats.h"
 #include "interp/sim/backend_state.h"
 #include "interp/sim/shadow.h"

@@ -7,8 +7,8 @@
 
 #include "hostir/support/float16.h"
 #include "hostir/support/float8.h"
-#include "kernels/cpu/strand_fold.h"
 #include "kernels/cpu/thread_pool.h"
+#include "kernels/cpu/tile/strand_fold.h"
 
 namespace hostir::sim {
 

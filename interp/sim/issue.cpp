@@ -5,7 +5,7 @@
 
 #include "hostir/ops/collective_cost.h"
 #include "hostir/ops/record.h"
-#include "interp/core/engine.h"
+#include "interp/core/communication_facts.h"
 #include "interp/sim/backend_state.h"
 
 namespace hostir::sim {
@@ -98,7 +98,7 @@ void SimBackend::store_items(const interp::Task& task, StoredTask& stored, Timed
     kept_item.contribution = {task.rank, kept(item.in), kept(item.out), item.send_counts,
                               item.recv_counts};
     const auto received =
-        interp::Engine::received_bytes(item, *interp::communication_facts(kept_item.kind));
+        interp::received_bytes(item, *interp::communication_facts(kept_item.kind));
     kept_item.received_bytes = received.hi - received.lo;
     timed.items.push_back(timed_item(item, kept_item.kind, task.rank, task.items.size() > 1));
   }

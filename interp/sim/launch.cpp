@@ -1,5 +1,5 @@
 // Runs a launch's kernel on the buffers of its rank.
-#include "interp/core/buffer_layout.h"
+#include "interp/core/code/buffer_layout.h"
 #include "interp/sim/backend_state.h"
 
 namespace hostir::sim {

@@ -5,7 +5,7 @@
 #include <set>
 #include <span>
 
-#include "interp/core/launch_operands.h"
+#include "interp/core/code/launch_operands.h"
 #include "interp/sim/sim_backend.h"
 #include "kernels/common/kernel_work.h"
 #include "kernels/common/launch_plans.h"

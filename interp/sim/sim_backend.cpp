@@ -7,7 +7,7 @@
 
 #include "hostir/support/hash.h"
 #include "hostir/support/physical_memory.h"
-#include "interp/core/buffer_layout.h"
+#include "interp/core/code/buffer_layout.h"
 #include "interp/sim/backend_state.h"
 
 namespace hostir::sim {

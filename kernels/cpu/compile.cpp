@@ -2,7 +2,7 @@
 
 #include "hostir/ops/record.h"
 #include "kernels/cpu/fast_executor.h"
-#include "kernels/cpu/reference_executor.h"
+#include "kernels/cpu/reference/reference_executor.h"
 
 namespace hostir::cpu {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/planner.h"
-#include "kernels/cpu/reference_executor.h"
+#include "kernels/cpu/plan/planner.h"
+#include "kernels/cpu/reference/reference_executor.h"
 
 namespace hostir::cpu {
 namespace {

@@ -19,7 +19,7 @@
 #include "interp/core/interpreter.h"
 #include "interp/cuda/backend.h"
 #include "tests/unit/device/timeline_device.h"
-#include "traces/trace_writer.h"
+#include "traces/writer/trace_writer.h"
 
 namespace {
 

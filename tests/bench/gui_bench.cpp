@@ -16,7 +16,7 @@
 
 #include "gui/headless.h"
 #include "hostir/api/open_session.h"
-#include "traces/log_reader.h"
+#include "traces/reader/log_reader.h"
 
 namespace {
 

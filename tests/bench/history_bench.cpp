@@ -8,7 +8,7 @@
 #include <random>
 
 #include "hostir/text/parser.h"
-#include "interp/core/history.h"
+#include "interp/core/history/history.h"
 #include "interp/sim/sim_backend.h"
 #include "mlp_loop.h"
 

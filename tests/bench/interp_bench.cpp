@@ -19,7 +19,7 @@
 #include "interp/core/interpreter.h"
 #include "interp/null/null_backend.h"
 #include "mlp_loop.h"
-#include "traces/trace_writer.h"
+#include "traces/writer/trace_writer.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "tests/unit/traces/synthetic_run.h"
-#include "traces/trace_writer.h"
+#include "traces/writer/trace_writer.h"
 
 int main(int argc, char** argv) {
   using namespace hostir::traces;

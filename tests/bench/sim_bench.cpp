@@ -24,7 +24,7 @@
 #include "interp/sim/sim_backend.h"
 #include "mlp_loop.h"
 #include "raw_matmul.h"
-#include "traces/trace_writer.h"
+#include "traces/writer/trace_writer.h"
 
 namespace {
 

@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "tests/unit/traces/synthetic_run.h"
-#include "traces/log_reader.h"
-#include "traces/trace_writer.h"
+#include "traces/reader/log_reader.h"
+#include "traces/writer/trace_writer.h"
 
 namespace {
 

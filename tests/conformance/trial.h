@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backends.h"
-#include "interp/core/history.h"
+#include "interp/core/history/history.h"
 #include "interp/core/interpreter.h"
 #include "watched_backend.h"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "scratch_file.h"
-#include "traces/log_reader.h"
+#include "traces/reader/log_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::string path = hostir::fuzz::scratch_file("log.db");

@@ -13,11 +13,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "traces/database/sqlite.h"
 #include "traces/import/names.h"
 #include "traces/import/process_dump.h"
 #include "traces/profile/nsys_ranges.h"
 #include "traces/profile/profile_builder.h"
-#include "traces/sqlite.h"
 
 namespace hostir::traces::profile {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "interp/model/verdict.h"
-#include "traces/log_model.h"
+#include "traces/reader/log_model.h"
 #include "traces/report/html.h"
 #include "traces/report/sections.h"
 

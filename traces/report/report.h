@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "traces/log_reader.h"
+#include "traces/reader/log_reader.h"
 
 namespace hostir::traces::report {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "interp/model/run.h"
-#include "traces/log_reader.h"
+#include "traces/reader/log_reader.h"
 
 namespace hostir::traces::report {
 

@@ -10,7 +10,7 @@
 
 #include "gui/panels/collectives/permute_routes.h"
 #include "hostir/ops/record.h"
-#include "interp/core/engine.h"
+#include "interp/core/communication_facts.h"
 
 namespace hostir::gui {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "interp/core/engine.h"
+#include "interp/core/engine/engine.h"
 
 namespace hostir::interp {
 
@@ -29,20 +29,21 @@ bool reuse(Engine& engine, Step& step, uint32_t storage, int64_t bytes, Register
   const bool known = old.slot != kNoSlot &&
                      rank.allocations[old.slot].id.index == static_cast<uint32_t>(old.value);
   if (!known || rank.allocations[old.slot].live || rank.allocations[old.slot].parameter) {
-    const Allocation* open = engine.open(step, storage);
+    const Allocation* open = engine.operands.open(step, storage);
     if (open == nullptr) return false;
     if (open->parameter) {
-      return engine.fault(step, "write_to_readonly",
-                          fmt::format("rank {}: {} reuses parameter {}", step.rank,
-                                      engine.name_of(step), engine.code->register_name(open->reg)));
+      return engine.faults.fault(
+          step, "write_to_readonly",
+          fmt::format("rank {}: {} reuses parameter {}", step.rank, engine.faults.name_of(step),
+                      engine.run.code->register_name(open->reg)));
     }
   }
   Allocation& a = rank.allocations[old.slot];
   if (a.bytes < bytes) {
-    return engine.fault(
+    return engine.faults.fault(
         step, "out_of_bounds",
-        fmt::format("rank {}: {} needs {} bytes, {} has {}", step.rank, engine.name_of(step), bytes,
-                    engine.code->register_name(step.code.operands[storage]), a.bytes));
+        fmt::format("rank {}: {} needs {} bytes, {} has {}", step.rank, engine.faults.name_of(step),
+                    bytes, engine.run.code->register_name(step.code.operands[storage]), a.bytes));
   }
   if (!a.live) {
     rank.free_slots.remove(old.slot);
@@ -58,10 +59,10 @@ bool reuse(Engine& engine, Step& step, uint32_t storage, int64_t bytes, Register
 bool place(Engine& engine, const Step& step, IssuePlan& plan, Register& name, int64_t& bytes) {
   if (plan.allocated == nullptr) {
     if (plan.refs.empty()) plan.refs.emplace_back();
-    name.placement = engine.placement(step, step.code.result_layout);
+    name.placement = engine.operands.placement(step, step.code.result_layout);
     if (name.placement == nullptr) return false;
     bytes = name.placement->local_bytes();
-    if (!engine.code->layouts[step.code.result_layout].is_static()) return true;
+    if (!engine.run.code->layouts[step.code.result_layout].is_static()) return true;
     plan.allocated = name.placement;
     plan.allocated_bytes = bytes;
   }
@@ -74,7 +75,7 @@ bool place(Engine& engine, const Step& step, IssuePlan& plan, Register& name, in
 
 bool execute_alloc(Engine& engine, Step& step) {
   RankState& rank = step.rank_state;
-  IssuePlan& plan = engine.plan(step);
+  IssuePlan& plan = engine.operands.plan(step);
   const LayoutIndex layout = step.code.result_layout;
   Register name;
   int64_t bytes = 0;
@@ -104,21 +105,21 @@ bool execute_alloc(Engine& engine, Step& step) {
   name.value = a.id.index;
   name.generation = a.generation;
 
-  TaskRecord& task = engine.begin_task(step, step.code.stream);
+  TaskRecord& task = engine.tasks.begin_task(step, step.code.stream);
   task.alloc_bytes = step.bytes;
-  if (engine.options.checks == InterpreterOptions::Checks::kAll && a.bytes > 0) {
+  if (engine.run.checks_all() && a.bytes > 0) {
     const AccessRecord access{
         0, a.bytes, 0, step.code.stream, task.sequence, step.index, AccessRecord::Kind::kAlloc};
-    if (!engine.note_access(step, a, a.reg, access)) return false;
+    if (!engine.races.note_access(step, a, a.reg, access)) return false;
   }
   BufferRef& ref = plan.refs[0];
   ref.allocation = a.id;
   ref.size_bytes = bytes;
   ref.placement = name.placement;
   ref.access = Access::kWrite;
-  if (!engine.issue(step, task, {&ref, 1}, {})) return false;
+  if (!engine.tasks.issue(step, task, {&ref, 1}, {})) return false;
   rank.registers[step.code.results[0]] = name;
-  engine.set_event(step, 1);
+  engine.tasks.set_event(step, 1);
   return true;
 }
 

@@ -1,4 +1,4 @@
-#include "interp/core/engine.h"
+#include "interp/core/engine/engine.h"
 
 namespace hostir::interp {
 
@@ -6,7 +6,7 @@ bool execute_call(Engine& engine, Step& step);
 
 // The body is inlined after the call; arguments are new names for the same buffers.
 bool execute_call(Engine& engine, Step& step) {
-  engine.move_registers(step.rank_state, step.code.moves);
+  engine.operands.move_registers(step.rank_state, step.code.moves);
   return true;
 }
 

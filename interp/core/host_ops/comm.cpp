@@ -1,4 +1,4 @@
-#include "interp/core/engine.h"
+#include "interp/core/engine/engine.h"
 
 namespace hostir::interp {
 

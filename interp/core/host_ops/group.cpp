@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "interp/core/engine.h"
+#include "interp/core/engine/engine.h"
 
 namespace hostir::interp {
 
@@ -12,7 +12,7 @@ namespace {
 std::vector<StreamIndex> streams_of(const Engine& engine, std::span<const ResolvedCall> members) {
   std::vector<StreamIndex> streams;
   for (const ResolvedCall& member : members) {
-    const StreamIndex stream = engine.code->instructions[member.item.code].stream;
+    const StreamIndex stream = engine.run.code->instructions[member.item.code].stream;
     if (std::find(streams.begin(), streams.end(), stream) == streams.end())
       streams.push_back(stream);
   }
@@ -23,11 +23,12 @@ std::vector<StreamIndex> streams_of(const Engine& engine, std::span<const Resolv
 // after it. So its task is on the first stream and waits for the last task of the other streams.
 void wait_for_streams(Engine& engine, Rank self, RankState& rank,
                       std::span<const StreamIndex> streams) {
-  uint32_t* row = engine.clock_row(rank, streams.front());
+  uint32_t* row = engine.run.clock_row(rank, streams.front());
   std::vector<TaskId>& waits = rank.streams[streams.front()].waits;
   for (const StreamIndex other : streams.subspan(1)) {
-    const uint32_t* known = engine.clock_row(rank, other);
-    for (size_t s = 0; s < engine.code->streams.size(); ++s) row[s] = std::max(row[s], known[s]);
+    const uint32_t* known = engine.run.clock_row(rank, other);
+    for (size_t s = 0; s < engine.run.code->streams.size(); ++s)
+      row[s] = std::max(row[s], known[s]);
     StreamState& queue = rank.streams[other];
     waits.insert(waits.end(), queue.waits.begin(), queue.waits.end());
     queue.waits.clear();
@@ -41,10 +42,11 @@ void wait_for_streams(Engine& engine, Rank self, RankState& rank,
 
 void go_on_behind(Engine& engine, RankState& rank, std::span<const StreamIndex> streams,
                   TaskId task) {
-  const uint32_t* row = engine.clock_row(rank, streams.front());
+  const uint32_t* row = engine.run.clock_row(rank, streams.front());
   for (const StreamIndex other : streams.subspan(1)) {
-    uint32_t* known = engine.clock_row(rank, other);
-    for (size_t s = 0; s < engine.code->streams.size(); ++s) known[s] = std::max(row[s], known[s]);
+    uint32_t* known = engine.run.clock_row(rank, other);
+    for (size_t s = 0; s < engine.run.code->streams.size(); ++s)
+      known[s] = std::max(row[s], known[s]);
     rank.streams[other].waits.push_back(task);
   }
 }
@@ -57,27 +59,27 @@ bool execute_group(Engine& engine, Step& step) {
   if (rank.open_group.empty()) return true;
   std::vector<ResolvedCall> members = std::move(rank.open_group);
   rank.open_group.clear();
-  engine.check_group_overlap(step, members);
+  engine.races.check_group_overlap(step, members);
   const std::vector<StreamIndex> streams = streams_of(engine, members);
   const StreamIndex stream = streams.front();
   if (streams.size() > 1) wait_for_streams(engine, step.rank, rank, streams);
-  TaskRecord& task = engine.begin_task(step, stream);
+  TaskRecord& task = engine.tasks.begin_task(step, stream);
   task.link = TaskRecord::Link::kGroup;
   std::vector<CommunicationItem> items;
   for (ResolvedCall& member : members) {
-    const CodeInstruction& inner = engine.code->instructions[member.item.code];
+    const CodeInstruction& inner = engine.run.code->instructions[member.item.code];
     for (const BufferAccess& touch : member.accesses) {
-      if (!engine.touch(step, stream, touch)) return false;
+      if (!engine.buffers.note_access(step, stream, touch)) return false;
     }
     const bool arrived = communication_facts(inner.kind)->point_to_point
-                             ? engine.arrive_pair(step, task, member)
-                             : engine.arrive(step, task, member);
+                             ? engine.meetings.arrive_pair(step, task, member)
+                             : engine.meetings.arrive(step, task, member);
     if (!arrived) return false;
     items.push_back(std::move(member.item));
   }
-  if (!engine.issue(step, task, {}, items)) return false;
+  if (!engine.tasks.issue(step, task, {}, items)) return false;
   if (streams.size() > 1) go_on_behind(engine, rank, streams, step.task);
-  engine.set_event(step, 0);
+  engine.tasks.set_event(step, 0);
   return true;
 }
 

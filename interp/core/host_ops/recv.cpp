@@ -1,4 +1,4 @@
-#include "interp/core/engine.h"
+#include "interp/core/communication_facts.h"
 
 namespace hostir::interp {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "interp/core/engine.h"
+#include "interp/core/engine/engine.h"
 
 namespace hostir::interp {
 

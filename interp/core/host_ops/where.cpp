@@ -1,4 +1,4 @@
-#include "interp/core/engine.h"
+#include "interp/core/engine/engine.h"
 
 namespace hostir::interp {
 
@@ -7,8 +7,8 @@ bool execute_where(Engine& engine, Step& step);
 bool execute_where(Engine& engine, Step& step) {
   int64_t holds = 0;
   if (step.code.exprs.empty()) {
-    holds = engine.code->rank_tables[step.code.membership][static_cast<size_t>(step.rank)];
-  } else if (!engine.evaluate(step, step.code.exprs[0], holds)) {
+    holds = engine.run.code->rank_tables[step.code.membership][static_cast<size_t>(step.rank)];
+  } else if (!engine.operands.evaluate(step, step.code.exprs[0], holds)) {
     return false;
   }
   if (holds == 0) step.next = step.code.jump;

@@ -1,11 +1,11 @@
-#include "interp/core/engine.h"
+#include "interp/core/engine/engine.h"
 
 namespace hostir::interp {
 
 bool execute_yield(Engine& engine, Step& step);
 
 bool execute_yield(Engine& engine, Step& step) {
-  engine.move_registers(step.rank_state, step.code.moves);
+  engine.operands.move_registers(step.rank_state, step.code.moves);
   return true;
 }
 

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "hostir/ops/record.h"
-#include "interp/core/engine.h"
+#include "interp/core/communication_facts.h"
 #include "interp/session/snapshots/declarations.h"
 
 namespace hostir::interp {

@@ -7,7 +7,7 @@
 #include <compare>
 
 #include "hostir/support/glob.h"
-#include "interp/core/index_code.h"
+#include "interp/core/code/index_code.h"
 #include "interp/session/expressions/expression_parser.h"
 
 namespace hostir::interp {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
 #include "interp/session/expressions/expression.h"
 
 namespace hostir::interp {

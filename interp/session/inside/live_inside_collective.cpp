@@ -12,8 +12,8 @@
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
 #include "hostir/support/text.h"
+#include "interp/core/history/program_point.h"
 #include "interp/core/loop_paths.h"
-#include "interp/core/program_point.h"
 #include "interp/session/inside/live_inside.h"
 #include "interp/session/values/assemble.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "interp/core/breakpoint_matcher.h"
+#include "interp/core/history/breakpoint_matcher.h"
 #include "interp/session/commands/places.h"
 #include "interp/session/commands/rank_selection.h"
 #include "interp/session/expressions/live_conditions.h"

@@ -12,7 +12,7 @@
 
 #include <vector>
 
-#include "interp/core/stepper.h"
+#include "interp/core/history/stepper.h"
 #include "interp/session/commands/command.h"
 #include "interp/session/prepare/program_view.h"
 #include "interp/session/snapshots/breakpoint_snapshot.h"

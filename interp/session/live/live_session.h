@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "interp/core/history.h"
-#include "interp/core/stepper.h"
+#include "interp/core/history/history.h"
+#include "interp/core/history/stepper.h"
 #include "interp/session/live/live_breakpoints.h"
 #include "interp/session/prepare/prepared_run.h"
 #include "interp/session/session.h"

@@ -23,7 +23,7 @@
 #include "hostir/passes/overlap.h"
 #include "hostir/support/expected.h"
 #include "interp/core/backend.h"
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
 #include "interp/core/fault.h"
 #include "interp/core/trace_sink.h"
 #include "interp/session/prepare/prepare_progress.h"

@@ -14,7 +14,7 @@
 
 #include "hostir/support/diagnostic.h"
 #include "hostir/support/expected.h"
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
 #include "interp/model/instruction.h"
 #include "interp/session/prepare/phase_texts.h"
 

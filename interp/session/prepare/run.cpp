@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "interp/core/claims/partial_claims.h"
 #include "interp/core/interpreter.h"
-#include "interp/core/partial_claims.h"
 #include "interp/core/state.h"
 #include "interp/session/answers/fault_words.h"
 #include "interp/session/checks/result_replicas.h"

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "hostir/ops/record.h"
-#include "interp/core/engine.h"
+#include "interp/core/communication_facts.h"
 
 namespace hostir::interp {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
 #include "interp/core/forwarding_sink.h"
 #include "interp/session/prepare/prepared_run.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "interp/core/history.h"
+#include "interp/core/history/history.h"
 #include "interp/session/commands/command.h"
 
 namespace hostir::interp {

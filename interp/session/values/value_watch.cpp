@@ -8,7 +8,8 @@
 
 #include "hostir/ops/record.h"
 #include "hostir/support/hash.h"
-#include "interp/core/engine.h"
+#include "interp/core/communication_facts.h"
+#include "interp/core/loop_paths.h"
 
 namespace hostir::interp {
 

@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "interp/core/history/log_lines.h"
 #include "interp/core/interpreter.h"
-#include "interp/core/log_lines.h"
 
 namespace hostir::interp {
 

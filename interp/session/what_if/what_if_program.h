@@ -11,7 +11,7 @@
 
 #include "hostir/ir/program.h"
 #include "hostir/support/expected.h"
-#include "interp/core/code.h"
+#include "interp/core/code/code.h"
 #include "interp/session/what_if/line_edit.h"
 
 namespace hostir::interp::what_if_parts {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "interp/core/buffer_layout.h"
+#include "interp/core/code/buffer_layout.h"
 #include "interp/core/interpreter.h"
 #include "interp/sim/proof/expand_kernel.h"
 #include "kernels/common/bind_kernel.h"

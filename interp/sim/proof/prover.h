@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "interp/core/launch_operands.h"
+#include "interp/core/code/launch_operands.h"
 #include "interp/sim/proof/kernel_terms.h"
 #include "interp/sim/shadow.h"
 

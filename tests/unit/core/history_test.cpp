@@ -1,5 +1,5 @@
 // Going back and forth in the history: equal positions on one line are equal states.
-#include "interp/core/history.h"
+#include "interp/core/history/history.h"
 
 #include <time.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 
 #include "core_test.h"
-#include "interp/core/stepper.h"
+#include "interp/core/history/stepper.h"
 #include "programs.h"
 
 namespace hostir::interp::test {

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "core_test.h"
-#include "interp/core/engine.h"
+#include "interp/core/engine/engine.h"
 
 namespace hostir::interp::test {
 namespace {
@@ -42,7 +42,7 @@ TEST(ManyRanks, StateTheirCountsOnce) {
     const auto r = run(gathering_program(ranks));
     ASSERT_TRUE(r);
     EXPECT_EQ(r->end, RunEnd::kFinished) << r->fault();
-    EXPECT_EQ(r->interpreter->engine().member_counts.size(), 1u);
+    EXPECT_EQ(r->interpreter->engine().communication.member_counts().size(), 1u);
   }
 }
 

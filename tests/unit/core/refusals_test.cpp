@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "core_test.h"
-#include "interp/core/history.h"
-#include "interp/core/launch_operands.h"
+#include "interp/core/code/launch_operands.h"
+#include "interp/core/history/history.h"
 #include "programs.h"
 
 namespace hostir::interp::test {

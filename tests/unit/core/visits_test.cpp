@@ -6,9 +6,9 @@
 #include <set>
 
 #include "core_test.h"
-#include "interp/core/breakpoint_matcher.h"
-#include "interp/core/engine.h"
-#include "interp/core/stepper.h"
+#include "interp/core/history/breakpoint_matcher.h"
+#include "interp/core/history/stepper.h"
+#include "interp/core/state.h"
 #include "programs.h"
 
 namespace hostir::interp::test {

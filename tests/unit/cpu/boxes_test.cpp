@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "kernel_case.h"
-#include "kernels/cpu/reference_support.h"
+#include "kernels/cpu/reference/reference_support.h"
 
 namespace hostir::cpu {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "gui/panels/history/write_list.h"
 #include "tests/unit/gui/workbench.h"
-#include "traces/log_reader.h"
-#include "traces/sqlite.h"
+#include "traces/database/sqlite.h"
+#include "traces/reader/log_reader.h"
 
 namespace hostir::gui {
 namespace {

@@ -6,7 +6,7 @@
 #include "interp/session/expressions/event_filter.h"
 #include "tests/unit/gui/workbench.h"
 #include "tests/unit/traces/synthetic_run.h"
-#include "traces/trace_writer.h"
+#include "traces/writer/trace_writer.h"
 
 namespace hostir::gui {
 namespace {

@@ -5,8 +5,8 @@
 #include "gui/panels/panels.h"
 #include "tests/unit/gui/workbench.h"
 #include "tests/unit/traces/synthetic_run.h"
-#include "traces/sqlite.h"
-#include "traces/trace_writer.h"
+#include "traces/database/sqlite.h"
+#include "traces/writer/trace_writer.h"
 
 namespace hostir::gui {
 namespace {

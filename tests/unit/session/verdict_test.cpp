@@ -15,11 +15,11 @@
 #include "interp/session/snapshots/snapshot_builder.h"
 #include "live_run.h"
 #include "tests/unit/traces/synthetic_run.h"
-#include "traces/log_builder.h"
-#include "traces/log_model.h"
-#include "traces/log_session.h"
-#include "traces/replay.h"
-#include "traces/trace_writer.h"
+#include "traces/reader/log_model.h"
+#include "traces/reader/log_session.h"
+#include "traces/replay/replay.h"
+#include "traces/writer/log_builder.h"
+#include "traces/writer/trace_writer.h"
 
 namespace hostir::interp {
 namespace {

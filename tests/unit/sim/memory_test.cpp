@@ -9,7 +9,7 @@
 
 #include "hostir/ir/tensor.h"
 #include "hostir/support/float16.h"
-#include "interp/core/buffer_layout.h"
+#include "interp/core/code/buffer_layout.h"
 #include "interp/sim/fold.h"
 
 namespace hostir::sim {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "hostir/text/parser.h"
-#include "interp/core/launch_operands.h"
+#include "interp/core/code/launch_operands.h"
 #include "interp/sim/rank_set.h"
 #include "kernels/common/launch_plans.h"
 

@@ -1,11 +1,11 @@
 // The tables computed from the timeline against the views that unpack every event.
-#include "traces/computed_tables.h"
+#include "traces/reader/computed_tables.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/unit/traces/synthetic_run.h"
-#include "traces/log_reader.h"
-#include "traces/trace_writer.h"
+#include "traces/reader/log_reader.h"
+#include "traces/writer/trace_writer.h"
 
 namespace hostir::traces {
 namespace {

@@ -12,11 +12,11 @@
 #include <thread>
 
 #include "synthetic_run.h"
-#include "traces/log_file.h"
-#include "traces/log_reader.h"
-#include "traces/schema.h"
-#include "traces/sqlite.h"
-#include "traces/trace_writer.h"
+#include "traces/database/log_file.h"
+#include "traces/database/schema.h"
+#include "traces/database/sqlite.h"
+#include "traces/reader/log_reader.h"
+#include "traces/writer/trace_writer.h"
 
 namespace hostir::traces {
 namespace {

@@ -1,11 +1,11 @@
-#include "traces/event_packing.h"
+#include "traces/writer/event_packing.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "hostir/support/hash.h"
-#include "traces/ring.h"
+#include "traces/writer/ring.h"
 
 namespace hostir::traces {
 namespace {

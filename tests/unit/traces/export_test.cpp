@@ -11,10 +11,10 @@
 #include "hostir/support/glob.h"
 #include "interp/session/diff/run_diff_report.h"
 #include "synthetic_run.h"
-#include "traces/export_chrome.h"
-#include "traces/log_reader.h"
-#include "traces/queries.h"
-#include "traces/trace_writer.h"
+#include "traces/export/export_chrome.h"
+#include "traces/export/queries.h"
+#include "traces/reader/log_reader.h"
+#include "traces/writer/trace_writer.h"
 
 namespace hostir::traces {
 namespace {

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "synthetic_run.h"
-#include "traces/log_reader.h"
-#include "traces/trace_writer.h"
+#include "traces/reader/log_reader.h"
+#include "traces/writer/trace_writer.h"
 
 namespace hostir::traces {
 namespace {

@@ -1,4 +1,4 @@
-#include "traces/schema.h"
+#include "traces/database/schema.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <iterator>
 #include <set>
 
-#include "traces/migrate.h"
-#include "traces/sqlite.h"
+#include "traces/database/migrate.h"
+#include "traces/database/sqlite.h"
 
 namespace hostir::traces {
 namespace {

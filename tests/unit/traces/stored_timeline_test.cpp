@@ -5,9 +5,9 @@
 #include <random>
 
 #include "tests/unit/traces/synthetic_run.h"
-#include "traces/log_reader.h"
-#include "traces/timeline_codec.h"
-#include "traces/trace_writer.h"
+#include "traces/reader/log_reader.h"
+#include "traces/timeline/timeline_codec.h"
+#include "traces/writer/trace_writer.h"
 
 namespace hostir::traces {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "interp/core/trace_sink.h"
-#include "traces/run_description.h"
+#include "traces/writer/run_description.h"
 
 namespace hostir::traces::testing {
 

@@ -1,5 +1,5 @@
 // The level-of-detail pyramid against brute force.
-#include "traces/timeline.h"
+#include "traces/timeline/timeline.h"
 
 #include <gtest/gtest.h>
 

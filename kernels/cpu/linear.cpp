@@ -1,7 +1,0 @@
-#include "kernels/cpu/contraction.h"
-
-namespace hostir::cpu {
-
-void reference_linear(const ReferenceCall& call) { contract(call, RightLayout::kRowsAreN); }
-
-}  // namespace hostir::cpu

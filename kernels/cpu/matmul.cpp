@@ -1,7 +1,0 @@
-#include "kernels/cpu/contraction.h"
-
-namespace hostir::cpu {
-
-void reference_matmul(const ReferenceCall& call) { contract(call, RightLayout::kRowsAreK); }
-
-}  // namespace hostir::cpu

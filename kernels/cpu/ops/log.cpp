@@ -1,0 +1,8 @@
+#include "kernels/cpu/portable_math.h"
+#include "kernels/cpu/reference/reference_support.h"
+
+namespace hostir::cpu {
+
+void reference_log(const ReferenceCall& call) { map_unary(call, portable::log); }
+
+}  // namespace hostir::cpu

@@ -1,0 +1,18 @@
+#include "kernels/cpu/reference/reference_shift.h"
+
+namespace hostir::cpu {
+
+void reference_shift_right(const ReferenceCall& call) {
+  if (is_unsigned(call.out[0]->dtype)) {
+    return shift(call, [](int64_t a, int64_t by, int64_t width) {
+      if (by < 0 || by >= width) return int64_t{0};
+      return static_cast<int64_t>(static_cast<uint64_t>(a) >> by);
+    });
+  }
+  shift(call, [](int64_t a, int64_t by, int64_t width) {
+    if (by < 0 || by >= width) return a < 0 ? int64_t{-1} : int64_t{0};
+    return a >> by;
+  });
+}
+
+}  // namespace hostir::cpu

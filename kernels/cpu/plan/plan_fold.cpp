@@ -1,0 +1,81 @@
+#include "kernels/cpu/plan/plan_fold.h"
+
+#include <array>
+
+#include "kernels/cpu/reference/reference_support.h"
+
+namespace hostir::cpu {
+namespace {
+
+struct Folder {
+  OpKind kind;
+  Fold fold;
+  bool is_mean;
+};
+constexpr std::array<Folder, 5> kFolders = {{{OpKind::reduce_sum, Fold::kSum, false},
+                                             {OpKind::reduce_mean, Fold::kSum, true},
+                                             {OpKind::reduce_prod, Fold::kProd, false},
+                                             {OpKind::reduce_min, Fold::kMin, false},
+                                             {OpKind::reduce_max, Fold::kMax, false}}};
+
+const Folder* find_folder(OpKind kind) {
+  for (const Folder& folder : kFolders) {
+    if (folder.kind == kind) return &folder;
+  }
+  return nullptr;
+}
+
+std::vector<bool> folded_dims(const Instruction& instruction, size_t rank) {
+  std::vector<bool> folded(rank, false);
+  if (const IntList* dims = instruction.attributes.get<IntList>("dims")) {
+    for (const int64_t d : *dims) folded[static_cast<size_t>(d)] = true;
+  }
+  return folded;
+}
+
+/// Accumulator strides by operand dimension; nullopt if the boxes do not correspond.
+std::optional<Extents> accumulator_strides(const Placement& in, const Placement& out,
+                                           const std::vector<bool>& folded) {
+  const bool keeps_dims = out.global.size() == in.global.size();
+  const Extents dense = strides_of(out.local());
+  Extents strides(in.global.size(), 0);
+  size_t next = 0;
+  for (size_t d = 0; d < in.global.size(); ++d) {
+    if (folded[d]) continue;
+    const size_t r = keeps_dims ? d : next++;
+    if (r >= out.box.lo.size() || out.box.lo[r] != in.box.lo[d] || out.box.hi[r] != in.box.hi[d]) {
+      return std::nullopt;
+    }
+    strides[d] = dense[r];
+  }
+  return strides;
+}
+
+}  // namespace
+
+std::optional<TileFold> plan_fold(const BoundKernel& kernel, const Instruction& instruction) {
+  const Folder* folder = find_folder(instruction.kind);
+  if (folder == nullptr) return std::nullopt;
+  const uint32_t result = instruction.results[0].index;
+  const Placement& in = kernel.values[instruction.operands[0].value.index];
+  const Placement& out = kernel.values[result];
+  const bool is_ordered = folder->fold == Fold::kMin || folder->fold == Fold::kMax;
+  if (in.dtype == DType::kU64 && is_ordered) return std::nullopt;  // the lanes are signed
+  if (in.dtype != out.dtype || (folder->is_mean && !is_float(out.dtype))) return std::nullopt;
+  const std::vector<bool> folded = folded_dims(instruction, in.global.size());
+  const auto strides = accumulator_strides(in, out, folded);
+  if (!strides) return std::nullopt;
+  TileFold fold;
+  fold.fold = folder->fold;
+  fold.dtype = in.dtype;
+  fold.lane = lane_of(in.dtype);
+  fold.view = {result, 0, *strides};
+  fold.elems = out.box.volume();
+  fold.is_mean = folder->is_mean;
+  for (size_t d = 0; d < folded.size(); ++d) {
+    if (folded[d]) fold.divisor *= in.global[d];
+  }
+  return fold;
+}
+
+}  // namespace hostir::cpu

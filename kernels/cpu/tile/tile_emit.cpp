@@ -1,0 +1,312 @@
+#include "kernels/cpu/tile/tile_emit.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/cpu/plan/onednn.h"
+#include "kernels/cpu/reference/reference_support.h"
+
+namespace hostir::cpu {
+namespace {
+
+constexpr size_t at(Lane lane) { return static_cast<size_t>(lane); }
+constexpr size_t at(DType dtype) { return static_cast<size_t>(dtype); }
+static_assert(kAllDTypes.size() == std::extent_v<decltype(TileOps::load)>);
+
+/// The op being emitted.
+struct Emission {
+  TileBuilder& b;
+  const Instruction& instruction;
+  const Placement& out;
+  std::array<int, 3> regs = {-1, -1, -1};  // of the operands
+  DType in = DType::kF32;                  // of the first operand, or of the result if there is
+                                           // none
+};
+using EmitFn = int (*)(const Emission&);
+using LaneTable = TileFn (TileOps::*)[kLanes];
+
+template <LaneTable table>
+int emit_lanes(const Emission& e) {
+  const Lane lane = lane_of(e.in);
+  const TileFn fn = (e.b.ops().*table)[at(lane)];
+  if (fn == nullptr) return -1;
+  return e.b.narrowed(e.b.code(fn, lane, e.regs[0], e.regs[1]), e.out.dtype);
+}
+
+/// Emits a binary op; a constant on the right (or on either side if it commutes) costs no load.
+template <LaneTable table>
+int emit_pair(const Emission& e) {
+  constexpr bool kCommutes = table == &TileOps::add || table == &TileOps::mul;
+  const Lane lane = lane_of(e.in);
+  if (!is_float(e.in)) return emit_lanes<table>(e);
+  int a = e.regs[0];
+  int b = e.regs[1];
+  if (kCommutes && e.b.constant_of(a) != nullptr) std::swap(a, b);
+  const TileParams* scalar = e.b.constant_of(b);
+  const TileParams params = scalar != nullptr ? *scalar : TileParams{};
+  const int reg = e.b.code((e.b.ops().*table)[at(lane)], lane, a, scalar ? -1 : b, -1, params);
+  return e.b.narrowed(reg, e.out.dtype);
+}
+
+int truth(const Emission& e, int reg, DType dtype) {
+  if (dtype == DType::kI1) return reg;
+  return e.b.code(e.b.ops().truth[at(lane_of(dtype))], Lane::kI32, reg);
+}
+
+template <TileFn TileOps::*op>
+int emit_logical(const Emission& e) {
+  const int a = truth(e, e.regs[0], e.in);
+  const int b = e.regs[1] < 0 ? -1 : truth(e, e.regs[1], e.in);
+  return e.b.code(e.b.ops().*op, Lane::kI32, a, b);
+}
+
+int emit_compare(const Emission& e) {
+  constexpr std::array<std::pair<std::string_view, LaneTable>, 6> kDirections = {
+      {{"eq", &TileOps::eq},
+       {"ne", &TileOps::ne},
+       {"lt", &TileOps::lt},
+       {"le", &TileOps::le},
+       {"gt", &TileOps::gt},
+       {"ge", &TileOps::ge}}};
+  const Keyword* wanted = e.instruction.attributes.get<Keyword>("direction");
+  for (const auto& [word, table] : kDirections) {
+    if (wanted == nullptr || wanted->word != word) continue;
+    return e.b.code((e.b.ops().*table)[at(lane_of(e.in))], Lane::kI32, e.regs[0], e.regs[1]);
+  }
+  return -1;
+}
+
+int emit_gelu(const Emission& e) {
+  const Keyword* form = e.instruction.attributes.get<Keyword>("approximate");
+  const bool by_tanh = form != nullptr && form->word == "tanh";
+  const Lane lane = lane_of(e.in);
+  const TileFn fn = by_tanh ? e.b.ops().gelu_tanh[at(lane)] : e.b.ops().gelu_erf[at(lane)];
+  return fn == nullptr ? -1 : e.b.narrowed(e.b.code(fn, lane, e.regs[0]), e.out.dtype);
+}
+
+int emit_select(const Emission& e) {
+  const Lane lane = lane_of(e.out.dtype);
+  return e.b.code(e.b.ops().select[at(lane)], lane, e.regs[0], e.regs[1], e.regs[2]);
+}
+
+/// The limits to which a float is clamped before conversion to an integer dtype.
+TileParams range_of(DType dtype) {
+  return {.x = static_cast<double>(least(dtype)), .y = static_cast<double>(greatest(dtype))};
+}
+
+/// True if the op gives the bits of u64 in lanes of i64: it depends on no order and no sign.
+bool is_signless(OpKind kind) {
+  constexpr std::array kKinds = {OpKind::add,         OpKind::sub,        OpKind::mul,
+                                 OpKind::select,      OpKind::constant,   OpKind::iota,
+                                 OpKind::logical_and, OpKind::logical_or, OpKind::logical_not};
+  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+}
+
+int emit_cast(const Emission& e) {
+  if (e.instruction.attributes.get_or<bool>("bits", false)) return -1;
+  const DType to = e.out.dtype;
+  if (to == DType::kI1) return truth(e, e.regs[0], e.in);
+  const Lane lane = lane_of(to);
+  if (is_float(e.in) && !is_float(to)) return e.b.convert(e.regs[0], lane, range_of(to));
+  int reg = e.regs[0];
+  if (!is_float(e.in) && lane == Lane::kF32) reg = e.b.convert(reg, Lane::kF64);
+  return e.b.narrowed(e.b.convert(reg, lane), to);
+}
+
+int emit_constant(const Emission& e) {
+  const Tensor* data = e.instruction.attributes.get<Tensor>("data");
+  if (data != nullptr && data->element_count() != 1) return -1;
+  if (e.instruction.attributes.has("size")) return -1;  // bound sizes are values (bind_sizes)
+  Tensor value = data ? converted(*data, e.out.dtype) : Tensor::zeros(e.out.dtype, {1});
+  if (!data) value.set_double(0, e.instruction.attributes.get_or<double>("value", 0));
+  TileParams params;
+  if (is_float(e.out.dtype)) {
+    params.x = value.get_double(0);
+  } else {
+    params.offset = static_cast<uint64_t>(value.get_int(0));
+  }
+  return e.b.constant(lane_of(e.out.dtype), params);
+}
+
+int emit_iota(const Emission& e) {
+  const auto dim = static_cast<size_t>(e.instruction.attributes.get_or<int64_t>("dim", 0));
+  Extents strides(e.out.global.size(), 0);
+  strides[dim] = 1;
+  const int reg = e.b.index(e.out.box.lo[dim], strides);
+  if (!is_float(e.out.dtype))
+    return e.b.narrowed(e.b.convert(reg, lane_of(e.out.dtype)), e.out.dtype);
+  const int wide = e.b.convert(reg, Lane::kF64);
+  return e.b.narrowed(e.b.convert(wide, lane_of(e.out.dtype)), e.out.dtype);
+}
+
+/// Random numbers in [0, 1), in f32 lanes, for the elements of the result.
+int random_units(const Emission& e) {
+  const Attributes& attributes = e.instruction.attributes;
+  const int reg =
+      e.b.index(global_linear_index(e.out.global, e.out.box.lo), strides_of(e.out.global));
+  TileParams params;
+  params.seed = static_cast<uint64_t>(attributes.get_or<int64_t>("seed", 0));
+  params.offset = static_cast<uint64_t>(attributes.get_or<int64_t>("offset", 0));
+  return e.b.code(e.b.ops().random_unit, Lane::kF32, reg, -1, -1, params);
+}
+
+int emit_uniform(const Emission& e) {
+  const double lo = e.instruction.attributes.get_or<double>("lo", 0);
+  const double hi = e.instruction.attributes.get_or<double>("hi", 1);
+  const int unit = e.b.convert(random_units(e), Lane::kF64);
+  const int scaled = e.b.code(e.b.ops().mul[at(Lane::kF64)], Lane::kF64, unit,
+                              e.b.constant(Lane::kF64, {.x = hi - lo}));
+  const int value = e.b.code(e.b.ops().add[at(Lane::kF64)], Lane::kF64, scaled,
+                             e.b.constant(Lane::kF64, {.x = lo}));
+  return e.b.narrowed(e.b.convert(value, lane_of(e.out.dtype)), e.out.dtype);
+}
+
+int emit_dropout(const Emission& e) {
+  const double rate = e.instruction.attributes.get_or<double>("rate", 0.5);
+  const Lane lane = lane_of(e.out.dtype);
+  double scale = 1.0 / (1.0 - rate);
+  if (lane == Lane::kF32) scale = static_cast<double>(static_cast<float>(scale));
+  // Compare in f64: the rate need not be representable in f32.
+  const int unit = e.b.convert(random_units(e), Lane::kF64);
+  const int keep = e.b.code(e.b.ops().ge[at(Lane::kF64)], Lane::kI32, unit,
+                            e.b.constant(Lane::kF64, {.x = rate}));
+  const int scaled =
+      e.b.code(e.b.ops().mul[at(lane)], lane, e.regs[0], e.b.constant(lane, {.x = scale}));
+  const int zero = e.b.constant(lane, {});
+  const int kept = e.b.code(e.b.ops().select[at(lane)], lane, keep, scaled, zero);
+  return e.b.narrowed(kept, e.out.dtype);
+}
+
+struct Emitter {
+  OpKind kind;
+  EmitFn emit;
+};
+
+constexpr Emitter kEmitters[] = {
+#define HOSTIR_TILE_UNARY_ALL(op) {OpKind::op, emit_lanes<&TileOps::op>},
+#define HOSTIR_TILE_UNARY_REAL(op, f32, f64) {OpKind::op, emit_lanes<&TileOps::op>},
+#define HOSTIR_TILE_UNARY_LOOPS(op, f32, f64) {OpKind::op, emit_lanes<&TileOps::op>},
+#define HOSTIR_TILE_BINARY_ALL(op) {OpKind::op, emit_pair<&TileOps::op>},
+#define HOSTIR_TILE_BINARY_LOOPS(op, f32, f64) {OpKind::op, emit_lanes<&TileOps::op>},
+#include "kernels/cpu/tile/tile_ops.def"
+    {OpKind::logical_and, emit_logical<&TileOps::logical_and>},
+    {OpKind::logical_or, emit_logical<&TileOps::logical_or>},
+    {OpKind::logical_not, emit_logical<&TileOps::logical_not>},
+    {OpKind::compare, emit_compare},
+    {OpKind::gelu, emit_gelu},
+    {OpKind::select, emit_select},
+    {OpKind::cast, emit_cast},
+    {OpKind::constant, emit_constant},
+    {OpKind::iota, emit_iota},
+    {OpKind::uniform, emit_uniform},
+    {OpKind::dropout, emit_dropout},
+};
+
+const Emitter* find_emitter(OpKind kind) {
+  for (const Emitter& emitter : kEmitters) {
+    if (emitter.kind == kind) return &emitter;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool has_tile_loops(OpKind kind) { return find_emitter(kind) != nullptr; }
+
+TileBuilder::TileBuilder(const BoundKernel& kernel, const TileOps& ops, const Box& box)
+    : kernel_(kernel), ops_(ops), box_(box) {
+  program_.extents = box.extents();
+}
+
+int TileBuilder::find(uint32_t value) const {
+  const auto found = registers_.find(value);
+  return found == registers_.end() ? -1 : found->second;
+}
+
+int TileBuilder::load(uint32_t value, const StridedView& view) {
+  const DType dtype = kernel_.values[value].dtype;
+  const int reg = program_.add_register(lane_of(dtype));
+  program_.loads.push_back({TileLoad::Kind::kMemory, reg, dtype, view});
+  registers_[value] = reg;
+  return reg;
+}
+
+void TileBuilder::load_product(uint32_t value, const std::optional<StridedView>& bias) {
+  const DType dtype = kernel_.values[value].dtype;
+  const Lane lane = lane_of(dtype);
+  int reg = program_.add_register(lane);
+  const Extents dense = strides_of(box_.extents());
+  // A product that is rounded before any other use is produced rounded: half the bytes.
+  const bool comes_rounded = dtype == DType::kBF16 && !bias && onednn::has_native_bf16();
+  const DType head = comes_rounded ? dtype : lane == Lane::kF64 ? DType::kF64 : DType::kF32;
+  program_.loads.push_back({TileLoad::Kind::kMemory, reg, head, {value, 0, dense}});
+  if (comes_rounded) {
+    registers_[value] = reg;
+    return;
+  }
+  if (bias) reg = code(ops_.add[at(lane)], lane, reg, load(bias->value, *bias));
+  registers_[value] = narrowed(reg, dtype);
+}
+
+bool TileBuilder::emit(const Instruction& instruction) {
+  const Emitter* emitter = find_emitter(instruction.kind);
+  if (emitter == nullptr) return false;
+  const uint32_t result = instruction.results[0].index;
+  Emission e{*this, instruction, kernel_.values[result]};
+  e.in = e.out.dtype;
+  for (size_t i = 0; i < instruction.operands.size() && i < e.regs.size(); ++i) {
+    e.regs[i] = find(instruction.operands[i].value.index);
+    if (i == 0) e.in = kernel_.values[instruction.operands[0].value.index].dtype;
+  }
+  const bool is_cast_of_bits =
+      instruction.kind == OpKind::cast && !is_float(e.in) && !is_float(e.out.dtype);
+  if ((e.in == DType::kU64 || e.out.dtype == DType::kU64) && !is_signless(instruction.kind) &&
+      !is_cast_of_bits) {
+    return false;
+  }
+  const int reg = emitter->emit(e);
+  if (reg >= 0) registers_[result] = reg;
+  return reg >= 0;
+}
+
+int TileBuilder::code(TileFn fn, Lane lane, int a, int b, int c, const TileParams& params) {
+  const int reg = program_.add_register(lane);
+  program_.code.push_back({fn, reg, a, b, c, params});
+  return reg;
+}
+
+int TileBuilder::constant(Lane lane, const TileParams& params) {
+  const int reg = program_.add_register(lane);
+  program_.constants.push_back({ops_.fill[at(lane)], reg, -1, -1, -1, params});
+  return reg;
+}
+
+const TileParams* TileBuilder::constant_of(int reg) const {
+  for (const TileInstr& constant : program_.constants) {
+    if (constant.dst == reg) return &constant.params;
+  }
+  return nullptr;
+}
+
+int TileBuilder::index(int64_t offset, const Extents& strides) {
+  const int reg = program_.add_register(Lane::kI64);
+  program_.loads.push_back(
+      {TileLoad::Kind::kIndex, reg, DType::kI64, {UINT32_MAX, offset, strides}});
+  return reg;
+}
+
+int TileBuilder::convert(int reg, Lane to, const TileParams& params) {
+  const Lane from = program_.lanes[static_cast<size_t>(reg)];
+  if (from == to) return reg;
+  return code(ops_.convert[at(from)][at(to)], to, reg, -1, -1, params);
+}
+
+int TileBuilder::narrowed(int reg, DType dtype) {
+  const TileFn fn = ops_.narrow[at(dtype)];
+  return fn == nullptr ? reg : code(fn, lane_of(dtype), reg);
+}
+
+}  // namespace hostir::cpu

@@ -1,2 +1,0 @@
-#define HOSTIR_TILE_TABLE tile_ops_avx512
-#include "kernels/cpu/tile_ops.inc"

@@ -1,2 +1,0 @@
-#define HOSTIR_TILE_TABLE tile_ops_baseline
-#include "kernels/cpu/tile_ops.inc"

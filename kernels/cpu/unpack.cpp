@@ -1,9 +1,0 @@
-#include "kernels/cpu/relayout.h"
-
-namespace hostir::cpu {
-
-void reference_unpack(const ReferenceCall& call) {
-  relayout(*call.in[0], call.in_data[0], *call.out[0], call.out_data[0]);
-}
-
-}  // namespace hostir::cpu
