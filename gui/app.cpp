@@ -175,7 +175,7 @@ void App::reload() {
   const Document& document = model_.document();
   if (document.changed() && document.path() == model_.last_request().path)
     model_.notify(Message::Kind::kInfo,
-                  "the file was loaded again; your edits are still in the panel Edit, unsaved");
+                  "the file was loaded again; your edits are still in the Edit panel, unsaved");
   reopen(model_.last_request().path);
 }
 

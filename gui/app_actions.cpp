@@ -131,7 +131,7 @@ void App::add_session_actions() {
                 "A breakpoint on all collectives.",
                 [this] { actions_.command("break collective"); }, ready});
   actions_.add({"break.delete_all", "Delete all breakpoints", "Break", "Ctrl+Shift+F9",
-                "Nothing stops runs any more.", [this] { actions_.command("delete"); }, ready});
+                "Deletes all breakpoints.", [this] { actions_.command("delete"); }, ready});
   actions_.add({"until.cursor", "Run to the selected line", "Run", "Ctrl+F10",
                 "Run until the focus rank is at the selected instruction.",
                 [this] {

@@ -66,7 +66,7 @@ void App::add_copy_actions() {
                 "Writes what the run has logged so far to a file that opens anywhere.",
                 [this] { export_log(); }, [this] { return model_.worker().has_log(); }});
   actions_.add({"export.table", "Export the panel's table as CSV...", "File", "",
-                "Writes the answer of the SQL panel. Point at that panel first.",
+                "Writes the result of the query in the SQL panel. Point at that panel first.",
                 [this] { model_.export_wish = table_panel()->table(); },
                 [this] { return table_panel() != nullptr; }});
   actions_.add({"export.png",

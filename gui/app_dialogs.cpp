@@ -194,7 +194,7 @@ void App::draw_file_dialog() {
       {"", "", ""},
       {"Open a program or a log", "path of a .hir file or a log", "Open"},
       {"Open a log to compare with", "path of a log", "Open"},
-      {"Save the text of the panel Edit as", "path of a .hir file", "Save"},
+      {"Save the text of the Edit panel as", "path of a .hir file", "Save"},
       {"Export", "path of the file to write", "Write"}};
   const Words& words = kWords[static_cast<size_t>(file_dialog_)];
   if (folder_.empty()) {

@@ -33,14 +33,14 @@ void App::add_document_actions() {
   const auto newer = [this] { return model_.document().disk() == Document::Disk::kNewer; };
   const auto offered = [this] { return unsaved_offered() != nullptr; };
   actions_.add({"file.save", "Save", "File", "Ctrl+S",
-                "Write the text of the panel Edit to its file; a file that was changed by another "
+                "Write the text of the Edit panel to its file; a file that was changed by another "
                 "program is not replaced unasked.",
                 [this] {
                   if (model_.document().unsaved()) save_document();
                 },
                 program});
   actions_.add({"file.save_as", "Save as...", "File", "Ctrl+Shift+S",
-                "Write the text of the panel Edit to another file, and open that.",
+                "Write the text of the Edit panel to another file, and open that.",
                 [this] { begin_file_dialog(FileDialog::kSaveAs); }, program});
   actions_.add({"file.keep_mine", "Keep my text", "", "",
                 "Keep the edited text, not the newer file.", [this] { keep_document(); }, newer});
@@ -59,10 +59,10 @@ void App::add_document_actions() {
                 },
                 newer});
   actions_.add({"unsaved.take", "Take the text that was kept unsaved", "", "",
-                "Load the text that was unsaved when the window closed into the panel Edit.",
+                "Load the text that was unsaved when the window closed into the Edit panel.",
                 [this] { take_unsaved(); }, offered});
   actions_.add({"unsaved.compare", "Compare with the text that was kept unsaved", "", "",
-                "The lines in which it differs from the text of the panel Edit.",
+                "The lines in which it differs from the text of the Edit panel.",
                 [this] {
                   model_.document().compare_with({"what was kept", unsaved_offered()->text});
                   show_editor();
@@ -77,7 +77,7 @@ void App::add_document_actions() {
                 },
                 offered});
   actions_.add({"unsaved.open", "Open the file with unsaved text", "", "",
-                "Open the file whose text was not saved when the window ended.",
+                "Open the file whose text was unsaved when the window closed.",
                 [this] { open_file(std::string(left_unsaved_.front().file)); },
                 [this] { return !left_unsaved_.empty(); }});
 }
@@ -115,7 +115,7 @@ void App::save_document() {
   const std::string name = file_name_of(document.path());
   Question question{name + " is newer on the disk",
                     name +
-                        " was changed by another program since its text came into the panel Edit. "
+                        " was changed by another program after it was loaded into the Edit panel. "
                         "Saving now replaces what that program wrote.",
                     {}};
   question.answers.push_back(
@@ -180,7 +180,7 @@ void App::leave_document(const std::string& to_do, std::function<void()> then) {
   const bool newer = document.disk() == Document::Disk::kNewer;
   const bool deleted = document.disk() == Document::Disk::kDeleted;
   Question question{name + " has unsaved text",
-                    fmt::format("The text of {} in the panel Edit is not saved.{}", name,
+                    fmt::format("The text of {} in the Edit panel is not saved.{}", name,
                                 newer     ? " The file was changed by another program meanwhile."
                                 : deleted ? " The file was deleted; the text is nowhere else."
                                           : ""),
@@ -294,28 +294,29 @@ void App::take_unsaved() {
 std::optional<Banner> App::unsaved_banner() const {
   if (const UnsavedText* kept = unsaved_offered()) {
     return Banner{StateKind::kWaiting,
-                  fmt::format("Text of {} that was not saved was kept ({}).",
-                              file_name_of(kept->file), when(kept->time_s)),
+                  fmt::format("Unsaved text of {} was kept ({}).", file_name_of(kept->file),
+                              when(kept->time_s)),
                   {{"Take it into the editor", "unsaved.take", ""},
                    {"Compare", "unsaved.compare", ""},
                    {"Discard", "unsaved.discard", ""}}};
   }
   if (left_unsaved_.empty()) return std::nullopt;
   return Banner{StateKind::kWaiting,
-                fmt::format("Text of {} that was not saved was kept ({}).",
-                            left_unsaved_.front().file, when(left_unsaved_.front().time_s)),
+                fmt::format("Unsaved text of {} was kept ({}).", left_unsaved_.front().file,
+                            when(left_unsaved_.front().time_s)),
                 {{"Open that file", "unsaved.open", ""}}};
 }
 
 std::optional<Banner> App::newer_file_banner() const {
   const Document& document = model_.document();
   if (document.disk() != Document::Disk::kNewer) return std::nullopt;
-  return Banner{StateKind::kWaiting,
-                file_name_of(document.path()) +
-                    " was changed by another program, and the panel Edit has unsaved text of it.",
-                {{"Keep mine", "file.keep_mine", ""},
-                 {"Take the file's", "file.take_file", ""},
-                 {"Compare", "file.compare", ""}}};
+  return Banner{
+      StateKind::kWaiting,
+      file_name_of(document.path()) +
+          " was changed by another program, and the Edit panel holds unsaved changes to it.",
+      {{"Keep mine", "file.keep_mine", ""},
+       {"Take the file's", "file.take_file", ""},
+       {"Compare", "file.compare", ""}}};
 }
 
 }  // namespace hostir::gui

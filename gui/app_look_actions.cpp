@@ -85,8 +85,8 @@ void App::add_look_actions() {
                 ready});
   actions_.add({"inside", "Look inside the instruction", "View", "F12",
                 "What happens inside the selected instruction, or the focus rank's, for one "
-                "element: each op of a launch with its numbers, or whose elements a collective "
-                "brings.",
+                "element: each op of a launch with its numbers, or which ranks' elements a "
+                "collective combines.",
                 [this] { tree().show("inside"); }, ready});
   actions_.add({"view.fault", "Show the instruction of the last fault", "View", "Shift+F4",
                 "Selects the instruction that a fault or deadlock names.", [this] { show_fault(); },
@@ -138,7 +138,7 @@ void App::add_look_actions() {
   };
   const auto any = [this] { return !model_.document().path().empty() || model_.snapshot(); };
   actions_.add({"find", "Find in the program or editor", "View", "Ctrl+F",
-                "Finds words in the panel Edit if the pointer was last in it, else in the host "
+                "Finds words in the Edit panel if the pointer was last in it, else in the host "
                 "program.",
                 [find] { find(0); }, any});
   actions_.add({"find.next", "Find the next place", "View", "F3", "Go to the next occurrence.",

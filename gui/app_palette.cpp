@@ -187,7 +187,7 @@ void App::draw_palette() {
     ui_.text_dim("Enter runs this command");
   } else if (rows == 0) {
     const auto parsed = interp::parse_command(palette_text_);
-    ui_.text_dim(palette_symbols_ ? "nothing is called that"
+    ui_.text_dim(palette_symbols_ ? "no tensor, instruction or rank matches"
                  : parsed         ? ""
                                   : parsed.error().message());
   }

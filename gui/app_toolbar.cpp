@@ -162,7 +162,7 @@ void App::draw_focus(float limit) {
     const std::string more = fmt::format("+{} more", shot.rank_count() - r);
     if (ImGui::SmallButton(more.c_str())) actions_.request("panel.ranks");
     ui_.tag("focus/more", more);
-    if (ImGui::IsItemHovered()) Ui::tooltip("All ranks are in the panel Ranks");
+    if (ImGui::IsItemHovered()) Ui::tooltip("All ranks are in the Ranks panel");
     ImGui::SameLine();
   }
   ImGui::NewLine();

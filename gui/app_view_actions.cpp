@@ -83,7 +83,7 @@ void App::add_view_actions() {
                 },
                 {}});
   actions_.add(
-      {"file.cancel_opening", "Cancel what is under way", "File", "Esc",
+      {"file.cancel_opening", "Cancel the running operation", "File", "Esc",
        "Cancels opening a file, keeping the open one; stops a long goto at the current position.",
        [this] {
          if (model_.opening())

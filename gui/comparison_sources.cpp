@@ -61,9 +61,9 @@ Expected<DiffSources> find_diff_sources(const DiffView& view, uint32_t row,
   if (out.cause)
     out.sentence = fmt::format("Its source {} differed before.", diff.place(diff.rows[*out.cause]));
   else if (!changed.empty())
-    out.sentence = fmt::format("It reads %{}, which is not the same in both runs.", changed);
+    out.sentence = fmt::format("It reads %{}, which differs between the runs.", changed);
   else if (direct > 0)
-    out.sentence = "All that it reads is equal in both runs: the difference arises here.";
+    out.sentence = "Everything it reads is equal in both runs: the difference arises here.";
   return out;
 }
 

@@ -174,7 +174,7 @@ void Model::take_log(const interp::Outcome& outcome) {
   std::erase_if(messages_,
                 [&](const Message& m) { return m.line && m.line->position > outcome.log_from; });
   if (outcome.log_dropped > 0)
-    add_message(Message::Kind::kLog, "lines of log points that are not kept, before these: " +
+    add_message(Message::Kind::kLog, "earlier log point lines that were not kept: " +
                                          std::to_string(outcome.log_dropped));
   for (const interp::LogLine& line : outcome.logged) {
     std::string place = "r" + std::to_string(line.rank);

@@ -135,9 +135,9 @@ Expected<void> match_picture(const Image& shown, const std::string& path,
   HOSTIR_TRY(write_png((into / (stem + ".png")).string(), shown));
   HOSTIR_TRY(
       write_png((into / (stem + ".diff.png")).string(), difference(shown, wanted, kSameThreshold)));
-  return fail(
-      ErrorKind::kExpectation, "gui_picture",
-      fmt::format("{}: {}; what is shown and what differs is in {}", path, differs, into.string()));
+  return fail(ErrorKind::kExpectation, "gui_picture",
+              fmt::format("{}: {}; the picture and its differences are in {}", path, differs,
+                          into.string()));
 }
 
 }  // namespace

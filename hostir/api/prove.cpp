@@ -397,8 +397,8 @@ std::optional<Finding> find_other_dtype(const interp::Code& code) {
         continue;
       Finding out;
       out.unproven = fmt::format(
-          "nothing could be proven: {} takes the {} of %{} as {}, and the proof "
-          "follows elements, not bits",
+          "nothing could be proven: {} reinterprets the {} of %{} as {}, and the proof follows "
+          "elements, not bits",
           record(i.kind).mnemonic, name(dtype_of(given)), f->value(from).name,
           name(dtype_of(made)));
       out.differs = out.unproven;

@@ -366,7 +366,7 @@ class Repl {
   // Prints the output of log points since the last command.
   void show_log(const Outcome& outcome) {
     if (outcome.log_dropped > 0)
-      output_ << fmt::format("{} earlier lines of log points were not kept\n", outcome.log_dropped);
+      output_ << fmt::format("{} earlier log point lines were not kept\n", outcome.log_dropped);
     const interp::SnapshotPtr shot = session_.snapshot();
     for (const interp::LogLine& line : outcome.logged)
       output_ << fmt::format("rank {} at {}: {}\n", line.rank, shot->program->address(line.code),

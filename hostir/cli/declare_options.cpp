@@ -55,10 +55,10 @@ void declare_backend(api::BackendOptions& options, Arguments& arguments) {
   arguments.option("--max-steps", options.max_steps,
                    "limit on host instructions, over all ranks; 0: none");
   arguments.option("--devices", options.devices,
-                   "cuda: which devices of this computer, as in 0,1; without it all, or the first "
-                   "one where there are more ranks than devices");
+                   "cuda: which devices of this computer, as in 0,1; default: all, or the first "
+                   "one if there are more ranks than devices");
   arguments.option("--place", options.place,
-                   "cuda: the device of every rank, as in 0,0,1,1; else evenly and in order");
+                   "cuda: the device of every rank, as in 0,0,1,1; default: evenly and in order");
   arguments.option("--timeout", options.timeout_s,
                    "cuda: give up after this many seconds (60) without a completion");
   arguments.flag("--stepwise", options.stepwise, "cuda: finish every instruction before the next");

@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kGrace(5);
 constexpr int kInsistent = 3;
 
 void end_now(int signal) {
-  std::fputs("stopped within an instruction that had not ended; a log ends before it\n", stderr);
+  std::fputs("stopped during an instruction; a log ends before it\n", stderr);
   std::_Exit(128 + signal);
 }
 

@@ -19,8 +19,8 @@ class FmtVerb : public Verb {
            "numbers\n"
            "are written as what they are stored as (1.0 in a float constant), parameters stand "
            "below each\n"
-           "other, and a test's run is one line. Text by hand may leave types out: it is read the "
-           "same.";
+           "other, and a test's run is one line. Hand-written text may leave types out; it reads "
+           "the same.";
   }
   void declare(Arguments& arguments) override {
     arguments.positionals("files", files_, "`.hir` files, or - for standard input");

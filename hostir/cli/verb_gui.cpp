@@ -34,7 +34,7 @@ class GuiVerb : public Verb {
     arguments.option("--ranks", options_.program.ranks, "resize the axis of a mesh that has one");
     declare_inputs(options_.program, arguments);
     declare_backend(options_.backend, arguments);
-    arguments.option("--compare", compare_, "a log to compare with, in the panel Diff");
+    arguments.option("--compare", compare_, "a log to compare with, in the Diff panel");
     arguments.option("--script", script_, "drive the window from a file of steps, then close it");
     arguments.option("--screenshot", screenshot_, "write a PNG of the last state");
     arguments.option("--size", size_, "of the window, in pixels: 1600x1000");

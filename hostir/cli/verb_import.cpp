@@ -12,7 +12,7 @@ class ImportVerb : public Verb {
  public:
   std::string_view name() const override { return "import"; }
   std::string_view summary() const override {
-    return "Turn a program of another compiler into our text";
+    return "Translate a program of another compiler to .hir";
   }
   std::string_view example() const override {
     return "  hostir import f.mlir -o f.hir      StableHLO with Shardy, as "

@@ -165,7 +165,7 @@ class LowerVerb : public Verb {
                               function));
     }
     terminal.note(
-        fmt::format("note: @{} is a host function already; it is printed as it is", function));
+        fmt::format("note: @{} is already a host function; it is printed unchanged", function));
     text::PrintOptions print;
     print.derived = text::DerivedComments::kAll;
     terminal.print(text::print(program, print));

@@ -18,7 +18,7 @@ class OpsVerb : public Verb {
   }
   void declare(Arguments& arguments) override {
     arguments.positional("op", op_, "a mnemonic, e.g. matmul", Presence::kOptional);
-    arguments.choice("--format", format_, {"text", "markdown"}, "how the table is written");
+    arguments.choice("--format", format_, {"text", "markdown"}, "format of the table");
   }
   std::vector<std::string> first_words() const override {
     std::vector<std::string> mnemonics;

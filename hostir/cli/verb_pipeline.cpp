@@ -26,7 +26,7 @@ class PipelineVerb : public Verb {
            "                                                     a pipeline\n"
            "  hostir pipeline --table --schedule zb-h1 --ranks 4 --micro-batches 8    only the "
            "schedule\n"
-           "A stage's first parameters are the results of the stage before. --data names those "
+           "A stage's first parameters are the results of the previous stage. --data names those "
            "that are\n"
            "given per micro-batch; they get a leading dimension. All others are weights. The last "
            "stage\n"

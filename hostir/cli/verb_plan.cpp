@@ -50,8 +50,8 @@ class PlanVerb : public Verb {
   }
   void declare(Arguments& arguments) override {
     declare_program(program_, arguments,
-                    "a mesh to try, e.g. dp=4,tp=2; may be repeated. Without it all of two axes, "
-                    "or as many as the fusion's mesh has");
+                    "a mesh to try, e.g. dp=4,tp=2; may be repeated; default: all of two axes, or "
+                    "of as many as the fusion's mesh has");
     declare_gradient(program_, arguments);
     declare_inputs(program_, arguments);
     arguments.option("--machine", backend_.machine,

@@ -223,11 +223,12 @@ class RunVerb : public Verb {
       if (name.empty() || output.name != name || output.global.data.empty() ||
           output.global.get_int(0) == 0)
         continue;
-      return fail(ErrorKind::kRuntime, "unfinished_loop",
-                  fmt::format("a loop of the imported program needs more passes than are unrolled, "
-                              "so the results are wrong: %{} is true. Give its condition a bound, "
-                              "as in `i < 1000 and ...`",
-                              name));
+      return fail(
+          ErrorKind::kRuntime, "unfinished_loop",
+          fmt::format("a loop of the imported program needs more iterations than are unrolled, so "
+                      "the results are wrong: %{} is true. Give its condition a bound, "
+                      "as in `i < 1000 and ...`",
+                      name));
     }
     return {};
   }

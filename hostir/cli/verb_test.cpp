@@ -31,7 +31,7 @@ class TestVerb : public Verb {
     arguments.option("--junit", junit_, "write a JUnit XML file");
     arguments.option("--schedules", schedules_, "minimum number of schedules for each run",
                      {.least = 1});
-    arguments.flag("-v,--verbose", verbose_, "a line for every test, not only for those that fail");
+    arguments.flag("-v,--verbose", verbose_, "print a line for every test, not only for failures");
     declare_backend(backend_, arguments);
   }
   int execute(Terminal& terminal) override {

@@ -43,21 +43,20 @@ class TraceVerb : public Verb {
         {"info", "events", "collectives", "memory", "faults", "sql", "export", "schema"},
         "what to read");
     arguments.positional("log", log_, "a log", Presence::kOptional);
-    arguments.positional(
-        "query", query_,
-        "of sql: the statement; of events: words that must all hold, or a condition",
-        Presence::kOptional);
+    arguments.positional("query", query_,
+                         "sql: the statement; events: words that must all hold, or a condition",
+                         Presence::kOptional);
     arguments.choice(
         "--format", format_, {"table", "csv", "json", "perfetto", "chakra", "log"},
-        "output format; of export: perfetto (default), csv (one row per event), chakra (one file "
+        "output format; export: perfetto (default), csv (one row per event), chakra (one file "
         "per rank, with the prefix -o), log (a copy, also of a log that is still being written)");
-    arguments.option("--value", value_, "of export: a tensor's last contents as .npy");
-    arguments.option("--rank", rank_, "of export --value: whose part");
+    arguments.option("--value", value_, "export: a tensor's last contents as .npy");
+    arguments.option("--rank", rank_, "export --value: the rank whose part is written");
     arguments.option("-o,--output", output_, "a file instead of stdout");
-    arguments.repeated("--op", ops_, "of events: only these mnemonics");
-    arguments.option("--limit", limit_, "of events: maximum number");
+    arguments.repeated("--op", ops_, "events: only these mnemonics");
+    arguments.option("--limit", limit_, "events: maximum number");
     arguments.flag("--check", check_,
-                   "of info: verify digests and checksums; exit status 3 if the file is damaged");
+                   "info: verify digests and checksums; exit status 3 if the file is damaged");
   }
   int execute(Terminal& terminal) override {
     const auto status = read(terminal);

@@ -39,10 +39,10 @@ class WatchVerb : public Verb {
            "Files of other recorders are followed too, where they are written during the run.";
   }
   void declare(Arguments& arguments) override {
-    arguments.positionals("path", paths_, "folders or files, as of `hostir open`");
+    arguments.positionals("path", paths_, "folders or files, as for `hostir open`");
     arguments.flag("--once", once_,
                    "end with the first stall (exit status 4), or when the job is over (0)");
-    arguments.flag("--json", json_, "every verdict as a JSON object, as `hostir open --json`");
+    arguments.flag("--json", json_, "every verdict as a JSON object, as with `hostir open --json`");
     arguments.option("--stall", stall_s_,
                      "seconds without progress after which a rank that others wait for is named "
                      "(default 5)");

@@ -99,10 +99,9 @@ Expected<void> add_unfinished(Emitter& emitter, Function& fusion, std::vector<Va
       report.notes.push_back(
           {Severity::kNote,
            "import_loop",
-           fmt::format(
-               "a loop ends when data says so and has no bound: {} passes of it are unrolled; "
-               "the last result, %{}, is true if that is not enough",
-               loop.passes, kUnfinished),
+           fmt::format("the end of a loop depends on data and has no bound: {} iterations are "
+                       "unrolled; if these are not enough, the last result, %{}, is true",
+                       loop.passes, kUnfinished),
            loop.place,
            {}});
     Known runs = loop.still_runs;

@@ -61,7 +61,7 @@ Expected<void> emit_bitcast_convert(const OpSite& s) {
   const int64_t from_bits = bits_of(s.in(0).type.element);
   const int64_t to_bits = bits_of(to);
   if (from_bits == 0 || to_bits == 0 || to == "i1" || s.in(0).type.element == "i1")
-    return s.emitter.opaque(s, "bits of an element type that is no dtype");
+    return s.emitter.opaque(s, "bits of an element type that is not a dtype");
   if (from_bits == to_bits) {
     HOSTIR_ASSIGN_OR_RETURN(Known y, same_bits(e, s.in(0), to));
     return s.set(std::move(y));
@@ -168,7 +168,7 @@ Expected<void> emit_reduce_precision(const OpSite& s) {
                            : own == "f16"  ? FloatFormat{5, 10}
                                            : FloatFormat{};
   const FloatFormat to = format_of(s);
-  if (from.exponent == 0) return s.emitter.opaque(s, "of an element type that is no wide float");
+  if (from.exponent == 0) return s.emitter.opaque(s, "of an element type that is not a wide float");
   if (to.exponent < 1 || to.mantissa < 0)
     return s.fail("import_c2", "needs at least 1 bit of exponent and 0 of mantissa");
   if (to.exponent >= from.exponent && to.mantissa >= from.mantissa) return s.set(x);

@@ -125,7 +125,7 @@ Expected<void> emit_rng_bit_generator(const OpSite& s) {
 // of a key and two of a counter give two words.
 Expected<void> emit_threefry(const OpSite& s) {
   if (s.count() < 4 || s.op.results.size() != 2 || s.in(0).type.element != "ui32")
-    return s.emitter.opaque(s, "threefry in a form that is not known");
+    return s.emitter.opaque(s, "threefry in an unknown form");
   for (size_t i = 1; i < 4; ++i) {
     if (s.in(i).type != s.in(0).type)
       return s.fail("import_c2", "needs keys and counters of one type");

@@ -199,7 +199,7 @@ Expected<void> emit_map(const OpSite& s) {
   }
   HOSTIR_ASSIGN_OR_RETURN(auto results, region(std::move(operands)));
   if (results.size() != s.op.results.size())
-    return s.fail("import_c5", "its region gives another number of values");
+    return s.fail("import_c5", "its region gives a different number of values");
   for (size_t i = 0; i < results.size(); ++i) HOSTIR_TRY(s.set(std::move(results[i]), i));
   return {};
 }

@@ -71,8 +71,8 @@ Expected<void> emit_transpose(const OpSite& s) {
 
 Expected<void> emit_reshape(const OpSite& s) {
   if (s.in(0).type.element_count() != s.result_type().element_count()) {
-    return s.fail("import_c2",
-                  "the result " + s.result_type().to_string() + " has another number of elements");
+    return s.fail("import_c2", "the result " + s.result_type().to_string() +
+                                   " has a different number of elements");
   }
   HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.reshaped(s.in(0), s.result_type().dims));
   return s.set(std::move(y));

@@ -38,7 +38,7 @@ class Loop {
         HOSTIR_ASSIGN_OR_RETURN(const bool handled, continue_by_hook());
         if (handled) return {};
         if (exits_.empty() && !e_.may_cut_loops() && !has_counter())
-          return e_.opaque(s_, "a loop whose number of passes depends on data");
+          return e_.opaque(s_, "a loop whose number of iterations depends on data");
         HOSTIR_TRY(keep_exit(goes_on));
         const size_t emitted = e_.target().instructions.size() - before;
         if (exits_.size() > kMostDataPasses || emitted > kMostDataInstructions) {
@@ -116,9 +116,10 @@ class Loop {
   // No more passes: the results are right only if the loop has ended by now.
   Expected<void> cut() {
     if (!e_.may_cut_loops()) {
-      return s_.fail("import_c4", fmt::format("its end depends on data and has no bound within {} "
-                                              "passes; loops are unrolled, so give it a counter",
-                                              exits_.size() - 1));
+      return s_.fail("import_c4",
+                     fmt::format("its end depends on data and has no bound within {} iterations; "
+                                 "loops are unrolled, so give it a counter",
+                                 exits_.size() - 1));
     }
     exits_.pop_back();
     e_.add_cut_loop(*active_, static_cast<int64_t>(exits_.size()), s_.op.span);

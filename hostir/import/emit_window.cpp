@@ -146,7 +146,7 @@ class SelectAndScatter {
     }
     const bool sums = scatter_.kind() == ReducerKind::kSum && s_.in(1).type.element != "i1";
     if (!windows || !select_.is_valid() || !sums || elements > kMostWindowElements)
-      return e_.opaque(s_, "its regions or windows are in no form that is known");
+      return e_.opaque(s_, "its regions or windows are in an unknown form");
     windows_ = *windows;
     const Known zero = e_.number(0, tensor_type(s_.in(0).type.element, {}));
     HOSTIR_ASSIGN_OR_RETURN(const Known operand, padded(e_, s_.in(0), zero, windows_));

@@ -205,7 +205,7 @@ Expected<void> collective(ModuleOp& op, const HloInstruction& i, int64_t partiti
   if (op.name != "stablehlo.collective_permute") {
     auto parsed = parse_replica_groups(groups.empty() ? "{}" : groups, partitions);
     if (!parsed)
-      return wrong(i, "replica_groups=" + std::string(groups) + " is in a form that is not known");
+      return wrong(i, "replica_groups=" + std::string(groups) + " is in an unknown form");
     if (groups == "{}" || groups.empty()) parsed->clear();
     devices_of_replicas(*parsed, op, i, partitions);
     op.attributes.emplace_back("replica_groups", table(*parsed));

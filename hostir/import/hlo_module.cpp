@@ -267,7 +267,8 @@ class Converter {
     const auto found = started_.find(i.operands[0]);
     const Leaves& from = found != started_.end() ? found->second : in[0];
     const size_t wanted = leaf_count(i.shape);
-    if (from.size() < wanted) return wrong(i, "gives more than what it ends");
+    if (from.size() < wanted)
+      return wrong(i, "gives more values than the operation that it completes");
     ModuleOp op;
     op.name = "hlo.done";
     op.span = i.span;

@@ -163,7 +163,7 @@ Expected<void> emit_manual(const OpSite& s) {
   s.emitter.set_device_hook(std::move(before));
   HOSTIR_TRY(results);
   if (results->size() != s.op.results.size())
-    return s.fail("import_c2", "gives another number of results");
+    return s.fail("import_c2", "gives a different number of results");
   for (size_t i = 0; i < results->size(); ++i) {
     HOSTIR_ASSIGN_OR_RETURN(Known whole,
                             leaving(map, s, std::move((*results)[i]), out->shardings[i], manual));

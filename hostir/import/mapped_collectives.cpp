@@ -187,7 +187,7 @@ Expected<void> MappedOps::collective(const OpSite& s) {
   const bool reduces = name == "stablehlo.all_reduce" || name == "stablehlo.reduce_scatter";
   const auto kind = reduces ? reducer_of(s.function, s.op) : std::nullopt;
   if (reduces && !kind)
-    return s.fail("import_c8", "a reducer that is none of sum, product, maximum, minimum, and, or");
+    return s.fail("import_c8", "a reducer other than sum, product, maximum, minimum, and, or");
   const auto dim_of = [&](std::string_view attribute) {
     return static_cast<size_t>(std::max<int64_t>(s.op.integer_or(attribute, 0), 0));
   };

@@ -274,7 +274,7 @@ Expected<void> MappedOps::mapped(const OpSite& s, const AxisPositions& lead) {
   } else {
     const HandlerRow* row = find_handler(op.name);
     if (row == nullptr || s.count() < row->least)
-      return s.fail("import_c2", "takes another number of operands");
+      return s.fail("import_c2", "takes a different number of operands");
     HOSTIR_TRY(row->handler(site));
   }
   for (size_t r = 0; r < op.results.size(); ++r)

@@ -74,7 +74,7 @@ struct Widened {
   Expected<std::vector<Known>> block(const ModuleFunction& function, const ModuleBlock& block,
                                      std::vector<Known> arguments) const {
     if (block.arguments.size() != arguments.size())
-      return site.fail("import_c5", "its region takes another number of values");
+      return site.fail("import_c5", "its region takes a different number of values");
     Values at;
     std::set<ValueNumber> uniform;
     for (size_t i = 0; i < arguments.size(); ++i)
@@ -265,7 +265,8 @@ Expected<std::vector<Known>> Combiner::operator()(std::vector<Known> left,
   std::move(right.begin(), right.end(), std::back_inserter(left));
   HOSTIR_ASSIGN_OR_RETURN(std::vector<Known> out, region_(std::move(left)));
   if (out.size() != count)
-    return site_.fail("import_c5", "its region gives another number of values than it combines");
+    return site_.fail("import_c5",
+                      "its region gives a different number of values than it combines");
   return out;
 }
 

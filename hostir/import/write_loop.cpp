@@ -130,7 +130,7 @@ Expected<void> HostWriter::write_loop(const LocalStep& step) {
   ended.set("condition",
             IndexExpr::binary(IndexExpr::Kind::kEq, read_condition(condition), IndexExpr(0)));
   ended.set("message",
-            fmt::format("the loop has not ended after {} passes; run fewer", kMostLoopPasses));
+            fmt::format("the loop has not ended after {} iterations; run fewer", kMostLoopPasses));
   append(OpKind::assert_, {}, std::move(ended), {});
   for (const LocalValue value : held) used(value, StreamKind::kCompute);
   return {};

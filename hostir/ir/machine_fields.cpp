@@ -51,7 +51,7 @@ void add_collective(std::vector<MachineField>& out, size_t index) {
        &CollectiveModel::ramp_base_ns},
       {"ramp_hop_ns", "ns", "What large messages pay on top per step.",
        &CollectiveModel::ramp_hop_ns},
-      {"ramp_bytes", "bytes", "Bytes on the wire at which half of that is paid.",
+      {"ramp_bytes", "bytes", "Bytes on the wire at which half of ramp_hop_ns is paid.",
        &CollectiveModel::ramp_bytes},
       {"bandwidth_bytes_per_s", "bytes/s", "Bus bandwidth of large messages.",
        &CollectiveModel::bandwidth_bytes_per_s},

@@ -57,8 +57,9 @@ OpRecord op_cast() {
               .sharding = "Every dimension passes through. A partial sum stays partial where the "
                           "wider float holds every value; partial max and min between floats.",
               .dtypes =
-                  "Any to any. To a narrower float: nearest, ties to even; beyond the range "
-                  "infinity, of f8e4m3, which has none, NaN (clamp before to saturate); integers "
+                  "Any to any. To a narrower float: nearest, ties to even; out of range gives "
+                  "infinity, or NaN for f8e4m3, which has no infinity (clamp first to saturate); "
+                  "integers "
                   "and f64 go to 16- and 8-bit floats through f32. Float to integer: "
                   "towards zero, saturating, NaN to 0. Integer to integer: wraps. To i1: 1 where "
                   "not 0. With `bits`, the bits stay and only the dtype changes.",

@@ -84,7 +84,8 @@ OpRecord op_concat() {
       .doc = {.shapes = "All operands of one shape but for dimension dim, whose sizes add up.",
               .sharding =
                   "Other dimensions pass through. If dim is cut, neighbours exchange what the "
-                  "result's parts lack. Operands that are all partial alike stay partial.",
+                  "result's parts lack. If all operands are partial in the same way, so is the "
+                  "result.",
               .dtypes = "Any, the same for all.",
               .cost = "Reads the operands and writes y once (bytes); no flops."},
       .operands = {{.name = "parts",

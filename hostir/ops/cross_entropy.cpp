@@ -44,7 +44,7 @@ ops::Violated check_ignored(const OpCall& call) {
   const auto* given = call.attributes.get<int64_t>("ignore_index");
   const DType dtype = dtype_of(call.operands[1]);
   if (given == nullptr || !is_integer(dtype) || fits(*given, dtype)) return std::nullopt;
-  return Violation{fmt::format("no target of dtype {} is {}", name(dtype), *given)};
+  return Violation{fmt::format("a target of dtype {} cannot be {}", name(dtype), *given)};
 }
 
 // True where the target does not count; has the targets' shape.
@@ -115,7 +115,7 @@ OpRecord op_cross_entropy() {
       .summary = "The loss of naming a class: minus the logarithm of the target's softmax.",
       .doc = {.shapes = "logits [i.., C] and targets [i..] give one loss [i..] each, and the "
                         "logarithm of the sum of exponentials.",
-              .sharding = "The dimensions of the targets pass through. Over cut classes the "
+              .sharding = "The dimensions of the targets pass through. If the classes are cut, the "
                           "maximum, the sum and the target's logit are reduced, three tensors "
                           "without classes; the logits are not gathered.",
               .dtypes = "Logits are floats, computed in f32 or wider; targets of any integer. A "

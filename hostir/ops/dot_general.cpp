@@ -203,9 +203,9 @@ OpRecord op_dot_general() {
               .sharding =
                   "Batch and free dimensions pass through. A cut contracted dimension leaves a "
                   "partial sum. Linear in each operand: one partial sum stays partial.",
-              .dtypes =
-                  "All but i1, both alike. 16- and 8-bit floats are accumulated in f32 and rounded "
-                  "once; integers wrap.",
+              .dtypes = "All but i1, the same for both. 16- and 8-bit floats are accumulated in "
+                        "f32 and rounded "
+                        "once; integers wrap.",
               .cost = "2 flops per result element and contracted element; reads both operands and "
                       "writes y once (bytes)."},
       .operands = {{.name = "lhs", .doc = "the left operand", .partial = ops::kLinear},

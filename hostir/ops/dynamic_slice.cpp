@@ -64,10 +64,9 @@ OpRecord op_dynamic_slice() {
       .shape = OpShape::kIndexed,
       .summary = "A box of fixed size that begins where scalars say.",
       .doc = {.shapes = "x of any shape, one scalar start per dimension; y has the shape `sizes`.",
-              .sharding =
-                  "Dimensions taken whole pass through. Where another one is cut, each rank takes "
-                  "what it holds of the box, and the sum of the parts is the result: "
-                  "partial. Partial values stay partial.",
+              .sharding = "Dimensions taken whole pass through. If another one is cut, each rank "
+                          "takes what it holds of the box; the result is the sum of the parts: "
+                          "partial. Partial values stay partial.",
               .dtypes = "x of any dtype, starts of any integer. A start is moved so that the box "
                         "lies within x.",
               .cost = "Reads and writes y once (bytes); no flops."},

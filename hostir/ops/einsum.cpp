@@ -184,7 +184,7 @@ OpRecord op_einsum() {
            .sharding =
                "That of the dot_general, reduce_sum and transpose that it expands to: remaining "
                "dimensions pass through, and a summed dimension that is cut leaves a partial sum.",
-           .dtypes = "All but i1, all alike.",
+           .dtypes = "All but i1, the same for all.",
            .cost = "That of the products from left to right."},
       .operands = {{.name = "operands",
                     .doc = "one or more tensors",

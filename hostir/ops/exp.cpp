@@ -16,7 +16,7 @@ OpRecord op_exp() {
       .shape = OpShape::kPointwise,
       .summary = "e to the power of each element.",
       .doc = {.shapes = "Any shape; the result has the same.",
-              .sharding = "Every dimension passes through. Rising: a partial max or min stays "
+              .sharding = "Every dimension passes through. Monotonic: a partial max or min stays "
                           "partial, a partial sum is reduced first.",
               .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes); about 8 flops per element."},

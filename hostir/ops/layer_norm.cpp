@@ -63,8 +63,8 @@ OpRecord op_layer_norm() {
           "Elements with mean 0 and variance 1 along some dimensions, then scaled and "
           "shifted.",
       .doc = {.shapes = "x of rank 1 or more; weight and bias have the sizes of x along dims.",
-              .sharding = "Other dimensions pass through. Over cut dims the two means are reduced, "
-                          "tensors without dims; x is not gathered.",
+              .sharding = "Other dimensions pass through. If dims are cut, the two means are "
+                          "reduced, tensors without dims; x is not gathered.",
               .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes) when fused; about 9 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"},

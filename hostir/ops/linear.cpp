@@ -123,9 +123,10 @@ OpRecord op_linear() {
               .sharding =
                   "Leading dimensions and N pass through. A cut K leaves a partial sum; the bias "
                   "is then added once, after the reduce. Without bias linear in x and in w.",
-              .dtypes = "All but i1, all alike. 16- and 8-bit floats are accumulated in f32, bias "
-                        "included, and "
-                        "rounded once; integers wrap.",
+              .dtypes =
+                  "All but i1, the same for all. 16- and 8-bit floats are accumulated in f32, bias "
+                  "included, and "
+                  "rounded once; integers wrap.",
               .cost =
                   "2 * N * K flops per leading element, one more per output with a bias; reads all "
                   "operands and writes y once (bytes)."},

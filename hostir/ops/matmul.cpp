@@ -117,9 +117,10 @@ OpRecord op_matmul() {
                "the right operand is one matrix [K, N].",
            .sharding = "Batch, M and N pass through. A cut K leaves a partial sum. Linear in each "
                        "operand: one partial sum stays partial.",
-           .dtypes = "All but i1, both alike. 16- and 8-bit floats are accumulated in f32 and "
-                     "rounded once; "
-                     "integers wrap.",
+           .dtypes =
+               "All but i1, the same for both. 16- and 8-bit floats are accumulated in f32 and "
+               "rounded once; "
+               "integers wrap.",
            .cost =
                "2 * M * N * K flops per batch element; reads a and b and writes y once (bytes)."},
       .operands = {{.name = "a", .doc = "[.., M, K]", .partial = ops::kLinear},

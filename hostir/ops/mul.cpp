@@ -16,8 +16,8 @@ OpRecord op_mul() {
       .shape = OpShape::kPointwise,
       .summary = "The product of two tensors, element by element.",
       .doc = {.shapes = "Any shape, the same for both operands and the result.",
-              .sharding = "Every dimension passes through. Linear in each operand: one partial "
-                          "sum stays partial, of two one is reduced first.",
+              .sharding = "Every dimension passes through. Linear in each operand: one partial sum "
+                          "stays partial; of two, one is reduced first.",
               .dtypes = "All but i1. 16- and 8-bit floats are computed in f32 and rounded once. "
                         "Integers wrap.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},

@@ -9,7 +9,7 @@ namespace {
 ops::Violated check_read_dtype(const OpCall& call) {
   const Type* buffer = ops::only_buffer(call);
   if (buffer == nullptr || !is_float(dtype_of(*buffer))) return std::nullopt;
-  return Violation{fmt::format("read brings integers to the host, not {}", name(dtype_of(*buffer))),
+  return Violation{fmt::format("read copies integers to the host, not {}", name(dtype_of(*buffer))),
                    0};
 }
 
@@ -32,8 +32,8 @@ OpRecord op_read() {
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
       .summary =
-          "Brings one integer of a buffer to the host, after the writes that the "
-          "host has waited for.",
+          "Copies one integer of a buffer to the host, after the writes that the host has waited "
+          "for.",
       .doc = {.shapes = "One index per dimension.",
               .sharding = "The index counts in the local part.",
               .dtypes = "Integers and i1.",

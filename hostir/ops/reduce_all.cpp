@@ -20,8 +20,8 @@ OpRecord op_reduce_all() {
       .shape = OpShape::kComposite,
       .summary = "1 where all elements are 1 along some dimensions.",
       .doc = {.shapes = ops::kReductionShapes,
-              .sharding = "Dimensions that stay pass through; over a cut one that goes the results "
-                          "of the ranks are reduced.",
+              .sharding = "Dimensions that stay pass through; if a removed dimension is cut, the "
+                          "ranks' results are reduced.",
               .dtypes = "i1 only.",
               .cost = ops::kReductionCost},
       .operands = {{.name = "x", .doc = "the operand"}},

@@ -40,9 +40,8 @@ OpRecord op_reduce_mean() {
       .shape = OpShape::kReduction,
       .summary = "The mean of the elements along some dimensions.",
       .doc = {.shapes = ops::kReductionShapes,
-              .sharding =
-                  "Linear: a partial sum stays partial. A cut dimension that goes makes it sum, "
-                  "reduce, divide (by the global count).",
+              .sharding = "Linear: a partial sum stays partial. If a removed dimension is cut, the "
+                          "ranks' sums are reduced, then divided by the global count.",
               .dtypes = "Floats; 16- and 8-bit ones are accumulated in f32 and rounded once.",
               .cost = ops::kReductionCost},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kLinear}},

@@ -7,11 +7,12 @@ OpRecord op_reduce_min() {
       .mnemonic = "reduce_min",
       .shape = OpShape::kReduction,
       .summary = "The smallest element along some dimensions.",
-      .doc = {.shapes = ops::kReductionShapes,
-              .sharding =
-                  "A partial min stays partial. A cut dimension that goes leaves a partial min.",
-              .dtypes = "All but i1.",
-              .cost = ops::kReductionCost},
+      .doc =
+          {.shapes = ops::kReductionShapes,
+           .sharding =
+               "A partial min stays partial. A removed dimension that is cut leaves a partial min.",
+           .dtypes = "All but i1.",
+           .cost = ops::kReductionCost},
       .operands = {{.name = "x", .doc = "the operand", .partial = {.min = PartialUse::kAnyMix}}},
       .attributes = ops::reduction_attributes(),
       .results =

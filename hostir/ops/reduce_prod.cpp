@@ -29,8 +29,8 @@ OpRecord op_reduce_prod() {
       .shape = OpShape::kReduction,
       .summary = "The product of the elements along some dimensions.",
       .doc = {.shapes = ops::kReductionShapes,
-              .sharding = "A partial product stays partial. A cut dimension that goes leaves a "
-                          "partial product.",
+              .sharding = "A partial product stays partial. A removed dimension that is cut leaves "
+                          "a partial product.",
               .dtypes = "All but i1. 16- and 8-bit floats are accumulated in f32 and rounded once; "
                         "integers wrap.",
               .cost = ops::kReductionCost},

@@ -16,7 +16,7 @@ const Sharding* target(const OpCall& call) {
 ops::Violated check_target(const OpCall& call) {
   if (target(call) != nullptr) return std::nullopt;
   return Violation{
-      "reshard needs a sharding: the attribute to, or a written result type that has one"};
+      "reshard needs a sharding: the attribute `to`, or a written result type with one"};
 }
 
 ops::Violated check_rank(const OpCall& call) {

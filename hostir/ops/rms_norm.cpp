@@ -29,9 +29,8 @@ OpRecord op_rms_norm() {
           "Elements divided by the root of their mean square along some dimensions, then "
           "scaled.",
       .doc = {.shapes = "x of rank 1 or more; the weight has the sizes of x along dims.",
-              .sharding =
-                  "Other dimensions pass through. Over cut dims the mean square is reduced, "
-                  "a tensor without dims; x is not gathered.",
+              .sharding = "Other dimensions pass through. If dims are cut, the mean square is "
+                          "reduced, a tensor without dims; x is not gathered.",
               .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes) when fused; about 5 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"},

@@ -184,9 +184,9 @@ OpRecord op_scaled_dot_product_attention() {
                      "H is a multiple of G (grouped queries). The mask widens to [b.., H, S, T].",
            .sharding =
                "Batch and heads pass through, and S of the queries: each rank knows the "
-               "positions it holds. Over a cut T the softmax and the result are reduced. A cut D "
+               "positions it holds. If T is cut, the softmax and the result are reduced. A cut D "
                "leaves partial scores. Grouped heads are cut at the borders of groups.",
-           .dtypes = "Floats, all alike; the softmax of 16- and 8-bit ones is computed in "
+           .dtypes = "Floats, the same for all; the softmax of 16- and 8-bit ones is computed in "
                      "f32. The mask is i1 (0: left out) or floating-point (added).",
            .cost =
                "2 * S * T * (D + E) flops per head. One kernel that reads q, k and v and writes "

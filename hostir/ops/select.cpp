@@ -37,10 +37,9 @@ OpRecord op_select() {
       .shape = OpShape::kPointwise,
       .summary = "Element by element one of two tensors, chosen by a predicate.",
       .doc = {.shapes = "Any shape, the same for all three operands and the result.",
-              .sharding =
-                  "Every dimension passes through. Both choices partial alike stay partial; a "
-                  "partial predicate is reduced first.",
-              .dtypes = "The predicate i1, the choices any, both alike.",
+              .sharding = "Every dimension passes through. If both choices are partial in the same "
+                          "way, so is the result; a partial predicate is reduced first.",
+              .dtypes = "The predicate is i1; the choices are of any dtype, the same for both.",
               .cost = "Reads all operands and writes y once (bytes); 1 flop per element."},
       .operands =
           {{.name = "pred", .doc = "the predicate, i1"},

@@ -18,7 +18,7 @@ OpRecord op_sigmoid() {
       .shape = OpShape::kPointwise,
       .summary = "The logistic function of each element.",
       .doc = {.shapes = "Any shape; the result has the same.",
-              .sharding = "Every dimension passes through. Rising: a partial max or min stays "
+              .sharding = "Every dimension passes through. Monotonic: a partial max or min stays "
                           "partial, a partial sum is reduced first.",
               .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes); about 8 flops per element."},

@@ -129,7 +129,7 @@ OpRecord op_slice() {
                "it holds, and neighbours exchange what the result's parts lack; with a stride "
                "it is gathered. Partial values stay partial.",
            .dtypes = "Any.",
-           .cost = "Reads x once at most and writes y once (bytes); no flops."},
+           .cost = "Reads x at most once and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},
       .attributes = {{.name = "start",
                       .type = AttributeSpec::Type::kExprs,

@@ -47,10 +47,9 @@ OpRecord op_take_along() {
       .shape = OpShape::kIndexed,
       .summary = "Elements chosen along one dimension, each place with an index of its own.",
       .doc = {.shapes = "x and indices have equal sizes but along dim; y has the indices' shape.",
-              .sharding =
-                  "Other dimensions pass through, and so does dim of the indices. Where dim "
-                  "of x is cut, each rank looks up what it holds: a partial sum. Linear in "
-                  "x.",
+              .sharding = "Other dimensions pass through, and so does dim of the indices. If dim "
+                          "of x is cut, each rank looks up what it holds: a partial sum. Linear in "
+                          "x.",
               .dtypes = "x of any dtype, indices of any integer. An index outside gives 0.",
               .cost = "Reads the indices and what they choose, writes y once (bytes)."},
       .operands = {{.name = "x", .doc = "what is looked up", .partial = ops::kLinear},

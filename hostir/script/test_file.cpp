@@ -51,7 +51,7 @@ void check_fixpoint(const Program& program, const std::string& what, Failures& f
     failures.push_back(fmt::format("{} prints differently after parsing the printed text, {}", what,
                                    first_difference(once, twice)));
   else if (!(*again == program))
-    failures.push_back(what + " is another program when read back, though it prints the same");
+    failures.push_back(what + " reads back as a different program, though it prints the same");
 }
 
 // Checks the compiler phases of a fusion with known sizes. Runs check those of other fusions.

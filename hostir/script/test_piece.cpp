@@ -125,7 +125,7 @@ class PieceRunner {
         fail(s, fmt::format("the text after {} does not read back: {}", phase.name,
                             program.error().message()));
       } else if (text::print(*program) != phase.text) {
-        fail(s, fmt::format("the text after {} prints otherwise when read back", phase.name));
+        fail(s, fmt::format("the text after {} prints differently when read back", phase.name));
       }
     }
   }

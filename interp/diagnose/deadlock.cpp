@@ -186,7 +186,7 @@ Verdict deadlock_verdict(const Run& run) {
   if (verdict.sentence.empty() && !live) verdict.sentence = complete_meeting_sentence(run);
   if (verdict.sentence.empty()) {
     verdict.sentence = run.gave_up_after_ns
-                           ? "everybody has come, and the device does not finish"
+                           ? "all members have arrived, but the device does not finish"
                            : "the backend completes nothing more, with tasks in flight";
   }
   if (run.gave_up_after_ns) {

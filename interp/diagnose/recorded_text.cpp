@@ -112,7 +112,7 @@ class Teller {
     for (const CallEdit& edit : v_.repair) odd.push_back(edit.rank);
     std::sort(odd.begin(), odd.end());
     const std::vector<Rank> others = makers(odd);
-    return fmt::format("{} {} {}{}, which {} {}; nothing tells which of them is right",
+    return fmt::format("{} {} {}{}, which {} {}; nothing shows which of them is right",
                        model::list_of(others), verb(others, "makes", "make"),
                        call_name(run_, v_.missing), at_stack(run_, v_.missing), model::list_of(odd),
                        verb(odd, "leaves out", "leave out"));
@@ -173,7 +173,7 @@ class Teller {
           model::list_of({v_.at.member->rank}), call_name(run_, v_.at), at_stack(run_, v_.at),
           model::list_of({v_.missing.member->rank}), call_name(run_, v_.missing),
           at_stack(run_, v_.missing));
-      return text + "; nothing tells which of them is right";
+      return text + "; nothing shows which of them is right";
     }
     const std::vector<Rank> others = others_at(v_.missing, v_.culprits);
     std::string mine = call_name(run_, v_.at);
@@ -234,11 +234,11 @@ class Teller {
                          call_name(run_, v_.missing), at_stack(run_, v_.missing));
     } else {
       text = fmt::format("{} {} to {}, in which {} {}{}", who(),
-                         died ? "died and never came" : "never came", call_name(run_, v_.missing),
-                         model::list_of(others), verb(others, "waits", "wait"),
-                         at_stack(run_, v_.missing));
+                         died ? "died and never arrived" : "never came",
+                         call_name(run_, v_.missing), model::list_of(others),
+                         verb(others, "waits", "wait"), at_stack(run_, v_.missing));
     }
-    if (v_.at.member == nullptr) return text + "; nothing that it called is recorded";
+    if (v_.at.member == nullptr) return text + "; none of its calls are recorded";
     const std::string whose = v_.culprits.size() == 1
                                   ? std::string("its last call")
                                   : fmt::format("the last call of rank {}", v_.at.member->rank);
@@ -264,7 +264,7 @@ class Teller {
                                    no_file      ? "there is no record: a rank that died leaves none"
                                    : ends_early ? "the record ends before that"
                                                 : "that part of the record was overwritten");
-    if (ranks.size() > 1) text += "; one of them at least did not come";
+    if (ranks.size() > 1) text += "; at least one of them did not arrive";
     return text;
   }
 

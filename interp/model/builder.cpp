@@ -222,7 +222,7 @@ void RunBuilder::add_missing_ranks() {
                            rank,
                            {},
                            {},
-                           fmt::format("rank {}: no record of it is here", rank)});
+                           fmt::format("rank {}: there is no record of it", rank)});
     }
   }
 }

@@ -175,7 +175,7 @@ expect 0 "a proof without parts" "$hostir" verify $rule @whole --against @whole
 if grep -q "sharding rule" "$work/out"; then failed=$((failed + 1)); echo "FAILED: a rule that nothing needs is named"; fi
 rounded=tests/scripts/regress/proof_through_a_rounding.hir
 expect 0 "a proof through a rounding" "$hostir" verify $rounded @sum_host --against @sum
-expect 64 "another number of parameters" "$hostir" verify $against @right --against @rows
+expect 64 "a different number of parameters" "$hostir" verify $against @right --against @rows
 says "@right has 3 parameters and 1 results, @rows has 1 and 1" "the parameters are counted"
 expect 64 "against a function that is no fusion" "$hostir" verify $against @right --against @mm
 expect 2 "layouts through a call" "$hostir" verify tests/scripts/regress/layouts_through_calls.hir

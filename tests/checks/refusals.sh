@@ -122,9 +122,9 @@ module @f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32
   }
 }
 TEXT
-refuses 3 'error[unfinished_loop]: a loop of the imported program needs more passes than are unrolled, so the results are wrong: %unfinished_loops is true. Give its condition a bound, as in `i < 1000 and ...`' \
+refuses 3 'error[unfinished_loop]: a loop of the imported program needs more iterations than are unrolled, so the results are wrong: %unfinished_loops is true. Give its condition a bound, as in `i < 1000 and ...`' \
   run "$work/loop.mlir" --input 0=f32=743
-refuses 3 'line 3: a loop ends when data says so and has no bound: 128 passes of it are unrolled; the last result, %unfinished_loops, is true if that is not enough' \
+refuses 3 'line 3: the end of a loop depends on data and has no bound: 128 iterations are unrolled; if these are not enough, the last result, %unfinished_loops, is true' \
   run "$work/loop.mlir" --input 0=f32=743
 refuses 64 'error[check_fusion]: @pipeline is a host function; only a fusion has an unsharded form (a script may say: run @pipeline against @fusion)' \
   run tests/programs/pipeline_by_hand.hir @pipeline --example-inputs --check-unsharded
@@ -192,7 +192,7 @@ refuses 3 'error[log_set_version]: "W/set/b.db" has schema version 1; a set need
 dump() { printf "$2" >"$work/$1"; }
 truth=tests/truth/flight_recorder
 dump rank_0.json '{"a":'
-refuses 2 'error[json_format]: byte 6: the text is no JSON from here on' open "$work/rank_0.json"
+refuses 2 'error[json_format]: byte 6: the text is not JSON from here on' open "$work/rank_0.json"
 dump rank_0.json '{"a":1}'
 refuses 2 'error[import_format]: W/rank_0.json: holds plain data, but no dump of a known recorder' open "$work/rank_0.json"
 dump rank_0.pkl '\x80\x02c'
@@ -214,7 +214,7 @@ mkdir "$work/dumps"  # a number at the end of the folder's name would be taken f
 dump dumps/trace '{"version":"2.10","entries":[]}'
 refuses 2 'error[import_rank]: W/dumps/trace: the file does not say whose rank it is, and its name has no number; name it like trace_3' open "$work/dumps/trace"
 mkdir "$work/none"
-refuses 2 'error[import_files]: W/none: nothing here that can be read: Flight Recorder dumps, libhostir_nccl files, torchcomms clog, NCCL Inspector, RAS or NCCL_DEBUG lines, profiles of PyTorch or Nsight Systems' \
+refuses 2 'error[import_files]: W/none: nothing readable here; supported are Flight Recorder dumps, libhostir_nccl files, torchcomms clog, NCCL Inspector, RAS or NCCL_DEBUG lines, profiles of PyTorch or Nsight Systems' \
   open "$work/none"
 python3 -c 'import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as other: other.execute("CREATE TABLE t (a)")' "$work/rank_0.sqlite"
@@ -238,9 +238,9 @@ refuses 64 'error[pipeline_c2]: 2 stages on 3 ranks: every rank has equally many
   pipeline $stages --stages first,last --data x,target --ranks 3
 refuses 64 'error[pipeline_c2]: stage 1 is to be @nothing, which is not a fusion of the program; its fusions are @first, @middle, @last' \
   pipeline $stages --stages first,nothing --data x
-refuses 64 'error[pipeline_c2]: data %y is not a parameter of any stage, or only one that the stage before gives; parameters that can be given are %x, %w, %b, %target' \
+refuses 64 'error[pipeline_c2]: data %y is not a parameter of any stage, or only one that the previous stage gives; parameters that can be given are %x, %w, %b, %target' \
   pipeline $stages --stages first,last --data x,y
-refuses 2 "$stages:9:15: error[pipeline_c3]: %x of @first (stage1) is 4x6xf32, the stage before makes 4x8xf32" \
+refuses 2 "$stages:9:15: error[pipeline_c3]: %x of @first (stage1) is 4x6xf32, but the previous stage makes 4x8xf32" \
   pipeline $stages --stages first,first,last --data x,target
 refuses 2 "$stages:17:8: error[pipeline_c5]: @middle is the last stage and must return the loss, one floating-point scalar" \
   pipeline $stages --stages first,middle --data x

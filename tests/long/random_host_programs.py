@@ -529,7 +529,7 @@ class Checker:
             expected, reason = None, str(error)
         file.write_text(print_program(program))
         fixpoint = self.call("test", file)
-        if "does not read back" in fixpoint.stdout or "prints otherwise" in fixpoint.stdout:
+        if "does not read back" in fixpoint.stdout or "prints differently" in fixpoint.stdout:
             raise Failed("prints and does not read back\n" + fixpoint.stdout[:1500])
         inputs = self.inputs(program)
         status, kinds, out = self.verdict(file, inputs)

@@ -23,8 +23,7 @@ std::vector<Table> program_tables() {
                {"from_ops", "TEXT", "", "Fusion instructions that it came from, or NULL."},
            }},
       {.name = "frame",
-       .doc = "Stack frames that stand where an instruction does, of logs made from other tools' "
-              "files.",
+       .doc = "The call stack of each instruction, in logs made from other tools' files.",
        .columns = {{"instruction", "INTEGER", "", "instruction.id."},
                    {"depth", "INTEGER", "", "0 is the innermost."},
                    {"function", "TEXT", "", "Its function; NULL: unknown."},

@@ -7,7 +7,7 @@ namespace hostir::traces {
 std::vector<Table> run_tables() {
   return {
       {.name = "run",
-       .doc = "One row: the run that this file is the log of.",
+       .doc = "One row: the run that this file records.",
        .columns =
            {
                {"id", "INTEGER PRIMARY KEY", "", "Always 1."},
@@ -43,7 +43,7 @@ std::vector<Table> run_tables() {
                {"event_count", "INTEGER", "", "Events when it was closed."},
            }},
       {.name = "property",
-       .doc = "Everything else that is to be known about the run, by key.",
+       .doc = "Other facts about the run, by key.",
        .columns = {{"key", "TEXT PRIMARY KEY", "", "The option or fact."},
                    {"value", "TEXT", "", "Its value."}}},
       {.name = "size",
@@ -96,7 +96,7 @@ std::vector<Table> run_tables() {
                    {"rank", "INTEGER", "", "The member."}},
        .constraint = "PRIMARY KEY (communicator, rank)"},
       {.name = "group_fact",
-       .doc = "What is known about a group beside its members; rows only where there is something.",
+       .doc = "Facts about a group other than its members; only groups with such facts have a row.",
        .columns = {{"communicator", "INTEGER", "", "communicator.id."},
                    {"group_index", "INTEGER", "", "Group."},
                    {"description", "TEXT", "",
@@ -117,7 +117,7 @@ std::vector<Table> run_tables() {
                    {"digest", "INTEGER", "", "xxh3 of the bytes, row-major."},
                    {"data", "BLOB", "bytes", "zstd of the bytes, or NULL."}}},
       {.name = "table_digest",
-       .doc = "What every table held when the log was closed; `trace info --check` compares.",
+       .doc = "Digest of every table when the log was closed; `trace info --check` compares.",
        .columns = {{"name", "TEXT PRIMARY KEY", "", "Table."},
                    {"row_count", "INTEGER", "", "Rows."},
                    {"digest", "INTEGER", "", "Sum of the xxh3 of the rows, modulo 2^64."}}},

@@ -186,7 +186,8 @@ std::vector<View> schema_views() {
       {"collective", "The ledger: one row per member of each collective, send or recv.",
        kCollectiveView},
       {"collective_arrival",
-       "Who came when, by keys that are equal in all files of a run, so that files join.",
+       "When each member arrived, by keys that are equal in all files of a run, so that files can "
+       "be joined.",
        kArrival},
       {"memory", "Allocations and frees with the bytes live on the rank afterwards.", kMemory},
       {"v_collectives",

@@ -155,8 +155,8 @@ class Assembler {
             continue;
           }
           remarks_.push_back(
-              {*dump.rank, fmt::format("rank {} has other members in group {} than rank {} and the "
-                                       "others that list it",
+              {*dump.rank, fmt::format("rank {} lists other members of group {} than rank {} and "
+                                       "the others that list it",
                                        *dump.rank, group.name, other->members->front())});
           break;
         }

@@ -280,7 +280,7 @@ class FlightRecorderReader {
     if (doubted == 0) return;
     out_.remarks.push_back(fmt::format(
         "{} of its calls ended only when the dump was written, a second or more after they were "
-        "issued; they are taken for unfinished, because NCCL also ends the calls of a rank "
+        "issued; they count as unfinished, because NCCL also ends the calls of a rank "
         "whose peer is gone",
         doubted));
   }

@@ -28,7 +28,7 @@ class InspectorReader {
     for (auto& [rank, dump] : dumps_) {
       if (strange_ > 0) {
         dump.remarks.push_back(
-            fmt::format("{} lines of its file are cut or of another kind", strange_));
+            fmt::format("{} lines of its file are truncated or of another kind", strange_));
       }
       out.push_back(std::move(dump));
     }

@@ -45,7 +45,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool parse_error(size_t place, const std::string&, const nlohmann::json::exception&) override {
-    error = fmt::format("byte {}: the text is no JSON from here on", place);
+    error = fmt::format("byte {}: the text is not JSON from here on", place);
     return false;
   }
 
@@ -86,7 +86,7 @@ Expected<io::PlainTree> read_json(std::string_view text) {
   TreeBuilder builder;
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) {
     return fail(ErrorKind::kInvalid, "json_format",
-                builder.error.empty() ? "the text is no JSON" : builder.error);
+                builder.error.empty() ? "the text is not JSON" : builder.error);
   }
   HOSTIR_TRY(io::check_tree(builder.tree));
   return std::move(builder.tree);

@@ -279,7 +279,7 @@ Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
     auto nothing =
         fail(ErrorKind::kInvalid, "import_files",
              fmt::format(
-                 "{}: nothing here that can be read: Flight Recorder dumps, "
+                 "{}: nothing readable here; supported are Flight Recorder dumps, "
                  "libhostir_nccl files, torchcomms clog, NCCL Inspector, RAS or NCCL_DEBUG lines, "
                  "profiles of PyTorch or Nsight Systems",
                  where));

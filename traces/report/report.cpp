@@ -38,7 +38,7 @@ ReportFacts verdict_of(const LogReader& log, const std::vector<interp::LogFault>
   }
   if (!facts.sentence.empty()) return facts;
   facts.sentence = log.run().outcome == "ok" ? "The run completed; no rank is at fault."
-                                             : "Nobody is at fault as far as the log tells.";
+                                             : "The log shows no rank at fault.";
   return facts;
 }
 

@@ -136,7 +136,7 @@ class LedgerPanel : public Panel {
       older_ = count_older(*shot.ledger);
     if (older_ > 0) {
       const std::string text = fmt::format(
-          "{} older collectives are not here, all are in Events "
+          "{} older collectives are not listed here; all are in Events "
           "(class=comm) and in SQL (collectives)",
           older_);
       frame.ui.say_hidden(text);

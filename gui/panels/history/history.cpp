@@ -60,8 +60,8 @@ class HistoryPanel : public Panel {
     frame.ui.tag("history/sources", show_sources_ ? "on" : "off");
     if (ImGui::IsItemHovered())
       Ui::tooltip(
-          "Below each write: where its value came from.\nIn long lists, of those that "
-          "are opened (\u25b8).");
+          "Below each write: where its value came from.\nIn long lists, only of those that are "
+          "expanded (\u25b8).");
     if (s.value != shown_value_ || s.element != shown_element_) opened_.clear();
     shown_value_ = s.value;
     shown_element_ = s.element;
@@ -87,8 +87,7 @@ class HistoryPanel : public Panel {
   void draw_count(Frame& frame) {
     std::string text = fmt::format("{} write{}", list_.size(), list_.size() == 1 ? "" : "s");
     if (!list_.listed())
-      text +=
-          fmt::format(" so far, {:.0f} % of the log looked through", list_.share_listed() * 100);
+      text += fmt::format(" so far, {:.0f} % of the log searched", list_.share_listed() * 100);
     if (list_.read() < list_.size())
       text += list_.fills()
                   ? fmt::format(", values of {} still to come", list_.size() - list_.read())

@@ -218,7 +218,7 @@ class InsidePanel : public Panel {
       draw_operand(frame, addend.source, fmt::format("inside/{}/reads/0", row_));
       if (addend.source.not_finite) {
         ImGui::SameLine();
-        frame.ui.state_word(StateKind::kFailed, "brings NaN or Inf");
+        frame.ui.state_word(StateKind::kFailed, "contributes NaN or Inf");
       }
       ImGui::TableNextColumn();
       frame.ui.text_mono(addend.running);

@@ -119,9 +119,9 @@ class LayoutPanel : public Panel {
     const auto differs = std::find_if(view.shards.begin(), view.shards.end(),
                                       [](const Shard& shard) { return shard.versions.size() > 1; });
     if (differs == view.shards.end()) return;
-    const std::string text = fmt::format(
-        "copies differ: {}; by the layout they hold the same. The numbers are those of r{}",
-        holders_text(*differs, 4), differs->holders.front());
+    const std::string text =
+        fmt::format("copies differ: {}; by the layout they should be equal. Shown: r{}",
+                    holders_text(*differs, 4), differs->holders.front());
     frame.ui.state_word(StateKind::kMismatch, text);
     frame.ui.tag("layout/differ", text);
   }

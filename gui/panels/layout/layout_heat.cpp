@@ -182,7 +182,7 @@ void draw_grid(Frame& frame, const HeatGrid& grid, ImVec2 from, ImVec2 to) {
 }
 
 void draw_rank_heats(Frame& frame, const TensorView& tensor, const Plane& plane) {
-  if (plane.rank() == 0) return frame.ui.text_dim("one number: see the panel Values");
+  if (plane.rank() == 0) return frame.ui.text_dim("one number: see the Values panel");
   HeatRange range;
   const std::vector<RankHeat> heats = collect(frame, tensor, plane, range);
   if (heats.empty())

@@ -162,7 +162,7 @@ std::string describe(const Facts& facts, const Reshard& r, std::optional<size_t>
     return "Each member sends a different block to every other member.";
   if (facts.in == Part::kFree) return "Members pass their buffers on along the ribbons.";
   if (facts.in == Part::kBlock)
-    return fmt::format("Each member brings its block; afterwards {} holds the whole.", keeps);
+    return fmt::format("Each member contributes its block; afterwards {} holds the whole.", keeps);
   return facts.out == Part::kBlock ? fmt::format("{} gives each member its block.", who)
                                    : fmt::format("{} gives the whole to every member.", who);
 }

@@ -228,7 +228,7 @@ void MemoryPicture::hover_block(const RankBlocks& data, const HeldBlock& block) 
       "click: select the tensor{}",
       block.name, bytes_text(block.bytes), word_of(block.kind), data.rank, times,
       block.allocated_by.empty()
-          ? std::string("there from the start")
+          ? std::string("live from the start")
           : fmt::format("allocated at {} by {}{}", time_text(static_cast<double>(block.from_ns)),
                         block.allocated_by,
                         block.over.empty() ? "" : ", over the memory of %" + block.over),

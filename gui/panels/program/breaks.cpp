@@ -25,10 +25,10 @@ constexpr const char* kRanksHelp =
     "Ranks that it stops, each at every visit: 3, 0,2, 4..7, group tp, tp=0, all.\n"
     "None (any): the first rank to arrive stops the run and the others pass; if the condition "
     "distinguishes\nranks, each rank stops.\n"
-    "Enter sets them; the breakpoint is made anew and counts from 0.";
+    "Enter sets them; the breakpoint is recreated and counts from 0.";
 constexpr const char* kLogRanksHelp =
     "Ranks that write the line: 3, 0,2, 4..7, group tp, tp=0.\n"
-    "Enter sets them; the log point is made anew and counts from 0.";
+    "Enter sets them; the log point is recreated and counts from 0.";
 
 class BreaksPanel : public Panel {
  public:

@@ -154,7 +154,7 @@ class TimelinePanel : public Panel {
       frame.ui.say_hidden(
           fmt::format("{} lanes of the timeline (the bar or Shift+wheel scrolls)", above + below));
     if (!folded_.empty()) frame.ui.say_hidden("host lanes of folded ranks");
-    if (groups_.on() && !camera_.steps()) frame.ui.say_hidden("single ranks of merged lanes");
+    if (groups_.on() && !camera_.steps()) frame.ui.say_hidden("individual ranks of merged lanes");
   }
 
   void ask(Frame& frame) {

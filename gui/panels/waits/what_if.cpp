@@ -53,7 +53,7 @@ class WhatIfPanel : public Panel {
   std::string_view id() const override { return "whatif"; }
   std::string_view title() const override { return "What if"; }
   std::string_view hint() const override {
-    return "Small edits that let a program complete which hangs. Run to a deadlock or a mismatch "
+    return "Small edits that let a hanging program complete. Run to a deadlock or a mismatch "
            "and press What if: edits are proposed from where the ranks are stuck, and each is "
            "tried in its own run; the open session does not change.";
   }
@@ -128,13 +128,13 @@ class WhatIfPanel : public Panel {
       frame.ui.text_dim(
           "This result is from an earlier stop, or from the text before it was changed.");
     if (result.of_given && !result.reformatted && result.completes > 0)
-      frame.ui.text_dim("Lines are counted as in the file, which the panel Edit shows.");
+      frame.ui.text_dim("Lines are counted as in the file, which the Edit panel shows.");
     if (!result.of_given && result.completes > 0)
       frame.ui.text_dim("The edits apply to the running text, which differs from the file.");
     if (result.reformatted)
       frame.ui.text_dim(
-          "The text is printed anew in them, with one instruction per line: its lines are "
-          "counted.");
+          "They apply to the text as reprinted, with one instruction per line; line numbers are "
+          "those of the reprinted text.");
     if (!result.leaks.empty()) {
       frame.ui.text_dim(result.leaks);
       frame.ui.tag("whatif/leaks", result.leaks);
@@ -214,7 +214,7 @@ class WhatIfPanel : public Panel {
     ImGui::EndDisabled();
     frame.ui.tag(fmt::format("whatif/open/{}", i));
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
-      Ui::tooltip("%s", can_open ? "The text goes to the panel Edit, unsaved. Nothing runs until "
+      Ui::tooltip("%s", can_open ? "The text goes to the Edit panel, unsaved. Nothing runs until "
                                    "you press Ctrl+Enter there."
                                  : "The text that runs was made by lowering or comes from a "
                                    "log: the editor has another one. Copy it instead.");

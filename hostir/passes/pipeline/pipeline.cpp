@@ -311,7 +311,7 @@ std::string fusions_of(const Program& program) {
   return out;
 }
 
-// The parameters of the stages that are not results of the stage before.
+// The parameters of the stages that are not results of the previous stage.
 std::string given_parameters(const Program& program, const PipelineRequest& request) {
   std::string out;
   std::set<std::string> known;
@@ -337,7 +337,7 @@ Expected<std::vector<std::vector<Role>>> find_roles(const Program& program,
   }
   std::vector<std::vector<Role>> out;
   std::vector<bool> found(request.data.size(), false);
-  size_t activations = 0;  // results of the stage before
+  size_t activations = 0;  // results of the previous stage
   for (const std::string& name : request.stages) {
     const Function* f = program.find_function(name);
     if (f == nullptr || f->kind != FunctionKind::kFusion) {
@@ -348,8 +348,8 @@ Expected<std::vector<std::vector<Role>>> find_roles(const Program& program,
     }
     if (activations > f->params.size()) {
       return fail_at(ErrorKind::kInvalid, "pipeline_c3",
-                     fmt::format("@{} has {} parameters, the stage before returns {} values", name,
-                                 f->params.size(), activations),
+                     fmt::format("@{} has {} parameters, the previous stage returns {} values",
+                                 name, f->params.size(), activations),
                      f->name_span);
     }
     std::vector<Role>& roles = out.emplace_back();
@@ -370,8 +370,8 @@ Expected<std::vector<std::vector<Role>>> find_roles(const Program& program,
   for (size_t d = 0; d < found.size(); ++d) {
     if (found[d]) continue;
     return fail(ErrorKind::kUsage, "pipeline_c2",
-                fmt::format("data %{} is not a parameter of any stage, or only one that the stage "
-                            "before gives; parameters that can be given are {}",
+                fmt::format("data %{} is not a parameter of any stage, or only one that the "
+                            "previous stage gives; parameters that can be given are {}",
                             request.data[d], given_parameters(program, request)));
   }
   return out;

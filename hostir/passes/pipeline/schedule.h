@@ -18,7 +18,7 @@
 namespace hostir::pipeline {
 
 /// The zero-bubble schedules split a backward pass: the gradient of the stage's input, which the
-/// stage before waits for, and the gradient of its weights, which can wait.
+/// previous stage waits for, and the gradient of its weights, which can wait.
 enum class Work : uint8_t { kForward, kBackward, kBackwardInput, kBackwardWeight };
 
 struct Action {

@@ -113,18 +113,18 @@ class StageMaker {
                              const ShardType& given) const {
     const auto shape = [](const Shape& s, DType dtype) { return shape_to_string(s, dtype); };
     if (type.dtype != given.dtype || !may_equal(type.shape, given.shape)) {
-      return fail_at(
-          ErrorKind::kInvalid, "pipeline_c3",
-          fmt::format("%{} of {} is {}, the stage before makes {}", value.name, describe(fusion),
-                      shape(type.shape, type.dtype), shape(given.shape, given.dtype)),
-          value.span);
+      return fail_at(ErrorKind::kInvalid, "pipeline_c3",
+                     fmt::format("%{} of {} is {}, but the previous stage makes {}", value.name,
+                                 describe(fusion), shape(type.shape, type.dtype),
+                                 shape(given.shape, given.dtype)),
+                     value.span);
     }
     if (!type.sharding) return {};
     const Sharding wanted = closed(*type.sharding);
     if (wanted.dims == given.sharding->dims) return {};
     return fail_at(ErrorKind::kInvalid, "pipeline_c3",
-                   fmt::format("%{} of {} is placed {}, the stage before makes it {}; write the "
-                               "same sharding on both, or none here",
+                   fmt::format("%{} of {} is placed {}, but the previous stage makes it {}; write "
+                               "the same sharding on both, or none here",
                                value.name, describe(fusion), wanted.dims_to_string(),
                                given.sharding->dims_to_string()),
                    value.span);

@@ -16,7 +16,7 @@
 
 namespace hostir::pipeline {
 
-/// What a parameter of the stage is: made by the stage before, given per micro-batch, or the same
+/// What a parameter of the stage is: made by the previous stage, given per micro-batch, or the same
 /// for all micro-batches.
 enum class Role : uint8_t { kActivation, kData, kWeight };
 
@@ -50,7 +50,7 @@ struct StageRequest {
   std::string name;               // of the stage: `stage0`
   std::string mesh;               // the sub-mesh of its rank
   std::vector<Role> roles;        // by parameter
-  std::vector<ShardType> inputs;  // what the stage before hands over
+  std::vector<ShardType> inputs;  // what the previous stage hands over
   SizeBindings sizes;
   bool split_backward = false;
 };

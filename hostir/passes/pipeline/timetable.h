@@ -32,7 +32,7 @@ struct Timetable {
 };
 
 /// Every action starts as soon as its rank is free and what it needs is there: a forward pass needs
-/// that of the stage before, a backward pass its forward pass and the backward pass of the stage
+/// that of the previous stage, a backward pass its forward pass and the backward pass of the stage
 /// after, the weights' gradients the input's gradient.
 /// Errors: `pipeline_order` the order of the ranks contradicts this; names the action at which each
 /// rank stops and what it lacks.

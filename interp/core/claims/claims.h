@@ -37,7 +37,7 @@ std::string claim(const AxisList& axes, Reduction kind);
 std::string text(const Box& box);
 
 /// True if a value of one shape can be a view of the other: as many dimensions and elements. The
-/// same elements in another number of dimensions may be a stack of parts, which is not checked.
+/// same elements in a different number of dimensions may be a stack of parts, which is not checked.
 bool may_be_view(const Extents& a, const Extents& b);
 /// The elements of a box in row-major order, without the first `skip`.
 struct BoxOfWhole {

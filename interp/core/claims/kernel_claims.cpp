@@ -278,7 +278,7 @@ Expected<void> check_results(const Launch& launch, const Instruction& ret,
     const bool said = without(held_over, said_over).empty() && to.unreduced_kind == h.reduction;
     if (said) continue;
     const std::string made =
-        h.made_by.empty() ? fmt::format("kernel @{} makes this of {}, which is {}",
+        h.made_by.empty() ? fmt::format("kernel @{} computes this from {}, which is {}",
                                         launch.kernel.name, h.parameter, claim(h.axes, h.reduction))
                           : described(launch, h);
     return contradiction(fmt::format("{}; the layout of {} says that it is {}", made,

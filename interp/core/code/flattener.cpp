@@ -377,7 +377,7 @@ Expected<void> Flattener::yield(Scope& scope, InstrId id, CodeIndex index) {
   CodeInstruction& code = code_.instructions[index];
   if (yield_targets_.empty() || code.operands.size() != yield_targets_.back().size()) {
     return fail_at(ErrorKind::kInvalid, "code_op",
-                   "yield gives another number of values than its region takes",
+                   "yield passes a different number of values than its region carries",
                    scope.function->instr(id).span);
   }
   for (size_t i = 0; i < code.operands.size(); ++i) {

@@ -208,7 +208,7 @@ Expected<LayoutTable> Flattener::make_layout(const Scope& scope, const Type& typ
     }
     if (sharding->dims.size() != shape_of(type).size()) {
       return fail(ErrorKind::kInvalid, "code_mesh",
-                  fmt::format("layout {} has another rank than its tensor", to_string(type)));
+                  fmt::format("layout {} has a different rank from its tensor", to_string(type)));
     }
   }
   Shape shape = shape_of(type);

@@ -96,7 +96,7 @@ bool CommunicationResolver::resolve_blocks(Step& step, ResolvedCall& out, const 
         fmt::format("rank {}: {} {} [{}] elements, its {} has {} for {} members{}", step.rank,
                     faults_.name_of(step), what, fmt::join(counts, ", "), side, p.box.volume(), n,
                     derived
-                        ? "; without receives(..) every member is taken to send by the counts of "
+                        ? "; without receives(..) every member is assumed to send by the counts of "
                           "this instruction: give the rows from each member in receives(..) if "
                           "members send by other instructions"
                         : ""));

@@ -273,7 +273,7 @@ std::string RaceDetector::touched_text(const Suspicion& suspicion) const {
       names.push_back(run_.code->register_name(c.operands[o]));
   }
   if (names.size() == 1 && names.front() != name)
-    text += fmt::format(" of one buffer, there as {}", names.front());
+    text += fmt::format(" of the same buffer, known there as {}", names.front());
   const std::string path = run_.paths.to_string(*run_.code, suspicion.path);
   return path.empty() ? text : text + fmt::format(" ({})", path);
 }

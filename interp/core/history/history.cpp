@@ -246,8 +246,9 @@ struct History::Impl {
     if (!edit.allocation) {
       const std::optional<AllocationId> found = newest_allocation(in, rank, edit.buffer);
       if (!found) {
-        return fail(ErrorKind::kRuntime, "history_edit",
-                    fmt::format("the edited buffer {} is not there on rank {}", edit.buffer, rank));
+        return fail(
+            ErrorKind::kRuntime, "history_edit",
+            fmt::format("the edited buffer {} does not exist on rank {}", edit.buffer, rank));
       }
       edit.allocation = *found;
     }

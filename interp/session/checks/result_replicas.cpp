@@ -74,9 +74,8 @@ std::optional<ResultDifference> differing_result(const Interpreter& interpreter,
         shard->sharding->to_string(), without_sign_of_nan(same->part.get_double(apart->element)),
         without_sign_of_nan(part->get_double(apart->element)),
         index_to_string(same->box.index_at(apart->element)),
-        apart->rounding
-            ? ", no more apart than rounding makes them (the same numbers added in another order?)"
-            : "");
+        apart->rounding ? ", within rounding error (the same numbers added in another order?)"
+                        : "");
     return ResultDifference{std::move(fault), same->ref, *buffer};
   }
   return std::nullopt;

@@ -47,7 +47,7 @@ std::string addend_text(const InsideAddend& a, bool combines) {
   std::string out = fmt::format("  rank {}  {}", a.source.rank, operand_text(a.source));
   if (combines && !a.running.empty()) out += fmt::format("  so far {}", a.running);
   if (!a.rounding.empty()) out += fmt::format("  rounded by {}", a.rounding);
-  if (a.source.not_finite) out += "  brings NaN or Inf";
+  if (a.source.not_finite) out += "  contributes NaN or Inf";
   return out + "\n";
 }
 

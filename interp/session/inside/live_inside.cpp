@@ -167,7 +167,7 @@ class LaunchLook {
         refuse(fmt::format("%{} is still to be written by {}, which cannot finish as things stand.",
                            name, writer));
       } else if (a->version == 0 && !a->initialised && !a->parameter) {
-        refuse(fmt::format("Nobody has written %{} yet.", name));
+        refuse(fmt::format("Nothing has written %{} yet.", name));
       }
     }
     return hold;

@@ -43,7 +43,7 @@ class CollectiveLook {
   Expected<void> look() {
     auto own = interpreter_.operands_now(out_.rank, out_.code);
     if (!own) {
-      out_.moment = "It cannot run here as things stand.";
+      out_.moment = "It cannot run in the current state.";
       out_.notes.push_back(own.error().message() + ".");
       return {};
     }
@@ -167,7 +167,7 @@ class CollectiveLook {
     if (side.rank == out_.rank || side.code != out_.code || at == meant) return;
     complete_ = false;
     out_.notes.push_back(fmt::format(
-        "Rank {} is in another iteration: what it will bring is not known yet.", side.rank));
+        "Rank {} is in another iteration: what it will contribute is not known yet.", side.rank));
   }
 
   // True if `path` is inside the iterations of `outer`.

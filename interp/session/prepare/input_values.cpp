@@ -147,7 +147,7 @@ tl::unexpected<Error> missing_inputs(const Function& f, const std::vector<NamedI
   }
   auto error = fail(ErrorKind::kUsage, "input_missing", "no input for " + types);
   error.value().diagnostics.front().notes.push_back(
-      {"for example:" + example + "; --example-inputs makes up all of them", {}});
+      {"for example:" + example + "; --example-inputs generates all of them", {}});
   return error;
 }
 

@@ -315,9 +315,7 @@ std::optional<Fault> ValueWatch::parting() const {
   fault.record.sentence = fmt::format(
       "ranks {} and {} hold the same part of {} by its layout {}, but {}{}: {}", p.ranks[0],
       p.ranks[1], buffer, sharding.to_string(), values,
-      p.rounding
-          ? ", no more apart than rounding makes them (the same numbers added in another order?)"
-          : "",
+      p.rounding ? ", within rounding error (the same numbers added in another order?)" : "",
       origin_text(p));
   // If only one of the ranks executed an instruction of its own, that is the origin.
   const bool one = p.writers[0].same_visit(p.writers[1]);

@@ -147,7 +147,7 @@ class Search {
     conclude();
     if (by_hand)
       out_.conclusion += fmt::format(
-          " That is about what stops it with all ranks moving; here {} {} frozen (`thaw`).",
+          " This describes what stops it when all ranks move; here {} {} frozen (`thaw`).",
           model::list_of(frozen), frozen.size() == 1 ? "is" : "are");
     say_leaks();
     return std::move(out_);
@@ -311,7 +311,7 @@ class Search {
       out_.conclusion = fmt::format("{} small edit{} the program complete ({}).", out_.completes,
                                     out_.completes == 1 ? " lets" : "s let", tried);
     } else {
-      out_.conclusion = fmt::format("No small edit was found that completes ({}).", tried);
+      out_.conclusion = fmt::format("No small edit was found that lets it complete ({}).", tried);
     }
     if (out_.completes >= options_.enough) {
       out_.conclusion += " The search ended there; other edits were not tried.";

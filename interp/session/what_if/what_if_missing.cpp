@@ -70,7 +70,7 @@ class Missing {
     LineEdit edit = out_.begin();
     edit.indent({lines.first + 1, lines.last - 1}, -2);
     edit.erase({lines.first, lines.first}).erase({lines.last, lines.last});
-    out_.add(fmt::format("Let every rank call {} ({}): take {} away.", program_.short_text(unit),
+    out_.add(fmt::format("Let every rank call {} ({}): remove {}.", program_.short_text(unit),
                          program_.where(unit), condition_line(where)),
              edit, add_penalty_);
   }

@@ -96,8 +96,8 @@ class Orders {
       const auto told = program_.told_apart(first, second);
       out_.add(fmt::format("Put {} and {} into one group{}.", told.first, told.second,
                            places.size() == 1 ? ""
-                           : place == a.first ? " in the place of the first"
-                                              : " in the place of the second"),
+                           : place == a.first ? " at the place of the first"
+                                              : " at the place of the second"),
                edit.erase(a).erase(b));
     }
   }

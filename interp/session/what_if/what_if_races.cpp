@@ -157,7 +157,7 @@ class Races {
         if (name == first.event) continue;
         replace_word(
             spot, words[i], first.event + (comma ? "," : ""),
-            fmt::format("Hand {} of {} ({}) to the next iteration instead of {}.", first.event,
+            fmt::format("Carry {} of {} ({}) to the next iteration instead of {}.", first.event,
                         program_.short_text(first.unit), program_.where(first.unit), name));
       }
     }

@@ -173,7 +173,7 @@ Algebra::Total Algebra::total(const std::vector<CoverId>& covers) {
       }
     }
     cells = std::move(finer);
-    if (cells.size() > kMostCells) return {.why = "the parts are too many to compare"};
+    if (cells.size() > kMostCells) return {.why = "there are too many parts to compare"};
   }
   Total out;
   Cover covered;

@@ -231,7 +231,7 @@ class Evaluation {
     const Extents& shape = *a_.shape(a_.state(out.state).form);
     const Extents local = out.box.extents();
     if (shape.size() != local.size()) {
-      why = fmt::format("%{} of kernel @{} has another number of dimensions than {}", name,
+      why = fmt::format("%{} of kernel @{} has a different number of dimensions than {}", name,
                         kernel_.function->name, a_.describe_state(out.state));
       return out;
     }
@@ -439,8 +439,8 @@ class Evaluation {
       if (blocks[o].is_free || blocks[o].box == p.box) continue;
       if (*a_.shape(a_.state(blocks[o].state).form) != p.global) {
         return fmt::format(
-            "kernel @{} takes {} of {} for a whole tensor, %{}, and the proof cannot "
-            "follow it through {}",
+            "kernel @{} treats {} of {} as a whole tensor, %{}, and the proof cannot follow it "
+            "through {}",
             kernel_.function->name, text(blocks[o].box), a_.describe_state(blocks[o].state),
             kernel_.function->value(i.operands[o].value).name, record(i.kind).mnemonic);
       }

@@ -88,7 +88,7 @@ TEST(Verdict, AMissingFileIsNotAMissingRank) {
             "ranks 0, 1 blocked in all_reduce seq 7; whether rank 2 issued it is not known "
             "(default_pg)");
   ASSERT_EQ(v.not_known.size(), 1u);
-  EXPECT_EQ(v.not_known[0], "rank 2: no record of it is here");
+  EXPECT_EQ(v.not_known[0], "rank 2: there is no record of it");
 }
 
 TEST(Verdict, ADeadRankIsNamedSo) {

@@ -88,7 +88,7 @@ TEST(Comparison, SourcesOfAnOldComparisonAreNotShown) {
   }
   w->wait_until_idle(30);
   EXPECT_NE(w.text("diff/selected").find("%g on rank 0"), std::string::npos);
-  EXPECT_EQ(w.text("diff/source"), "It reads %x, which is not the same in both runs.");
+  EXPECT_EQ(w.text("diff/source"), "It reads %x, which differs between the runs.");
 }
 
 TEST(Comparison, TheSelectionOfNowSurvivesANewView) {

@@ -61,7 +61,7 @@ TEST(Diff, OtherInputsAreTheCauseAndDivergencesFollowEachOther) {
   ASSERT_TRUE(w.press("Ctrl+F8"));
   const auto first = w.model().comparison().selected();
   ASSERT_TRUE(first);
-  EXPECT_EQ(w.text("diff/source"), "It reads %b2, which is not the same in both runs.");
+  EXPECT_EQ(w.text("diff/source"), "It reads %b2, which differs between the runs.");
   ASSERT_TRUE(w.press("Ctrl+F8"));
   EXPECT_NE(w.model().comparison().selected(), first);
   EXPECT_EQ(w.model().comparison().view()->different(), 2);
@@ -81,7 +81,7 @@ TEST(Diff, AnEditOfTheKeptRunIsListedAndFollowed) {
   EXPECT_NE(w.text("diff/result").find("First divergence: %g on rank"), std::string::npos)
       << w.text("diff/result");
   ASSERT_TRUE(w.press("Ctrl+F8"));
-  EXPECT_EQ(w.text("diff/source"), "It reads %x, which is not the same in both runs.");
+  EXPECT_EQ(w.text("diff/source"), "It reads %x, which differs between the runs.");
   // Both branches of the history can still be run, so the numbers are available.
   EXPECT_NE(w.text("diff/numbers").find("of 30 elements"), std::string::npos)
       << w.text("diff/numbers") << w.text("diff/measure_error");

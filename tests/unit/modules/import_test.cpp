@@ -38,7 +38,7 @@ TEST(Import, WrongTextIsNamedAtItsPlace) {
                "tensor<4xf32>"),
        4, "there is no number 5"},
       {in_main("    %0 = stablehlo.reshape %arg0 : (tensor<4xf32>) -> tensor<5xf32>"), 3,
-       "another number of elements"},
+       "a different number of elements"},
       {in_main("    %0 = stablehlo.slice %arg0 [0:9] : (tensor<4xf32>) -> tensor<9xf32>"), 3,
        "outside dimension 0"},
       {in_main("    %0 = call @nobody(%arg0) : (tensor<4xf32>) -> tensor<4xf32>"), 3,

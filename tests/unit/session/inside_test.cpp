@@ -425,7 +425,7 @@ TEST(Inside, AddendsComeInGroupOrderWithTheirRunningSumAndTheOneThatBringsNaN) {
   ASSERT_TRUE(bad);
   EXPECT_FALSE(bad->addends[1].source.not_finite);
   EXPECT_TRUE(bad->addends[2].source.not_finite) << inside_text(*bad);
-  EXPECT_NE(inside_text(*bad).find("brings NaN"), std::string::npos);
+  EXPECT_NE(inside_text(*bad).find("contributes NaN"), std::string::npos);
 }
 
 TEST(Inside, WhatCannotBeToldIsSaidPlainly) {

@@ -96,7 +96,7 @@ TEST(WhatIf, EveryDeadlockOfTheScripts) {
       "tests/scripts/stuck/deadlocks.hir",
       {
           {"last_rank_missing",
-           "Let every rank call all_reduce sum %c (line 15): take the condition on line 14 away."},
+           "Let every rank call all_reduce sum %c (line 15): remove the condition on line 14."},
           {"one_iteration_too_many",
            "Write 3 instead of 3 + coord(x) / 2 in line 25, which it is on ranks 0, 1."},
           {"recv_without_send",
@@ -111,7 +111,7 @@ TEST(WhatIf, EveryDeadlockOfTheScripts) {
            "Let every rank call all_reduce sum %c (line 113): take the condition on line 112 "
            "away."},
           {"broadcast_without_a_root",
-           "Let every rank call broadcast %c (line 126): take the condition on line 125 away."},
+           "Let every rank call broadcast %c (line 126): remove the condition on line 125."},
       });
 }
 
@@ -142,14 +142,13 @@ TEST(WhatIf, TheOtherProgramsThatHang) {
   expect_list(
       "tests/programs/deadlock.hir",
       {{"forgotten",
-        "Let every rank call all_reduce sum %c (line 22): take the condition on line 21 away."},
+        "Let every rank call all_reduce sum %c (line 22): remove the condition on line 21."},
        {"crossed", "Move all_reduce sum %d (line 37) before all_reduce sum %c (line 36)."}});
   expect_list("tests/scripts/regress/long_circle.hir",
               {{"h", "Move all_reduce sum %e (line 20) before all_reduce sum %a (line 19)."}});
   expect_list(
       "tests/scripts/regress/every_cause_of_a_deadlock.hir",
-      {{"h",
-        "Let every rank call all_reduce sum %d (line 19): take the condition on line 18 away."}});
+      {{"h", "Let every rank call all_reduce sum %d (line 19): remove the condition on line 18."}});
 }
 
 // Mistakes that no script in the repository makes.
@@ -200,7 +199,7 @@ TEST(WhatIf, RacesAndTrips) {
   EXPECT_EQ(best_of(other + "  %last = for %i in 0..3 carry(%p = none) {\n    wait %p on %s\n"
                             "    %e = launch @ones wo(%y) on %s\n    wait %e on %t\n"
                             "    %r = all_reduce sum %c rw(%y) on %t\n    yield %e\n  }\n"),
-            "Hand %r of all_reduce sum %c (line 17) to the next iteration instead of %e.");
+            "Carry %r of all_reduce sum %c (line 17) to the next iteration instead of %e.");
   EXPECT_EQ(best_of("  group {\n    all_reduce sum %c rw(%y) on %s\n"
                     "    all_reduce max %c rw(%y) on %s\n  }\n"),
             "Call all_reduce max %c (line 14) behind its group.");
@@ -379,7 +378,8 @@ TEST(WhatIf, SaysThatNoSmallEditHelps) {
   const WhatIf found = ask(*stuck);
   EXPECT_EQ(found.completes, 0u);
   EXPECT_GT(found.trials.size(), 10u);
-  EXPECT_NE(found.conclusion.find("No small edit was found that completes"), std::string::npos)
+  EXPECT_NE(found.conclusion.find("No small edit was found that lets it complete"),
+            std::string::npos)
       << found.conclusion;
   EXPECT_NE(to_text(found).find("No small edit was found"), std::string::npos);
 }
