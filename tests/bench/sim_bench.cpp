@@ -192,9 +192,11 @@ Expected<void> mlp(const Options& options, int hidden, int rows, int tp, DType d
 Expected<void> all_reduce(const Options& options, int ranks, int64_t bytes) {
   const int64_t elems = bytes / 4;
   const LoopText text = [&](int iterations) {
-    const std::string type = fmt::format("shard<{}xf32, @m, [{{r}}]>", elems * ranks);
-    return fmt::format("mesh @m = <r={}>\nhost @f on @m (%x: {}) -> (%y: {}) {{\n", ranks, type,
-                       type) +
+    const std::string type = fmt::format("shard<{}xf32, @m, [{{}}]>", elems);
+    return fmt::format(
+               "mesh @m = <r={}>\n"
+               "host @f on @m (%x: shard<{}xf32, @m, [{{}}], unreduced={{r}}>) -> (%y: {}) {{\n",
+               ranks, elems, type) +
            fmt::format(
                "  %c = comm over {{r}}\n  %s = stream \"comm\"\n"
                "  %y = alloc on %s : {}\n  for %i in 0..{} {{\n"
@@ -202,7 +204,7 @@ Expected<void> all_reduce(const Options& options, int ranks, int64_t bytes) {
                "return %y\n}}\n",
                type, iterations);
   };
-  const std::vector<interp::NamedInput> inputs = {{"x", made_up(DType::kF32, {elems * ranks})}};
+  const std::vector<interp::NamedInput> inputs = {{"x", made_up(DType::kF32, {elems})}};
   const int rounds = 10 * options.rounds;
   HOSTIR_ASSIGN_OR_RETURN(const auto run, LoopRun::create(text, rounds + 3, inputs, options.log));
   run->forward();
