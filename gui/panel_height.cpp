@@ -13,7 +13,7 @@ bool was_busy(const PanelNode& node, const Panel& panel) {
   return std::find(node.busy.begin(), node.busy.end(), panel.id()) != node.busy.end();
 }
 
-// The height that the panel can use now, or that any panel of its leaf could use before.
+// The height that this panel wants, or the most that any panel of its leaf has wanted so far.
 HeightRequest most_height(const Frame& frame, PanelNode& node, const Panel& panel) {
   HeightRequest wanted = panel.wanted_height(frame);
   if (wanted.kind != HeightRequest::Kind::kIdle && !was_busy(node, panel))
@@ -192,8 +192,8 @@ float PanelTree::usual_height(Frame& frame, const Panels& panels, PanelNode& nod
     return a ? std::min(*a, std::max(share, whole - *b)) : std::max(share, whole - *b);
   }
   if (!a) return share;
-  // What neither needs goes to the one that has something to show, less what a neighbour above may
-  // soon grow by: then this one keeps its size.
+  // Space that neither needs goes to the child that has something to show, less a reserve by which
+  // a neighbour above may soon grow, so that this one keeps its size.
   if (b && only_idle(frame, panels, *node.second)) {
     const float reserve = frame.ui.px(48);
     const float most = whole - *b;

@@ -36,7 +36,7 @@ class UnsavedTexts {
   void leave();
   /// Texts that no running window is editing, from ended windows and from `leave`. Newest first.
   std::vector<UnsavedText> left() const;
-  /// Deletes a text that was taken over or is not wanted.
+  /// Deletes a text that was restored or discarded.
   static void remove(const UnsavedText& text);
 
  private:

@@ -183,7 +183,7 @@ class Planner {
   }
 
   // True if the request names a parameter of a layer (a fixed sharding, a gradient): then the
-  // layers are not alike.
+  // layers are not interchangeable.
   bool names_layers() const {
     const auto is_named = [&](const std::string& name) {
       return is_fixed(name) ||

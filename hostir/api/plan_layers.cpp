@@ -19,7 +19,7 @@ int64_t with_all(int64_t few, int64_t many, const LayerCounts& layers) {
 
 // Stretches that agree by chance are shorter.
 constexpr size_t kLeastAlike = 16;
-// A window of so many changes that occurs once in each is not found by chance.
+// A window of this many changes that occurs exactly once in each is not a coincidence.
 constexpr size_t kWindow = 12;
 constexpr size_t kSeveral = SIZE_MAX;
 
@@ -49,7 +49,7 @@ Windows windows_of(std::span<const int64_t> changes) {
   return out;
 }
 
-// Moments of the fewer and of the more layers, compared one by one.
+// Moments of the smaller and of the larger sample, compared one by one.
 class Moments {
  public:
   Moments(const std::vector<int64_t>& few, const std::vector<int64_t>& many,

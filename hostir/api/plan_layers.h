@@ -1,15 +1,16 @@
 // The prediction for a fusion of many equal layers, from predictions for two fusions with fewer.
 //
-// Time grows with every layer as it does from the fewer to the more. Peak memory is the highest of
-// many moments, and each grows in its own way: from the two peaks alone, the moment that grows most
-// is missed if another one is still higher. So the memory held after each alloc and free is
-// compared moment by moment.
-//   1. The allocs and frees of the fewer layers are looked for among those of the more: from the
+// Time grows with every layer as it does from the smaller sample to the larger one. Peak memory is
+// the highest of many moments, and each grows in its own way: from the two peaks alone, the moment
+// that grows most is missed if another one is still higher. So the memory held after each alloc and
+// free is compared moment by moment.
+//   1. The allocs and frees of the smaller sample are matched with those of the larger one: from
+//   the
 //      start (the first layers), to the end (the last ones, and the first layers' gradients), and
 //      around each series of them that occurs once in both (the surroundings of the loss). Layers
-//      in between are like one another, so nothing says which one is which.
-//   2. A stretch of them that is the same in both is a stretch of moments, each of which has grown
-//      by what the added layers hold then, and will grow by as much with every further one.
+//      in between are interchangeable, so they cannot be told apart.
+//   2. In each matched stretch, every moment has grown by what the added layers hold then, and
+//   grows by as much with every further layer.
 #pragma once
 
 #include <map>
@@ -19,7 +20,7 @@
 
 namespace hostir::api {
 
-/// How many layers the fewer, the more and all of them are.
+/// Layers in the smaller sample, in the larger one, and in the whole fusion.
 struct LayerCounts {
   size_t few = 0;
   size_t many = 0;

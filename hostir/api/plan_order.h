@@ -53,9 +53,9 @@ struct OverestimatedPlan {
 
 OverestimatedPlan overestimate(const Plan& expected, const Plan& found);
 
-/// Expects as much more of a plan that is not exact and was expected to be alike: on the same mesh,
-/// with about the same memory or time. Otherwise neighbours of a plan that disappointed would each
-/// have to be predicted with all layers to find out the same.
+/// Raises the expectation equally for plans that are not exact and were expected to be similar: on
+/// the same mesh, with about the same memory or time. Otherwise neighbours of a plan that
+/// disappointed would each have to be predicted with all layers to find out the same.
 void expect_alike(Plan& plan, const OverestimatedPlan& overestimate, double memory_bytes);
 
 /// Keeps the first of plans that are the same: different cuts may propagate to the same shardings,

@@ -23,7 +23,8 @@ namespace hostir::api {
 struct Prediction {
   int64_t time_ns = 0;
   int64_t peak_bytes = 0;  // of the rank that needs most
-  /// What the first rank holds after each alloc and free, if it stands for all; else empty.
+  /// The live bytes of the first rank after each alloc and free, if all ranks are alike; else
+  /// empty.
   std::vector<int64_t> live_bytes;
   std::vector<interp::CollectiveCount> collectives;
   /// Parameters, then results, as lowered.

@@ -37,7 +37,7 @@ std::optional<uint64_t> combined_bits(std::string_view op, DType dtype, int64_t 
   if (is_beyond_int64(dtype, a) || is_beyond_int64(dtype, b)) return std::nullopt;
   if (op == "stablehlo.maximum") return static_cast<uint64_t>(std::max(a, b));
   if (op == "stablehlo.minimum") return static_cast<uint64_t>(std::min(a, b));
-  // The program computes divisions by 0 and by -1, which may overflow.
+  // Division by 0 and by -1 (which may overflow) is left to the program.
   if (b == 0 || b == -1) return std::nullopt;
   if (op == "stablehlo.divide") return static_cast<uint64_t>(a / b);
   if (op == "stablehlo.remainder") return static_cast<uint64_t>(a % b);

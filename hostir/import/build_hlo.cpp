@@ -252,8 +252,8 @@ class HloBuilder {
   }
 
   // Adds a loop that runs as long as its condition holds. The arguments of both regions hold the
-  // state at its start, and `goes_on` the condition there. What every pass hands on unchanged stays
-  // as it is.
+  // state at its start, and `goes_on` the condition there. What every iteration passes on unchanged
+  // stays as it is.
   Expected<void> host_loop(const ModuleOp& op, ValueNumber goes_on) {
     const ModuleBlock& condition = op.regions[0];
     const ModuleBlock& body = op.regions[1];

@@ -72,8 +72,8 @@ Expected<Known> carry(const OpSite& s, const Known& known, Emitter& inner, Devic
 
 }  // namespace
 
-// Emits body and condition with the state as parameters. What every pass hands on unchanged is
-// captured instead.
+// Emits body and condition with the state as parameters. What every iteration passes on unchanged
+// is captured instead.
 Expected<void> DeviceOps::fill_loop(const OpSite& s, const Known& goes_on, DeviceLoop& loop) {
   const ModuleBlock& condition = s.op.regions[0];
   const ModuleBlock& body = s.op.regions[1];

@@ -253,7 +253,7 @@ Expected<void> emit_ragged_dot(const OpSite& s) {
   }
   if (is_contracted) c->left_free.insert(c->left_free.begin(), 0);
   HOSTIR_ASSIGN_OR_RETURN(Known y, contract(s.emitter, std::move(a), std::move(b), *c));
-  if (is_contracted) {  // the groups stand behind the batch; they belong behind the devices
+  if (is_contracted) {  // the groups follow the batch dimensions; they belong after the devices
     const auto batch = static_cast<int64_t>(c->left_batch.size());
     const int64_t lead = s.op.integer_or("lead", 0);
     Dims order;

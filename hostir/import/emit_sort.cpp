@@ -216,8 +216,8 @@ Expected<Known> order_by(const OpSite& s, const Keys& keys, int64_t dim) {
   return *order;
 }
 
-// The permutation by any comparator. With i along `dim` and j along `dim + 1`: j stands before i if
-// it compares less, or if neither does and j is first in the operand.
+// The permutation by any comparator. With i along `dim` and j along `dim + 1`: j precedes i if it
+// compares less, or if neither does and j is first in the operand.
 Expected<Known> order_of_pairs(const OpSite& s, const ElementwiseRegion& less, int64_t dim) {
   Emitter& e = s.emitter;
   std::vector<int64_t> wide = s.in(0).type.dims;

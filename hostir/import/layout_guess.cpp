@@ -206,7 +206,8 @@ class Guess {
       const auto d = static_cast<size_t>(op.integer_or("split_dimension", 0));
       if (in.size() == 1 && op.find("split_dimension") != nullptr && d < to.size()) {
         exchange(out.dims, d, axes, parts_of(axes));
-      } else {  // an operand for each device: what joins the results tells which dimension is cut
+      } else {  // an operand for each device: the op that joins the results shows which dimension
+                // is cut
         out.home = remove_axes(out.dims, axes);
         out.exchanged = axes;
       }
@@ -278,8 +279,8 @@ class Guess {
     return out;
   }
 
-  // Pointwise and other operations: the first operand's dimensions. An axis that it does not have
-  // stands where another operand has it; so does one that another operand places more surely.
+  // Pointwise and other operations: the first operand's dimensions. An axis that it lacks goes
+  // where another operand has it; so does an axis whose place is more certain in another operand.
   static std::vector<Parts> combined_dims(const ModuleFunction& f, const ModuleOp& op,
                                           const std::vector<Layout>& in, size_t rank) {
     std::vector<Parts> out(rank);

@@ -13,7 +13,7 @@ namespace hostir::importer {
 
 struct GuessedLayout {
   Sharding sharding;
-  // Describes a dimension of which each device holds several blocks with gaps between them, which
+  // Describes a dimension in which each device holds several blocks with gaps between them, which
   // no sharding can express. Empty if there is none.
   std::string gaps;
 };

@@ -108,7 +108,7 @@ void divide(Parts run, const std::vector<int64_t>& to, size_t first, size_t last
 }
 
 // A local index that replaced an axis remembers the axes that preceded that axis. Those axes return
-// to the place before the index, from dimensions of size 1 and from behind the index.
+// to the place before the index, from dimensions of size 1 and from after the index.
 void bring_home(std::vector<Parts>& dims) {
   for (size_t d = 0; d < dims.size(); ++d) {
     for (size_t i = 0; i < dims[d].size(); ++i) {

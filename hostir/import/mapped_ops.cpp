@@ -129,8 +129,8 @@ bool map_ragged(ModuleOp& op, size_t lead) {
   return true;
 }
 
-// Moves the dimensions in an operation's attributes behind the leading ones. False if the operation
-// has no such form.
+// Shifts the dimensions in an operation's attributes by the number of leading ones. False if the
+// operation has no such form.
 bool map_attributes(ModuleOp& op, const Dims& lead, size_t rank) {
   const size_t k = lead.size();
   const auto behind = [k](Dims dims) { return shifted(std::move(dims), k); };

@@ -110,7 +110,8 @@ std::optional<std::vector<Window>> windows_of(const ModuleOp& op, const Sizes& w
   return out;
 }
 
-// If the padding value is not a known number, it is selected by padding a tensor of `true` alike.
+// If the padding value is not a known number, it is selected with a mask: a tensor of `true`,
+// padded in the same way.
 Expected<Known> padded(Emitter& e, const Known& x, const Known& value, const Sizes& low,
                        const Sizes& high, const Sizes& interior) {
   const size_t rank = x.type.dims.size();

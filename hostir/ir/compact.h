@@ -12,7 +12,7 @@ namespace hostir {
 /// definition are dropped.
 Function compacted(Function function);
 
-/// The same function with its values but without instructions, for a pass that writes them anew.
+/// The same function with its values but without instructions, for a pass that writes new ones.
 Function with_empty_body(const Function& function);
 
 }  // namespace hostir

@@ -287,7 +287,7 @@ std::vector<ValueId> apply_vjp(ops::Builder& b, std::span<const ValueId> cotange
     b.fail(Error{ErrorKind::kInvalid,
                  {{Severity::kError,
                    "grad_c1",
-                   fmt::format("kernel @{} has no gradient; name a kernel or fusion behind its "
+                   fmt::format("kernel @{} has no gradient; name a kernel or fusion after its "
                                "rule, as in gradient @{}_grad",
                                symbol->name, symbol->name),
                    b.call().name_span,

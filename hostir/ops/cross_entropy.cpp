@@ -56,8 +56,8 @@ ValueId is_ignored(ops::Builder& b) {
   return b.compare(targets, b.full_like(targets, static_cast<double>(index)), "eq");
 }
 
-// The loss is 0 where the target is `ignore_index`, and NaN where it is no class, so that the
-// first instruction of a run that makes a NaN is this one.
+// The loss is 0 where the target is `ignore_index`, and NaN where it is not a class, so that this
+// is the first instruction of the run that makes a NaN.
 ValueId with_special_targets(ops::Builder& b, ValueId loss) {
   const ValueId targets = b.arg(1);
   const Shape shape = b.shape(targets);

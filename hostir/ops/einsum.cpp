@@ -193,7 +193,7 @@ OpRecord op_einsum() {
                       .type = AttributeSpec::Type::kString,
                       .doc = "as in \"bshd,bthd->bhst\"",
                       .required = true}},
-      .results = {{.name = "y", .doc = "the dimensions behind the arrow"}},
+      .results = {{.name = "y", .doc = "the dimensions after the arrow"}},
       .constraints = {{"einsum_c1", "The subscripts name each dimension by one letter.",
                        check_subscripts},
                       {"einsum_c2", "Dimensions with the same letter have the same size.",

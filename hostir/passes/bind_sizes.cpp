@@ -144,7 +144,7 @@ std::optional<int64_t> solved(const IndexExpr& e, const std::string& name, int64
   return size;
 }
 
-// Binds names that expressions with one unknown determine, until there are none.
+// Binds each name that is the only unknown of an expression, until no such expression is left.
 void solve_expressions(const Function& function, std::span<const Extents> inputs,
                        SizeBindings& sizes) {
   for (bool found = true; found;) {

@@ -178,7 +178,7 @@ std::optional<Function> local_chunk_kernel(const Program& program, const Functio
   Function out = kernel;
   for (size_t v = 0; v < out.values.size(); ++v) {
     Type type = out.values[v].type;
-    // The rows need not be alike on all ranks, the other dimensions have to.
+    // The rows may differ between ranks, the other dimensions may not.
     if (rows.dims[v]) std::get<TensorType>(type).sharding->dims[*rows.dims[v]].axes.clear();
     auto local = local_type(program, type);
     if (!local) return std::nullopt;

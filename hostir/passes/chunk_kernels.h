@@ -17,7 +17,8 @@ class ChunkKernels {
  public:
   explicit ChunkKernels(const Program& program);
 
-  /// `rows`: in all, or of each rank for a local kernel. Null: there is no kernel for so many rows.
+  /// `rows`: in all, or of each rank for a local kernel. Null: there is no kernel for this number
+  /// of rows.
   const Function* of(const ChunkedLaunch& launch, int64_t rows, bool local);
   /// A kernel with one op on operands of one type.
   const Function& of_op(OpKind kind, const std::string& stem, const TensorType& type,

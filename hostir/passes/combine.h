@@ -7,8 +7,8 @@
 //      on one stream and all collectives on another.
 //   2. A collective may join an earlier call of the same kind, communicator and reduction if it
 //      does not depend on it and the call stays below kMaxCombinedBytes.
-//   3. The joint call takes the place of the later one. What depends on the earlier one moves
-//      behind it, in the same order, together with the allocs of its buffers.
+//   3. The joint call takes the place of the later one. What depends on the earlier one moves after
+//   it, in the same order, together with the allocs of its buffers.
 //   4. It is kept if the whole function then ends no later, up to a tenth of the time of the start
 //      that it saves. The rest of the function is estimated in its old order.
 // The members keep their order, so every rank still issues the same sequence.

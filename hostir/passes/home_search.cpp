@@ -147,7 +147,8 @@ class HomeSearch {
   }
 
  private:
-  using Conflicts = std::map<size_t, std::set<size_t>>;  // by class: those that it meets in an op
+  using Conflicts = std::map<size_t, std::set<size_t>>;  // by class: the other classes that occur
+                                                         // in one op with it
 
   void note_annotations(const DimClasses& classes) {
     for (size_t t = 0; t < fusion_.values.size() + fusion_.results.size(); ++t) {

@@ -59,7 +59,7 @@ class BorderBuilder {
     return b.cast(b.op(OpKind::reshard, {b.cast(value, DType::kI32)}, attributes), DType::kI1);
   }
 
-  // A reshard in the source.
+  // A reshard that the user wrote.
   void lower_reshard(const Instruction& i) {
     const ValueId from = i.operands.front().value;
     const ValueId to = i.results.front();

@@ -11,7 +11,7 @@ namespace {
 
 // What each rank of a communicator holds under a sharding.
 struct Holding {
-  std::vector<Box> boxes;        // by index in the ranks; empty outside the mesh
+  std::vector<Box> boxes;        // by index into the ranks; empty outside the mesh
   std::vector<int64_t> addends;  // which addend of a partial value; -1: outside the mesh
   std::vector<bool> roots;       // is_partial_root()
 };
@@ -205,8 +205,8 @@ class Crossing {
     return root;
   }
 
-  // The position of the one rank of the target, if it is one of the source, every rank of which
-  // holds a different addend of all that it needs.
+  // The position of the target's only rank, if it also belongs to the source and every rank of the
+  // source holds a different addend of everything it needs.
   std::optional<size_t> one_reader() const {
     std::optional<size_t> root;
     for (const Sample& s : samples_) {

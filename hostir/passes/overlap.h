@@ -18,7 +18,7 @@
 //   1. Find the sites; for every other collective, record why it cannot be overlapped.
 //   2. Decide one site after the other. Rewrite each in every way. `auto` takes the one with
 //      which the whole function is expected to end first: launches, collectives (task_times.h) and
-//      the host's issue time on two engines. Sites alike are decided once.
+//      the host's issue time on two engines. Equal sites are decided once.
 //   3. Rewrite. Each chunk has its own buffer; what is written in parts is written through views.
 //      Packing and unpacking of the collective go away, because a block needs none. Later users of
 //      one gather move up to the first one if they can, so that each chunk is used at once.

@@ -31,9 +31,9 @@ class ValueUsers {
   void note(const Program& program, const Function& source);
   /// The user of a value that has only one. Null if no instruction or several use the value.
   const Instruction* only(const Function& source, ValueId value) const;
-  /// True for a value with several users of which one will not take it as a partial sum: a
-  /// pointwise op that cannot, or gains nothing because its result, as large as the value, has
-  /// several users. The value is reduced for that op, so the others get the reduced one for free.
+  /// True for a value with several users, one of which does not take a partial sum: a pointwise op
+  /// that cannot, or that gains nothing because its result, as large as the value, has several
+  /// users. The value is reduced for that op, so the others get the reduced one for free.
   bool reduced_anyway(ValueId value) const { return users_[value.index].reduces; }
 
  private:

@@ -84,7 +84,7 @@ class BoxNumbers {
   size_t count_ = 1;
 };
 
-// The axes of a dimension that both shardings cut alike, before they differ.
+// The axes of a dimension that both shardings have in common, before they differ.
 AxisList shared_prefix(const Mesh& mesh, const DimSharding& a, const DimSharding& b) {
   const bool alike = a.cuts_alike(b) && (a.block == 0 || a.axes == b.axes);
   return alike ? common_prefix(mesh, a.axes, b.axes) : AxisList();

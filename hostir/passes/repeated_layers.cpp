@@ -123,7 +123,8 @@ class LayerFinder {
     return out;
   }
 
-  // Shortens `found` at its ends until its layers refer to values alike; false if none are left.
+  // Shortens `found` at its ends until its layers refer to values in the same way; false if none
+  // are left.
   bool refer_alike(RepeatedLayers& found) const {
     const size_t tried = std::min(found.length, kMostLengths);
     const RepeatedLayers whole = found;

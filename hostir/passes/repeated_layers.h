@@ -2,8 +2,9 @@
 //
 //   1. Number the ops: equal op, attributes and types give equal numbers. The distances between
 //      neighbouring equal ops are the possible lengths of a layer.
-//   2. For each length, find the longest run of ops that equal those one length later. Layers of a
-//      run must refer to values alike: to the previous layer, to themselves, to values before the
+//   2. For each length, find the longest run of ops that equal those one length later. All layers
+//   of a run must refer to values in the same way: to the previous layer, to themselves, to values
+//   before the
 //      run, or each to its own parameters.
 //   3. The length whose run has most ops wins, the shortest of several.
 // Ops after the run may use only values of the last layer. Such layers are cut alike, so a plan for
@@ -33,8 +34,8 @@ struct RepeatedOps {
   size_t count = 0;
 };
 
-/// Step 1 and 2 without a look at what the ops refer to: in a gradient, the layers and, behind
-/// them, their gradients. In the order of the body; they do not overlap.
+/// Steps 1 and 2, ignoring what the ops refer to: in a gradient, the layers and, after them, their
+/// gradients. In the order of the body; they do not overlap.
 std::vector<RepeatedOps> repeated_ops(const Function& fusion);
 
 /// nullopt if the fusion has no three equal layers in a row.

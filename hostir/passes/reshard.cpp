@@ -244,7 +244,7 @@ class Resharder {
     for (size_t v = requests_.size(); v < source_.values.size(); ++v) {
       auto& type = std::get<TensorType>(source_.values[v].type);
       RequestedSharding mine{request_for(type, result_type, request, blocks, dim, operand), false};
-      // What the blocks need of each other is small: gathered at once, in as few steps as possible.
+      // The blocks need little of each other: it is gathered in as few steps as possible.
       mine.fixed = blocks != nullptr && type.shape.size() == operand.size() &&
                    mine.sharding.dims[dim].axes.empty();
       mine.sharding.unreduced.clear();
@@ -342,7 +342,7 @@ class Resharder {
     }
   }
 
-  // Changes the requests for the other values of an instruction that are alike.
+  // Changes the requests for the instruction's other values of the same kind.
   void pass_on(const Changed& at, InstrId id, std::vector<Changed>& open) {
     const Instruction& i = source_.instr(id);
     const auto take = [&](ValueId next, std::vector<DimSharding> before,

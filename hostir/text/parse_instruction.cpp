@@ -36,8 +36,8 @@ const AttributeSpec& label_spec() {
   return kLabel;
 }
 
-// Our op on tensors for a name that another framework uses, or that is a host instruction here;
-// empty if there is none.
+// The tensor op meant by another framework's name or by the name of a host instruction; empty if
+// there is none.
 std::string_view name_here(std::string_view word) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"sum", "reduce_sum"},

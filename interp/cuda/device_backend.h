@@ -148,7 +148,7 @@ class DeviceBackend final : public interp::Backend {
     std::optional<ActivitySpan> span;
     std::optional<Span> estimate;  // of its times
     size_t timer = 0;              // index into durations_
-    bool measured = false;         // the time between its events is its own
+    bool measured = false;         // the time between its events covers this task alone
     bool joins = false;            // runs in one graph with the task before it
     bool on_host_clock = false;    // nothing ran on the device: complete at issue
   };

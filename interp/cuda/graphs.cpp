@@ -372,7 +372,7 @@ bool DeviceBackend::capture_task(Unit& unit, Held& task,
   return true;
 }
 
-// The tasks have not run: their progress starts anew.
+// The tasks have not run: their progress starts over.
 void DeviceBackend::forget_capture(Unit& unit) {
   for (Body& body : unit.bodies) {
     for (Held& task : body.tasks) {

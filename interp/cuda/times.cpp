@@ -47,8 +47,8 @@ bool DeviceBackend::is_due(size_t timer) {
   return known.measured == 0 || run < kMeasuredFirst || run % kMeasuredEvery == 0;
 }
 
-// The estimated duration. 0: nothing runs on the device, or a graph of which another task stands
-// for the whole.
+// The estimated duration. 0: nothing runs on the device, or another task counts for the whole
+// graph.
 int64_t DeviceBackend::share_of(const InFlight& task) const {
   if (task.joins || task.on_host_clock) return 0;
   return std::max<int64_t>(1, durations_[task.timer].ns);

@@ -33,9 +33,10 @@ struct Times {
   std::optional<int64_t> ready_ns;   // first in its queue with all its waits done
   std::optional<int64_t> started_ns;
   std::optional<int64_t> finished_ns;
-  ClockId issued_clock;       // of `issued_ns`
-  ClockId execution_clock;    // of the others
-  bool upper_bounds = false;  // noticed by a watchdog: start and finish were no later than this
+  ClockId issued_clock;     // of `issued_ns`
+  ClockId execution_clock;  // of the others
+  bool upper_bounds =
+      false;  // seen by a watchdog, which polls: the real start and finish were no later
   friend bool operator==(const Times&, const Times&) = default;
 };
 

@@ -1,4 +1,4 @@
-// An instruction of a run: where a rank was, as far as the source tells.
+// An instruction of a run: where a rank was, as far as the source records it.
 //
 // Our own programs have an address, a text and a line; a dump of another tool may have only stack
 // frames. An empty text or optional means "unknown".

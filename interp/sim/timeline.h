@@ -257,7 +257,7 @@ class Timeline {
   std::vector<Host> hosts_;
   size_t runnable_ = 0;                 // of the hosts
   std::vector<int64_t> open_until_ns_;  // a runnable host may issue up to then; else kNothing
-  // Ranks where something comes before that; advance() visits only these.
+  // Ranks with an event before `open_until_ns_`; advance() visits only these.
   RankSet open_compute_;
   RankSet open_events_;
   std::vector<Rank> resumed_;   // hosts of the current advance()

@@ -191,7 +191,7 @@ std::string misfit_text(const Function& kernel, const Tensors& t, const std::vec
 }
 
 // Checks that the operands hold what the result needs along shifted dimensions. With `guess`, finds
-// ranges that nothing else tells: of an operand what the result needs, of the result what all
+// ranges that nothing else determines: of an operand what the result needs, of the result what all
 // operands make together.
 Expected<void> visit_shifts(const Function& kernel, const Instruction& instruction,
                             const Tensors& t, const std::vector<Type>& types, ValueRanges& ranges,

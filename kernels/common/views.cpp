@@ -114,7 +114,8 @@ bool keeps_order(const Placement& from, const Placement& to) {
 }
 
 // The strides of `to` over the same elements in the same order as `from` with `strides`. Dimensions
-// of `from` that follow each other in memory are one run, which dimensions of `to` split anew.
+// of `from` that follow each other in memory are one run, which dimensions of `to` split
+// differently.
 std::optional<Extents> reshaped_strides(const Extents& from, const Extents& strides,
                                         const Extents& to) {
   Extents out = strides_of(to);

@@ -1,6 +1,6 @@
 // The kernels of a library call, launched without the library.
 //
-// A call of cuBLASLt or cuDNN selects its kernels and packs their arguments anew each time. In a
+// A call of cuBLASLt or cuDNN selects its kernels and packs their arguments again each time. In a
 // loop every call gives the same. A call with the same pointers as earlier ones is captured once,
 // and its kernels are then launched with the arguments of the capture.
 #pragma once

@@ -156,7 +156,7 @@ bool may_be_dump(const std::string& path) {
   return head->find('\0') == std::string::npos;
 }
 
-/// A file to read, and what came of it.
+/// A file to read, and the result.
 struct Candidate {
   std::string path;
   bool given = false;  // by name: an error in it is an error, not a note

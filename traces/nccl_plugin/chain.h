@@ -1,4 +1,4 @@
-// Another profiler plugin behind ours: $HOSTIR_NCCL_CHAIN, loaded once, called as NCCL would.
+// Another profiler plugin, called by ours: $HOSTIR_NCCL_CHAIN, loaded once, called as NCCL would.
 //
 // It may implement another version of the interface than the one through which NCCL calls us; it
 // then gets the events that its version has. Threads: chain_load() from one at a time, the others

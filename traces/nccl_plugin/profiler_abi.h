@@ -1,6 +1,6 @@
 // NCCL's profiler plugin interface, versions 4, 5 and 6, as far as the plugin uses it.
 //
-// The members of an event stand at the same offsets in all three; version 4 has an 8-bit type and
+// The fields of an event have the same offsets in all three; version 4 has an 8-bit type and
 // ends earlier. `abi.c` asserts the offsets. Nothing here is NCCL's code.
 #pragma once
 

@@ -373,7 +373,8 @@ class KinetoReader : public nlohmann::json_sax<nlohmann::json> {
   size_t unnamed_ = 0;
   std::map<std::tuple<std::string, std::string, std::string>, uint32_t> groups_;
   std::map<int64_t, std::pair<Call, uint64_t>> calls_;  // by external id
-  std::vector<std::pair<size_t, int64_t>> late_;        // rows of NCCL kernels, and external ids
+  std::vector<std::pair<size_t, int64_t>>
+      late_;  // NCCL kernels without call arguments: their rows and external ids
 };
 
 }  // namespace

@@ -40,8 +40,8 @@ class Matcher {
 
   // ---- groups
 
-  // Members that one process does not list are taken from another one, or put together from the
-  // positions that every process states.
+  // Members that one process does not list are taken from another one, or assembled from the
+  // positions that every process records.
   void fill_members() {
     std::map<std::pair<std::string, std::string>, std::set<std::vector<model::Rank>>> listed;
     std::map<std::pair<std::string, uint32_t>, std::map<uint32_t, model::Rank>> placed;
@@ -148,7 +148,7 @@ class Matcher {
   using Numbers = std::map<uint32_t, std::vector<uint64_t>>;  // by process, then row
 
   // A sequence number may be on several kernels of a process (a coalesced block); they are told
-  // apart by their order, and all are numbered anew if that happens.
+  // apart by their order, and all are renumbered if that happens.
   Numbers stated(const std::map<uint32_t, Rows>& by_process) const {
     std::map<uint32_t, std::vector<std::pair<uint64_t, uint64_t>>> keys;
     std::map<std::pair<uint64_t, uint64_t>, uint64_t> order;

@@ -90,14 +90,14 @@ Expected<LogExtent> LogReader::refresh(std::stop_token stop) {
     ~Uncancel() { database.set_cancel({}); }
   } const uncancel{*loader_};
 
-  // The writer's end is looked for first: what it wrote before is then read below.
+  // Check first whether the writer has ended: everything it wrote before is then read below.
   HOSTIR_ASSIGN_OR_RETURN(const interp::LogEnding ending, ending_now());
   HOSTIR_TRY(read_newest(stop));
   ending_ = ending;
   return extent();
 }
 
-// A session asks often, so the file is looked at five times a second at most.
+// Sessions ask often, so the file is checked at most five times a second.
 Expected<interp::LogEnding> LogReader::ending_now() {
   constexpr auto kEvery = std::chrono::milliseconds(200);
   const auto now = std::chrono::steady_clock::now();

@@ -1,5 +1,5 @@
-// The wait graph: of a run that hangs, who waits for whom in what; else, for how long each rank
-// waited for the one that arrived last.
+// The wait graph. For a run that hangs: who waits for whom, and in which call. Otherwise: how long
+// each rank waited for the last to arrive.
 
 #include <fmt/format.h>
 

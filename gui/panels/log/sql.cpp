@@ -311,8 +311,8 @@ class SqlPanel : public Panel {
     ImGui::EndTable();
   }
 
-  // Every column gets the width of its first rows. If that is too much for the panel, the widest
-  // columns of texts give way, so that the numbers are in view.
+  // Every column gets the width of its first rows. If that is too wide for the panel, the widest
+  // text columns shrink, so that the numbers stay visible.
   void fit_columns(const interp::LogTable& table, size_t columns, float space) {
     constexpr size_t kRows = 200;
     constexpr size_t kLetters = 300;
@@ -336,7 +336,8 @@ class SqlPanel : public Panel {
     const float least = ImGui::CalcTextSize("0").x * 14;
     while (sum > space) {
       size_t widest = columns;
-      float next = least;  // the next narrower width: so far the widest shrinks at once
+      float next =
+          least;  // the next narrower width: the widest columns shrink to this width together
       for (size_t c = 0; c < columns; ++c) {
         if (!texts[c] || widths_[c] <= least) continue;
         if (widest == columns || widths_[c] > widths_[widest]) {

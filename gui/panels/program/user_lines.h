@@ -1,6 +1,6 @@
 // Line numbers of the program as the user wrote it, for the text that runs.
 //
-// The text that runs is printed anew, and most of it may be generated: its own line numbers would
+// The text that runs is reprinted, and most of it may be generated: its own line numbers would
 // compete with those of the user's file.
 #pragma once
 

@@ -20,7 +20,7 @@ class DurationAxis {
   DurationAxis(double least, double most, float left, float width) : left_(left), width_(width) {
     from_ = std::log(std::max(least, 1.0));
     to_ = std::log(std::max(most, 1.0));
-    // One duration alone stands in the middle.
+    // A single duration is drawn in the middle.
     constexpr double kLeastSpan = 0.25;
     const double missing = std::max(0.0, kLeastSpan - (to_ - from_));
     from_ -= missing / 2;

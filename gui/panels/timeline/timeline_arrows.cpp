@@ -20,7 +20,7 @@ void draw_arrow(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 colour, float th
                             ImVec2(base.x + along.y / 2, base.y - along.x / 2), colour);
     return;
   }
-  // Leaves and arrives horizontally, so that it is told from the lanes' own edges.
+  // Leaves and arrives horizontally, so that it differs from the lanes' own edges.
   const float bend = std::min((to.x - from.x) / 2, head * 12);
   const ImVec2 tip(to.x - head, to.y);
   list->AddBezierCubic(from, ImVec2(from.x + bend, from.y), ImVec2(tip.x - bend, tip.y), tip,

@@ -133,7 +133,7 @@ constexpr int64_t kMaxSteps = 4000;
 /// Event kinds by instruction.
 std::vector<EventKind> event_kinds(const interp::LogView& log);
 TimelineNames fetch_names(const interp::LogView& log);
-/// `program` tells who sends to whom in a permute; it may be null.
+/// `program` says who sends to whom in a permute; it may be null.
 Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKey& key,
                                     const interp::ProgramView* program,
                                     const std::stop_token& stop);

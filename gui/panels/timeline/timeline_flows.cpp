@@ -11,7 +11,7 @@ namespace hostir::gui {
 namespace {
 
 constexpr size_t kMaxFlows = 400;
-constexpr size_t kMaxFlowEvents = 800;  // single events of communication that are looked at
+constexpr size_t kMaxFlowEvents = 800;  // communication events that are examined
 constexpr int64_t kFlowColumns = 3;
 constexpr int64_t kMaxFlowScan = 50000;  // maximum distance between the first and the last of them
 

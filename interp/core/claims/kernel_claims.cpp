@@ -389,7 +389,7 @@ class PlainSums {
       h.parameter = buffer_name(code_, launch.c, launch.in[p]);
       h.from = &launch.source.operands[launch.in[p]];
     }
-    // A maximum may be scaled, if the factor is positive, which only values tell.
+    // A maximum may be scaled if the factor is positive, which only the values show.
     const bool reads_sum = std::any_of(held.begin(), held.end(), [](const Held& h) {
       return h.sum && h.reduction == Reduction::kSum;
     });

@@ -239,7 +239,7 @@ class LoopBody {
   struct Use {
     CodeIndex first = kNoCode;  // the first use
     size_t operand = 0;
-    LayoutIndex last = kNoLayout;  // the layout behind the last one
+    LayoutIndex last = kNoLayout;  // the layout after the last one
     CodeIndex changed = kNoCode;   // where it got that layout
   };
 

@@ -90,7 +90,7 @@ const Extents& whole(const LayoutTable& table) { return table.by_rank[0].global;
 
 // True if a box of the source is the same part as a box of the target, which may be a view of the
 // whole with other sizes. Boxes of different volumes differ only within one shape: elsewhere the
-// sizes tell nothing, and the run compares them.
+// sizes prove nothing, and the run compares them.
 bool same_part(const Moved& m, const Box& sent, const Box& wanted) {
   if (whole(m.from) == whole(m.to)) return sent == wanted;
   if (sent.volume() != wanted.volume()) return true;

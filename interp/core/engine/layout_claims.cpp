@@ -88,8 +88,9 @@ bool CommunicationResolver::check_layouts(Step& step, const ResolvedCall& open,
   if (!comparable) return true;
   const MemberCounts& counts = gathers ? item.recv_counts : item.send_counts;
   const Placement& all = whole->by_rank[static_cast<size_t>(step.rank)];
-  // If this rank and the first member (the root, for rooted ops) place the whole alike, the first
-  // checks all blocks and this rank only its own. The total cost is linear in the members.
+  // If this rank and the first member (the root, for rooted ops) have the same placement of the
+  // whole, the first checks all blocks and this rank only its own. The total cost is linear in the
+  // members.
   const auto first = item.members[item.root < 0 ? 0 : static_cast<size_t>(item.root)];
   const bool own_only = run_.runs_for_all() ||
                         (step.rank != first && whole->by_rank[static_cast<size_t>(first)] == all);

@@ -48,7 +48,7 @@ bool execute_subview(Engine& engine, Step& step) {
         fmt::format("rank {}: {} takes [{}], its type is [{}]", step.rank,
                     engine.faults.name_of(step), fmt::join(extents, "x"), fmt::join(wanted, "x")));
   }
-  // An empty view starts where its buffer does: the place of its rows may lie behind the end.
+  // An empty view starts where its buffer does: the place of its rows may be past the end.
   if (std::find(extents.begin(), extents.end(), 0) != extents.end()) offset = 0;
   const int64_t element = size_bytes(whole.dtype);
   view.value = from.value;

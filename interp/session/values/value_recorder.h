@@ -50,7 +50,7 @@ class ValueRecorder final : public ForwardingSink {
   /// Call before the first decision; records the parameters.
   void attach(const Interpreter& interpreter);
 
-  /// Contents beyond so many bytes are not kept; the versions are.
+  /// Contents beyond this many bytes are not kept; the versions are.
   void limit(int64_t bytes) { most_bytes_ = bytes; }
 
   const std::vector<RecordedVersion>& versions() const { return versions_; }

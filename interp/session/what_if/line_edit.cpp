@@ -130,7 +130,7 @@ LineEdit& LineEdit::replace(size_t line, std::string with) {
 }
 
 std::vector<LineEdit::Added>& LineEdit::place(size_t before) {
-  return before < lines_.size() ? lines_[before].before : behind_;
+  return before < lines_.size() ? lines_[before].before : at_end_;
 }
 
 LineEdit& LineEdit::insert(size_t before, const std::vector<std::string>& lines) {
@@ -164,7 +164,7 @@ std::string LineEdit::text() const {
     for (const Added& added : line.before) all.push_back(&added.text);
     if (!line.erased) all.push_back(&line.text);
   }
-  for (const Added& added : behind_) all.push_back(&added.text);
+  for (const Added& added : at_end_) all.push_back(&added.text);
   std::string out;
   for (size_t i = 0; i < all.size(); ++i) {
     if (i > 0) out += '\n';
@@ -179,7 +179,7 @@ std::vector<size_t> LineEdit::origins() const {
     for (const Added& added : lines_[i].before) out.push_back(added.origin);
     if (!lines_[i].erased) out.push_back(i);
   }
-  for (const Added& added : behind_) out.push_back(added.origin);
+  for (const Added& added : at_end_) out.push_back(added.origin);
   return out;
 }
 

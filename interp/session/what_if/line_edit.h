@@ -52,7 +52,7 @@ class LineEdit {
   };
   std::vector<Added>& place(size_t before);
   std::vector<Line> lines_;
-  std::vector<Added> behind_;  // after the last line
+  std::vector<Added> at_end_;  // after the last line
 };
 
 struct DiffLine {

@@ -81,12 +81,11 @@ class Missing {
     const LineRange mine = program_.node(unit).lines;
     const LineRange lines = program_.node(where).lines;
     const int columns = program_.indent(where) - program_.indent(unit);
-    for (const bool behind : {false, true}) {
+    for (const bool after : {false, true}) {
       LineEdit edit = out_.begin();
-      out_.add(
-          fmt::format("Let every rank call {} ({}): move it {} {}.", program_.short_text(unit),
-                      program_.where(unit), behind ? "behind" : "before", condition_line(where)),
-          edit.move(mine, behind ? lines.last + 1 : lines.first, columns), add_penalty_);
+      out_.add(fmt::format("Let every rank call {} ({}): move it {} {}.", program_.short_text(unit),
+                           program_.where(unit), after ? "after" : "before", condition_line(where)),
+               edit.move(mine, after ? lines.last + 1 : lines.first, columns), add_penalty_);
     }
   }
 
@@ -135,21 +134,21 @@ class Missing {
     const std::string condition = condition_of(ranks, out_.stop.code->rank_count);
     if (around == unit || condition.empty()) return;
     const int columns = program_.indent(around) + 2 - program_.indent(unit);
-    for (const bool behind : {true, false}) {
+    for (const bool after : {true, false}) {
       LineEdit edit = out_.begin();
-      insert_where(edit, around, behind, condition,
+      insert_where(edit, around, after, condition,
                    edit.lines_of(program_.node(unit).lines, columns));
       out_.add(fmt::format("Call {} ({}) on {} as well, {} {}.", program_.short_text(unit),
-                           program_.where(unit), model::list_of(ranks),
-                           behind ? "behind" : "before", program_.where(around)),
+                           program_.where(unit), model::list_of(ranks), after ? "after" : "before",
+                           program_.where(around)),
                edit, add_penalty_);
     }
   }
 
-  void insert_where(LineEdit& edit, const InstructionSite& around, bool behind,
+  void insert_where(LineEdit& edit, const InstructionSite& around, bool after,
                     const std::string& condition, const std::vector<std::string>& body) const {
     const LineRange lines = program_.node(around).lines;
-    const size_t place = behind ? lines.last + 1 : lines.first;
+    const size_t place = after ? lines.last + 1 : lines.first;
     const std::string blanks(static_cast<size_t>(program_.indent(around)), ' ');
     edit.insert(place, {blanks + "where " + condition + " {"});
     edit.insert(place, body).insert(place, {blanks + "}"});
@@ -178,13 +177,13 @@ class Missing {
       const int32_t peer = comm.position_of_rank[static_cast<size_t>(sends ? source : target)];
       const InstructionSite around = outermost(program_.unit(call.at));
       const std::string body(static_cast<size_t>(program_.indent(around)) + 2, ' ');
-      for (const bool behind : {true, false}) {
+      for (const bool after : {true, false}) {
         LineEdit edit = out_.begin();
-        insert_where(edit, around, behind, fmt::format("rank == {}", there),
+        insert_where(edit, around, after, fmt::format("rank == {}", there),
                      {body + half(std::to_string(peer))});
         out_.add(fmt::format("Add the {} on rank {} that {} ({}) waits for, {} {}.",
                              sends ? "recv" : "send", there, program_.short_text(call.at),
-                             program_.where(call.at), behind ? "behind" : "before",
+                             program_.where(call.at), after ? "after" : "before",
                              program_.where(around)),
                  edit);
       }
@@ -240,11 +239,11 @@ class Missing {
     const std::string condition = condition_of(ranks, out_.stop.code->rank_count);
     if (condition.empty()) return;
     const std::string body(static_cast<size_t>(program_.indent(around)) + 2, ' ');
-    for (const bool behind : {true, false}) {
+    for (const bool after : {true, false}) {
       LineEdit edit = out_.begin();
-      insert_where(edit, around, behind, condition, {body + half});
+      insert_where(edit, around, after, condition, {body + half});
       out_.add(fmt::format("{} on {}, {} {}.", what, model::list_of(ranks),
-                           behind ? "behind" : "before", program_.where(around)),
+                           after ? "after" : "before", program_.where(around)),
                edit);
     }
   }

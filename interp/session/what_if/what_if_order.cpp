@@ -67,7 +67,7 @@ class Orders {
     out_.add(fmt::format("Move {} before {}.", told.second, told.first), up.move(b, a.first, 0));
     if (!adjacent) {
       LineEdit down = out_.begin();
-      out_.add(fmt::format("Move {} behind {}.", told.first, told.second),
+      out_.add(fmt::format("Move {} after {}.", told.first, told.second),
                down.move(a, b.last + 1, 0));
     }
     if (calls && !transfers) group(first, second);

@@ -123,7 +123,7 @@ class Races {
     const std::string event = named_event(first, edit);
     edit.insert(program_.node(first.unit).lines.last + 1,
                 {wait_line(first.unit, event, second.stream)});
-    out_.add(fmt::format("{}: the stream {} waits right behind that.", waits_for(first, second),
+    out_.add(fmt::format("{}: the stream {} waits right after that.", waits_for(first, second),
                          second.stream),
              edit);
   }
@@ -170,7 +170,7 @@ class Races {
     LineEdit edit = out_.begin();
     edit.move(program_.node(member).lines, program_.node(group).lines.last + 1,
               program_.indent(group) - program_.indent(member));
-    out_.add(fmt::format("Call {} ({}) behind its group.", program_.short_text(member),
+    out_.add(fmt::format("Call {} ({}) after its group.", program_.short_text(member),
                          program_.where(member)),
              edit);
   }

@@ -104,7 +104,7 @@ class Algebra {
   bool is_whole(StateId id) const;
   /// The form if the state is whole.
   std::optional<FormId> whole_form(StateId id) const;
-  /// The same value when this rank contributes nothing to it, for a reduction of this kind.
+  /// The state of the same value on a rank that contributes nothing to a reduction of this kind.
   StateId emptied(StateId id, Reduction kind);
   /// What members of a group hold together after a reduction of `members` contributions.
   StateId reduced(Reduction reduction, const std::vector<StateId>& members);

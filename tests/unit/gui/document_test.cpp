@@ -113,7 +113,7 @@ TEST(Document, WhereBothChangedAPersonChooses) {
     type_first(w, "// mine\n");
     change_outside(w, path, newer);
     ASSERT_EQ(w.text("editor/state"), "changed, and so was the file");
-    ASSERT_TRUE(says(w.text("banner"), "unsaved text"));
+    ASSERT_TRUE(says(w.text("banner"), "unsaved changes"));
     EXPECT_EQ(w.model().document().text(), mine);
   };
   {
@@ -310,7 +310,7 @@ TEST(Unsaved, TextIsThereAfterAKill) {
     EXPECT_EQ(kept_texts(settings), 0u) << "it was undone";
   }
   Workbench w(path, 1600, 1000, copy);
-  ASSERT_TRUE(says(w.text("banner"), "was not saved")) << w.text("banner");
+  ASSERT_TRUE(says(w.text("banner"), "Unsaved text")) << w.text("banner");
   w.only("editor");
   EXPECT_EQ(w.text("editor/state"), "as in the file") << "nobody has asked for it yet";
   ASSERT_TRUE(w.click("banner/unsaved.compare"));

@@ -100,16 +100,15 @@ TEST(WhatIf, EveryDeadlockOfTheScripts) {
           {"one_iteration_too_many",
            "Write 3 instead of 3 + coord(x) / 2 in line 25, which it is on ranks 0, 1."},
           {"recv_without_send",
-           "Add the send on rank 0 that recv %c (line 37) waits for, behind lines 36-38."},
+           "Add the send on rank 0 that recv %c (line 37) waits for, after lines 36-38."},
           {"send_without_recv",
-           "Add the recv on rank 1 that send %c (line 48) waits for, behind lines 47-49."},
+           "Add the recv on rank 1 that send %c (line 48) waits for, after lines 47-49."},
           {"ring_of_sends", "Put send %c (line 59) and recv %c (line 60) into one group."},
           {"crossed_communicators",
            "Move all_reduce sum %d (line 74) before all_reduce sum %c (line 73)."},
           {"host_waits_before_it_comes", "Leave out the wait of line 95."},
           {"stream_waits_for_a_later_meeting",
-           "Let every rank call all_reduce sum %c (line 113): take the condition on line 112 "
-           "away."},
+           "Let every rank call all_reduce sum %c (line 113): remove the condition on line 112."},
           {"broadcast_without_a_root",
            "Let every rank call broadcast %c (line 126): remove the condition on line 125."},
       });
@@ -202,7 +201,7 @@ TEST(WhatIf, RacesAndTrips) {
             "Carry %r of all_reduce sum %c (line 17) to the next iteration instead of %e.");
   EXPECT_EQ(best_of("  group {\n    all_reduce sum %c rw(%y) on %s\n"
                     "    all_reduce max %c rw(%y) on %s\n  }\n"),
-            "Call all_reduce max %c (line 14) behind its group.");
+            "Call all_reduce max %c (line 14) after its group.");
   EXPECT_EQ(best_of("  where rank == 0 {\n    for %i in 0..3 {\n"
                     "      send %c peer(1) ro(%y) on %s\n    }\n  }\n  where rank == 1 {\n"
                     "    for %i in 0..2 {\n      recv %c peer(0) wo(%y) on %s\n    }\n  }\n"),
@@ -221,7 +220,7 @@ TEST(WhatIf, TheOtherHalfIsAddedWhereItIsMissing) {
   const auto added =
       std::find_if(found.trials.begin(), found.trials.end(), [](const WhatIfTrial& trial) {
         return trial.edit.sentence ==
-               "Add the recv that send %c (line 13) waits for on ranks 0, 1, 3, behind lines "
+               "Add the recv that send %c (line 13) waits for on ranks 0, 1, 3, after lines "
                "12-14.";
       });
   ASSERT_NE(added, found.trials.end());
@@ -247,7 +246,7 @@ TEST(WhatIf, ASecondEditCountsTheLinesOfTheFile) {
     EXPECT_TRUE(edit.origins.empty());
   }
   EXPECT_GT(second["Leave out send %c (line 20), which rank 1 called."], 0u);
-  EXPECT_GT(second["Add the recv on rank 0 that send %c (line 20) waits for, behind lines 19-21."],
+  EXPECT_GT(second["Add the recv on rank 0 that send %c (line 20) waits for, after lines 19-21."],
             0u);
   for (const auto& [sentence, times] : second) {
     if (times > 0) {
