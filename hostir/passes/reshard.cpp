@@ -388,13 +388,13 @@ class Resharder {
       if (!is_cut && !has(held.unreduced)) continue;
       list += (list.empty() ? "%" : " and %") + source_.value(i.operands[o].value).name;
     }
-    versions_.explain_partial(
-        i.results[r], choice.results[r],
-        partial.empty()
-            ? fmt::format("{} combines what is cut in {}, so every rank has a part of the result",
-                          use.by, cut.empty() ? "its operands" : cut)
-            : fmt::format("{} keeps the addends of {}", use.by, partial),
-        use);
+    versions_.explain_partial(i.results[r], choice.results[r],
+                              partial.empty()
+                                  ? fmt::format("{} reduces a dimension that is cut in {}, so "
+                                                "every rank has a part of the result",
+                                                use.by, cut.empty() ? "its operands" : cut)
+                                  : fmt::format("{} keeps the addends of {}", use.by, partial),
+                              use);
   }
 
   void finish(const Instruction& i, uint32_t number) {

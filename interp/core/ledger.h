@@ -18,8 +18,8 @@ namespace hostir::interp {
 /// One member's call of a collective, and its progress.
 struct Arrival {
   uint64_t fingerprint = 0;  // hash of everything that must be equal on all members
-  int64_t total_elems = -1;  // whole operation; -1: not stated by this member
-  int64_t row_elems = -1;    // elements per index of dimension 0 of the whole; -1: not stated
+  int64_t total_elems = -1;  // whole operation; -1: unknown by this member
+  int64_t row_elems = -1;    // elements per index of dimension 0 of the whole; -1: unknown
   int64_t local_elems = 0;   // this rank's block
   const Placement* placement = nullptr;
   CodeIndex code = 0;

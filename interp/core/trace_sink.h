@@ -40,8 +40,8 @@ struct IssuedRecord {
 struct CallRecord {
   Rank rank = 0;
   int32_t root = -1;         // position; -1: no root
-  int64_t total_elems = -1;  // whole operation; -1: not stated
-  int64_t row_elems = -1;    // per index of dimension 0 of the whole; -1: not stated
+  int64_t total_elems = -1;  // whole operation; -1: unknown
+  int64_t row_elems = -1;    // per index of dimension 0 of the whole; -1: unknown
   uint64_t fingerprint = 0;  // hash of everything that all members must agree on
   friend bool operator==(const CallRecord&, const CallRecord&) = default;
 };

@@ -139,10 +139,11 @@ struct RunOptions {
   TraceSink* trace = nullptr;  // not owned; outlives the run
   enum class Summary : uint8_t { kCollectives, kNone } summary = Summary::kCollectives;
   Backend::ValueMode value_mode = Backend::ValueMode::kNone;
-  bool watch_values = false;   // find where replicas part and NaNs are born also on a real device
-  std::vector<Rank> ranks;     // ranks that start; empty: all
-  bool first_for_all = false;  // InterpreterOptions::States::kFirst
-  uint64_t max_steps = 0;      // host instructions over all ranks; 0: no limit
+  bool watch_values =
+      false;  // find the first differing replica and the first NaN, also on a real device
+  std::vector<Rank> ranks;                       // ranks that start; empty: all
+  bool first_for_all = false;                    // InterpreterOptions::States::kFirst
+  uint64_t max_steps = 0;                        // host instructions over all ranks; 0: no limit
   std::function<void(uint64_t steps)> progress;  // called from time to time; may be empty
   /// Called once with the interpreter before the first decision, for sinks that need it.
   std::function<void(Interpreter&)> attach;

@@ -187,7 +187,7 @@ fusion @f(%x: tensor<4x6xf32> <@m, [{}, {tp}]>, %w: tensor<6x8xf32>) -> (%y: ten
   EXPECT_NE(to_string(about(l.explanation, "w")).find("{tp} on dimension 0: matmul at @f#1"),
             std::string::npos);
   EXPECT_NE(to_string(about(l.explanation, "y")).find("all_reduce over {tp}"), std::string::npos);
-  EXPECT_NE(to_string(about(l.explanation, "y")).find("combines what is cut in"),
+  EXPECT_NE(to_string(about(l.explanation, "y")).find("reduces a dimension that is cut in"),
             std::string::npos);
 }
 
