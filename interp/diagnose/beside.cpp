@@ -49,9 +49,18 @@ Beside lay(const model::Run& run, model::Rank mine, model::Rank theirs,
 }
 
 bool goes_on_alike(const Beside& beside, size_t at) {
-  if (at + 1 >= beside.laid.size()) return false;
-  const LaidCall::Kind next = beside.laid[at + 1].kind;
-  return next == LaidCall::Kind::kSame || next == LaidCall::Kind::kElsewhere;
+  const size_t count = gaps_from(beside, at);
+  if (at + count >= beside.laid.size()) return false;
+  const LaidCall::Kind next = beside.laid[at + count].kind;
+  return next == LaidCall::Kind::kSame || (count == 1 && next == LaidCall::Kind::kElsewhere);
+}
+
+size_t gaps_from(const Beside& beside, size_t at) {
+  size_t count = 1;
+  while (at + count < beside.laid.size() && beside.laid[at + count].kind == beside.laid[at].kind) {
+    ++count;
+  }
+  return count;
 }
 
 size_t partner(const Beside& beside, size_t at) {

@@ -26,8 +26,10 @@ struct Beside {
 Beside lay(const model::Run& run, model::Rank mine, model::Rank theirs,
            model::CommunicatorId communicator);
 
-/// True if both continue with the same call after the gap `at`.
+/// True if both continue with the same call after the gaps from `at` on.
 bool goes_on_alike(const Beside& beside, size_t at);
+/// The number of gaps of one kind in a row from `at` on.
+size_t gaps_from(const Beside& beside, size_t at);
 /// The opposite gap, or the differing pair, with the same call as gap `at`; SIZE_MAX: there is
 /// none.
 size_t partner(const Beside& beside, size_t at);

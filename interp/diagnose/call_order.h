@@ -13,6 +13,9 @@
 
 namespace hostir::diagnose {
 
+/// More calls left out in one place are not looked for.
+inline constexpr size_t kMostLeftOut = 64;
+
 /// By rank. Omits calls whose position in the order is unknown.
 std::vector<std::vector<MemberRef>> calls_by_rank(const model::Run& run);
 

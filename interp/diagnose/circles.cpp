@@ -192,15 +192,32 @@ class CircleFinder {
     if (!known(last) || !known(other) || same_stack(run_, *last.member, *other.member)) return;
     const Round with = round_before(*other.member, last, other);
     const Round without = round_before(*last.member, last, other);
+    bool some_vote = false;
+    // Ranks of other programs, such as the stages of a pipeline.
+    std::vector<Rank> as_with;
+    std::vector<Rank> as_without;
+    size_t voters = 0;
     for (const Member& member : last.meeting->members) {
       if (!member.arrived() || other.meeting->member(member.rank) != nullptr) continue;
       const Round voter = round_before(member, last, other);
+      ++voters;
+      if (voter.times == with.times + 1) as_with.push_back(member.rank);
+      if (voter.times == without.times) as_without.push_back(member.rank);
       if (voter.rest == with.rest && voter.times == with.times + 1) {
         other_first.push_back(member.rank);
+        some_vote = true;
       } else if (voter.rest == without.rest && voter.times == without.times) {
         last_first.push_back(member.rank);
+        some_vote = true;
       }
     }
+    // What all of them do, however their programs differ, is right.
+    constexpr size_t kLeastVoters = 2;
+    if (some_vote || voters < kLeastVoters || with.times < without.times) return;
+    if (as_with.size() == voters && as_without.empty())
+      other_first.insert(other_first.end(), as_with.begin(), as_with.end());
+    if (as_without.size() == voters && as_with.empty())
+      last_first.insert(last_first.end(), as_without.begin(), as_without.end());
   }
 
   /// The calls before one call, since the rank's previous call of the line of `last`.

@@ -48,6 +48,17 @@ class Continuation {
     }
     return out;
   }
+  // By rank and place among its calls.
+  std::vector<std::vector<bool>> finished() const {
+    std::vector<std::vector<bool>> out;
+    for (size_t r = 0; r < job_.size(); ++r) {
+      std::vector<bool>& line = out.emplace_back(job_[r].size(), false);
+      std::fill(line.begin(), line.begin() + static_cast<ptrdiff_t>(at_[r]), true);
+      for (const Part& part : passed_[r]) line[part.call] = part.done;
+      for (const Part& part : parts_[r]) line[part.call] = part.done;
+    }
+    return out;
+  }
   bool is_over() const {
     const auto none = [](const std::vector<Part>& parts) { return parts.empty(); };
     return std::all_of(parts_.begin(), parts_.end(), none) &&
@@ -240,6 +251,7 @@ class Continuation {
       call.place.clear();
       call.order = order;
       call.passes = false;
+      call.recorded_at = SIZE_MAX;
       job_[index(rank)].push_back(std::move(call));
     }
     open_launch(index(rank));
@@ -293,6 +305,13 @@ bool completes(const model::Run& run, JobCalls job) {
   Continuation continuation(run, none, job);
   continuation.go();
   return continuation.is_over();
+}
+
+std::vector<std::vector<bool>> finished_calls(const model::Run& run, JobCalls job) {
+  const std::vector<MayMake> none(job.size(), MayMake::kNone);
+  Continuation continuation(run, none, job);
+  continuation.go();
+  return continuation.finished();
 }
 
 }  // namespace hostir::diagnose

@@ -32,5 +32,7 @@ std::set<std::string> passing_lines(const model::Run& run, const std::vector<May
 
 /// True if all ranks come to the end of their calls, and all calls that meet agree.
 bool completes(const model::Run& run, JobCalls job);
+/// Which calls complete, by rank and place.
+std::vector<std::vector<bool>> finished_calls(const model::Run& run, JobCalls job);
 
 }  // namespace hostir::diagnose

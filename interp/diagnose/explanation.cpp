@@ -21,12 +21,12 @@ bool explains(const Run& run, const std::vector<CallEdit>& repair) {
   return completes(run, repaired(run, repair));
 }
 
+}  // namespace
+
 bool some_lost(const Run& run) {
   return std::any_of(run.ranges.begin(), run.ranges.end(),
                      [](const model::CallRange& range) { return range.first && *range.first > 1; });
 }
-
-}  // namespace
 
 std::string missing_also_explains(const Run& run, const RecordedVerdict& verdict) {
   std::vector<Rank> missing;

@@ -54,7 +54,9 @@ class JobBuilder {
             calls.push_back(changed(rank, refs_[r][i], *edit));
           continue;
         }
-        if (!lost_elsewhere(refs_[r][i])) calls.push_back(call_of(rank, refs_[r][i]));
+        if (lost_elsewhere(refs_[r][i])) continue;
+        calls.push_back(call_of(rank, refs_[r][i]));
+        calls.back().recorded_at = i;
       }
       job_[r] = std::move(calls);
     }
@@ -100,6 +102,7 @@ class JobBuilder {
   JobCall call_of(Rank rank, const MemberRef& ref) const {
     JobCall out;
     out.communicator = ref.communicator();
+    out.from = ref;
     out.call = ref.member->call;
     out.order = ref.member->order.value_or(0);
     out.completed = ref.member->state == MemberState::kCompleted;

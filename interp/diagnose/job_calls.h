@@ -23,6 +23,8 @@ struct JobCall {
   uint64_t order = 0;                 // if equal to the previous one: issued together with it
   bool completed = false;             // in the record
   bool passes = false;                // a send or recv that does not block its rank's host
+  MemberRef from;                     // the recorded call that it is or copies
+  size_t recorded_at = SIZE_MAX;      // its place in its rank's record; SIZE_MAX: it is not there
 };
 
 /// By rank.

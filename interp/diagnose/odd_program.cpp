@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "interp/diagnose/program_words.h"
+#include "interp/diagnose/record_comparison.h"
 
 namespace hostir::diagnose {
 
@@ -22,32 +22,33 @@ using model::Rank;
 using model::Run;
 using Kind = OddRank::Kind;
 
-constexpr size_t kMostLeftOut = 64;  // calls left out in one place
-
-/// The first difference of a record (`mine`) from another (`theirs`).
-struct Difference {
-  Kind kind = Kind::kOther;
-  size_t mine = 0;
-  size_t theirs = 0;
-  size_t count = 1;  // kLeftOut: calls
-  bool proved = false;
-};
-
-class Finder : private ProgramWords {
+class Finder : private RecordComparison {
  public:
-  using ProgramWords::ProgramWords;
+  using RecordComparison::RecordComparison;
 
   std::vector<OddRank> find() {
-    std::map<Place, std::vector<size_t>> classes;
-    for (size_t r = 0; r < calls_.size(); ++r) {
-      if (!calls_[r].empty()) classes[place_of(r)].push_back(r);
-    }
     std::vector<OddRank> out;
-    for (const auto& [place, ranks] : classes) {
+    for (const auto& [place, ranks] : classes()) {
       std::vector<OddRank> found = odd_of(ranks);
       out.insert(out.end(), found.begin(), found.end());
     }
     return in_calls(first_alike(std::move(out)));
+  }
+
+  std::vector<OddRank> find_twins() {
+    std::vector<OddRank> out;
+    for (const auto& [place, ranks] : classes()) {
+      if (ranks.size() != 2) continue;
+      for (const auto& [mine, theirs] : {std::pair(ranks[0], ranks[1]), {ranks[1], ranks[0]}}) {
+        const auto found = difference(mine, theirs);
+        if (!found) continue;
+        OddRank odd = odd_rank(mine, *found, theirs, ranks);
+        // Nobody waits for that send or recv.
+        if (odd.theirs.front().call.member != nullptr || odd.kind == Kind::kExtra)
+          out.push_back(std::move(odd));
+      }
+    }
+    return in_calls(std::move(out));
   }
 
   std::vector<OddRank> find_by_rounds() {
@@ -76,6 +77,14 @@ class Finder : private ProgramWords {
   }
 
  private:
+  std::map<Place, std::vector<size_t>> classes() {
+    std::map<Place, std::vector<size_t>> out;
+    for (size_t r = 0; r < calls_.size(); ++r) {
+      if (!calls_[r].empty()) out[place_of(r)].push_back(r);
+    }
+    return out;
+  }
+
   std::vector<OddRank> in_calls(std::vector<OddRank> odd) const {
     for (OddRank& each : odd) {
       const auto& places = place_in_calls_[static_cast<size_t>(each.rank)];
@@ -152,10 +161,18 @@ class Finder : private ProgramWords {
   }
 
   std::optional<OddRank> first_odd_round(size_t rank, const std::vector<size_t>& ends) {
-    // What comes before the first round is not repeated.
+    // What comes before the first round is not repeated. But the second round may begin with
+    // another call because it is wrong: then a rank waits for the one with which the first began.
     size_t begin = 0;
     while (begin < ends.front() && !same(words_[rank][begin], words_[rank][ends.front()])) ++begin;
-    if (begin == ends.front()) begin = 0;
+    if (begin == ends.front() || ends.size() == 1) {
+      const bool repeats = begin < ends.front();
+      std::optional<OddRank> odd = odd_round(rank, ends, 0);
+      if (!repeats || (odd && odd->awaiting.member != nullptr)) return odd;
+    }
+    return odd_round(rank, ends, begin);
+  }
+  std::optional<OddRank> odd_round(size_t rank, const std::vector<size_t>& ends, size_t begin) {
     const size_t ranks = calls_.size();
     std::optional<OddRank> out;
     for (size_t k = 0; k < ends.size() && !out; ++k) {
@@ -179,116 +196,6 @@ class Finder : private ProgramWords {
       drop_parts(ranks);
     }
     return out;
-  }
-
-  // ---- comparison
-
-  // Where both records have the same collective for the first time; nullopt: nowhere.
-  std::optional<std::pair<size_t, size_t>> common_begin(size_t mine, size_t theirs) const {
-    if (!late_[mine] && !late_[theirs]) return std::pair<size_t, size_t>{0, 0};
-    std::map<std::pair<uint32_t, uint64_t>, size_t> known;
-    for (size_t j = 0; j < calls_[theirs].size(); ++j) {
-      const MemberRef& ref = calls_[theirs][j];
-      if (ref.meeting != nullptr)
-        known.try_emplace({form_of(theirs, ref.communicator()), ref.sequence()}, j);
-    }
-    for (size_t i = 0; i < calls_[mine].size(); ++i) {
-      const MemberRef& ref = calls_[mine][i];
-      if (ref.meeting == nullptr) continue;
-      const auto at = known.find({form_of(mine, ref.communicator()), ref.sequence()});
-      if (at != known.end()) return std::pair(i, at->second);
-    }
-    return std::nullopt;
-  }
-
-  // How many calls agree from there on, and whether a record ends before they differ.
-  std::pair<size_t, bool> agree_from(size_t mine, size_t i, size_t theirs, size_t j) const {
-    size_t n = 0;
-    while (i < words_[mine].size() && j < words_[theirs].size()) {
-      if (!same(words_[mine][i++], words_[theirs][j++])) return {n, false};
-      ++n;
-    }
-    return {n, true};
-  }
-  const Word* word(size_t rank, size_t at) const {
-    return at < words_[rank].size() ? &words_[rank][at] : nullptr;
-  }
-  bool same_at(size_t mine, size_t i, size_t theirs, size_t j) const {
-    const Word* a = word(mine, i);
-    const Word* b = word(theirs, j);
-    return a != nullptr && b != nullptr && same(*a, *b);
-  }
-
-  /// nullopt: one record is a beginning of the other, but for ranks that call from other lines.
-  std::optional<Difference> difference(size_t mine, size_t theirs) const {
-    const auto begin = common_begin(mine, theirs);
-    if (!begin) return std::nullopt;
-    auto [i, j] = *begin;
-    const size_t first = i;
-    for (; i < words_[mine].size() && j < words_[theirs].size(); ++i, ++j) {
-      const Word& a = words_[mine][i];
-      const Word& b = words_[theirs][j];
-      if (same(a, b)) continue;
-      // Another line alone is no difference, unless the calls agree again one call further.
-      const bool shifted = same_at(mine, i, theirs, j + 1) || same_at(mine, i + 1, theirs, j);
-      if (a.call == b.call && !shifted) continue;
-      // Records that begin late may have been laid beside each other in a wrong place.
-      if (late_[mine] && i == first) return std::nullopt;
-      return classified(mine, i, theirs, j);
-    }
-    return std::nullopt;
-  }
-
-  Difference classified(size_t mine, size_t i, size_t theirs, size_t j) const {
-    Difference out{Kind::kOther, i, j, 1, false};
-    size_t best = 0;
-    bool clean = false;
-    const auto consider = [&](Kind kind, size_t count, std::pair<size_t, bool> agree, size_t more) {
-      const size_t n = agree.first + more;
-      if (n == 0 || std::tuple(agree.second, n) <= std::tuple(clean, best)) return;
-      out.kind = kind;
-      out.count = count;
-      // A call left out just before the last one may also come later.
-      const bool may_come =
-          kind == Kind::kLeftOut && n == 1 && calls_[mine][i].member->unfinished();
-      out.proved = kind != Kind::kOther && !may_come;
-      best = n;
-      clean = agree.second;
-    };
-    if (same_at(mine, i, theirs, j + 1) && same_at(mine, i + 1, theirs, j))
-      consider(Kind::kSwapped, 1, agree_from(mine, i + 2, theirs, j + 2), 2);
-    consider(Kind::kExtra, 1, agree_from(mine, i + 1, theirs, j), 0);
-    consider(Kind::kLeftOut, 1, agree_from(mine, i, theirs, j + 1), 0);
-    consider(Kind::kOther, 1, agree_from(mine, i + 1, theirs, j + 1), 0);
-    if (best > 0) return out;
-    const Word& wrong = words_[mine][i];
-    for (size_t k = 2; wrong.stack != 0 && k <= kMostLeftOut && j + k < words_[theirs].size();
-         ++k) {
-      if (words_[theirs][j + k] == wrong) {
-        consider(Kind::kLeftOut, k, agree_from(mine, i, theirs, j + k), 0);
-        if (best > 0) return out;
-      }
-    }
-    // A call on another group, which the others do not make there: one more, as far as is known.
-    if (calls_[mine][i].meeting == nullptr || calls_[theirs][j].meeting == nullptr) return out;
-    if (form_of(mine, calls_[mine][i].communicator()) !=
-        form_of(theirs, calls_[theirs][j].communicator())) {
-      out.kind = Kind::kExtra;
-      out.proved = only_here(mine, i, theirs);
-    }
-    return out;
-  }
-
-  // True if the others know this group, but no such line: so far they called it from others.
-  bool only_here(size_t mine, size_t i, size_t theirs) const {
-    const Word& wrong = words_[mine][i];
-    const uint32_t form = form_of(mine, calls_[mine][i].communicator());
-    bool knows_group = false;
-    for (size_t k = 0; k < words_[theirs].size(); ++k) {
-      if (words_[theirs][k].stack == wrong.stack) return false;
-      knows_group = knows_group || form_of(theirs, calls_[theirs][k].communicator()) == form;
-    }
-    return wrong.stack != 0 && knows_group;
   }
 
   // ---- the odd ranks of a class
@@ -345,72 +252,13 @@ class Finder : private ProgramWords {
     out.proved = found.proved;
     out.same_line = same_line(rank, found, model);
     const size_t count = found.kind == Kind::kLeftOut ? found.count : 1;
+    out.like = calls_[model][found.theirs];
     for (size_t k = 0; k < count; ++k) {
       const MemberRef& like = calls_[model][found.theirs + k];
       out.theirs.push_back({counterpart(rank, found.theirs + k, model, ranks),
                             of_form(rank, form_of(model, like.communicator()))});
     }
     return out;
-  }
-
-  // The others' call at that place in the record of `model`: in the odd rank's own group if a
-  // member of it has come so far, else in the model's.
-  MemberRef counterpart(size_t rank, size_t at, size_t model,
-                        const std::vector<size_t>& ranks) const {
-    const MemberRef& theirs = calls_[model][at];
-    const CommunicatorId own = of_form(rank, form_of(model, theirs.communicator()));
-    if (theirs.pair != nullptr) return unanswered(rank, theirs, own, peer_like(rank, theirs, own));
-    for (const size_t r : ranks) {
-      if (r == rank) continue;
-      const auto begin = common_begin(r, model);
-      if (!begin || at < begin->second) continue;
-      const size_t i = begin->first + (at - begin->second);
-      if (i < calls_[r].size() && calls_[r][i].communicator() == own &&
-          words_[r][i].call == words_[model][at].call)
-        return calls_[r][i];
-    }
-    return theirs;
-  }
-  // The rank that stands to this one as the peer of `theirs` to the rank that calls it.
-  Rank peer_like(size_t rank, const MemberRef& theirs, CommunicatorId own) const {
-    const model::Communicator* group = run_.find(own);
-    if (group == nullptr || !group->members) return model::kNoRank;
-    const int64_t distance = relative_peer(static_cast<size_t>(theirs.member->rank), theirs);
-    const auto n = static_cast<int64_t>(group->members->size());
-    return (*group->members)[static_cast<size_t>((position(rank, own) + distance) % n)];
-  }
-  // The send or recv of a peer (kNoRank: of any) that waits for this rank.
-  MemberRef unanswered(size_t rank, const MemberRef& like, CommunicatorId own, Rank peer) const {
-    for (const model::SendRecv& pair : run_.pairs) {
-      const Member& mine = like.sends() ? pair.send : pair.recv;
-      const Member& other = like.sends() ? pair.recv : pair.send;
-      if (pair.communicator == own && mine.rank == static_cast<Rank>(rank) && !mine.arrived() &&
-          other.unfinished() && (peer == model::kNoRank || other.rank == peer))
-        return {nullptr, &pair, &other};
-    }
-    return {};
-  }
-
-  // Another rank that waits in such a call, or in its counterpart, for this rank to make it.
-  MemberRef awaiting(size_t rank, const MemberRef& like) const {
-    if (like.pair != nullptr) {
-      const Rank peer = like.sends() ? like.pair->target : like.pair->source;
-      return unanswered(rank, like, like.communicator(), peer);
-    }
-    for (const model::Meeting& meeting : run_.meetings) {
-      if (meeting.communicator != like.communicator()) continue;
-      const Member* mine = meeting.member(static_cast<Rank>(rank));
-      if (mine == nullptr || mine->state != model::MemberState::kNotArrived) continue;
-      for (const Member& other : meeting.members) {
-        if (other.unfinished()) return {&meeting, nullptr, &other};
-      }
-    }
-    return {};
-  }
-  bool same_line(size_t mine, const Difference& found, size_t theirs) const {
-    const Word* a = word(mine, found.mine);
-    const Word* b = word(theirs, found.theirs);
-    return a != nullptr && b != nullptr && (a->stack == b->stack || a->stack == 0 || b->stack == 0);
   }
 
   // ---- differences that belong to the program
@@ -421,16 +269,17 @@ class Finder : private ProgramWords {
     for (const OddRank& each : odd) {
       const auto r = static_cast<size_t>(each.rank);
       const bool wrong_peer = each.kind == Kind::kOther;
-      if (each.theirs.front().call.member == nullptr)
+      if (each.theirs.front().call.member == nullptr && each.kind != Kind::kExtra)
         continue;  // nobody waits for that send or recv
       if (each.kind == Kind::kExtra || wrong_peer) {
         const MemberRef& mine = calls_[r][each.at];
         // An exchange that takes place; or the other rank left its part out.
-        if (mine.pair != nullptr &&
-            (!wrong_peer || mine.pair->send.arrived() == mine.pair->recv.arrived()))
+        if (mine.pair != nullptr && wrong_peer &&
+            mine.pair->send.arrived() == mine.pair->recv.arrived())
           continue;
-        if (all_share(mine.communicator(), each, odd, ranks)) continue;
-      } else if (all_share(each.theirs.front().communicator, each, odd, ranks)) {
+        if (mine.pair == nullptr && all_share(mine.communicator(), each, odd, ranks)) continue;
+      } else if (each.theirs.front().call.pair == nullptr &&
+                 all_share(each.theirs.front().communicator, each, odd, ranks)) {
         continue;
       }
       out.push_back(each);
@@ -476,6 +325,11 @@ class Finder : private ProgramWords {
 };
 
 }  // namespace
+
+std::vector<OddRank> find_odd_twins(const Run& run,
+                                    const std::vector<std::vector<MemberRef>>& calls) {
+  return Finder(run, calls, true).find_twins();
+}
 
 std::vector<OddRank> find_odd_ranks(const Run& run,
                                     const std::vector<std::vector<MemberRef>>& calls) {

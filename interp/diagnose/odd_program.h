@@ -36,15 +36,22 @@ struct OddRank {
     model::CommunicatorId communicator;  // in which this rank makes it
   };
   std::vector<Call> theirs;  // the others' calls there: those left out, else one
+  MemberRef like;            // the first of them as a rank with the same program makes it
   bool own_rounds = false;   // `theirs` are its own calls in an earlier round
   bool proved = false;       // what follows agrees again: no other kind explains it
   bool same_line = false;    // its call at `at` comes from the line of `theirs`
   MemberRef awaiting;        // own_rounds: another rank that waits for it in the first of `theirs`
 };
 
-/// The odd ranks, all of the same kind and at the same call; empty: none, or no majority.
+/// The odd ranks, all of the same kind and at the same call; empty: none, or no majority. That a
+/// send or recv is one too many is only a guess: its counterpart may be the one left out.
 /// `calls` is calls_by_rank(run). Cost: O(calls + different records * calls).
 std::vector<OddRank> find_odd_ranks(const model::Run& run,
+                                    const std::vector<std::vector<MemberRef>>& calls);
+
+/// If only two ranks run a program, and their records differ, either may be odd: both, each with
+/// what it would have done wrong. All such pairs of ranks.
+std::vector<OddRank> find_odd_twins(const model::Run& run,
                                     const std::vector<std::vector<MemberRef>>& calls);
 
 }  // namespace hostir::diagnose

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "interp/diagnose/continuation.h"
+#include "interp/diagnose/explanation.h"
+#include "interp/diagnose/job_calls.h"
 #include "interp/diagnose/odd_program.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/waited.h"
@@ -25,7 +28,9 @@ class OddJudge {
     if (out_.charge == Charge::kDied || out_.charge == Charge::kStopped) return;
     const std::vector<Rank> unfinished = unfinished_ranks(calls_);
     if (unfinished.empty()) return;
-    const std::vector<OddRank> odd = find_odd_ranks(run_, calls_);
+    std::vector<OddRank> odd = find_odd_ranks(run_, calls_);
+    if (!odd.empty() && is_extra_pair(odd.front()) && !mends(odd)) odd.clear();
+    if (odd.empty() || tells_nothing(odd.front())) odd_twin(odd);
     if (odd.empty()) return;
     std::vector<Rank> ranks;
     for (const OddRank& each : odd) insert_once(ranks, each.rank);
@@ -38,7 +43,7 @@ class OddJudge {
     if (moving && !first.proved) return;
     // A rank may leave its rounds with good reason. If another rank waits for the call that it made
     // there before, it has none.
-    if (first.own_rounds && !first.proved && first.awaiting.member == nullptr) {
+    if (tells_nothing(first)) {
       if (out_.charge == Charge::kNoRecord && !known) also_odd(first);
       return;
     }
@@ -60,6 +65,38 @@ class OddJudge {
   }
 
  private:
+  static bool tells_nothing(const OddRank& odd) {
+    return odd.own_rounds && !odd.proved && odd.awaiting.member == nullptr;
+  }
+
+  // Of two ranks that run one program, and differ, the one whose repair alone lets all complete.
+  void odd_twin(std::vector<OddRank>& odd) {
+    const bool is_open = out_.culprits.empty() || out_.charge == Charge::kNeverCame;
+    if (!is_open || some_lost(run_) || run_.motion == model::Motion::kMoving) return;
+    const std::vector<OddRank> twins = find_odd_twins(run_, calls_);
+    if (twins.empty() || explains(out_.culprits.empty() ? std::vector<CallEdit>() : out_.repair))
+      return;
+    std::vector<OddRank> found;
+    for (const OddRank& twin : twins) {
+      if (mends({twin})) found.push_back(twin);
+    }
+    if (found.size() == 1) odd = std::move(found);
+  }
+  bool is_extra_pair(const OddRank& odd) const {
+    return odd.kind == OddRank::Kind::kExtra && call_at(odd).pair != nullptr;
+  }
+  // Whether the repair lets all complete, and nothing less does.
+  bool mends(const std::vector<OddRank>& odd) {
+    if (some_lost(run_)) return false;
+    const std::vector<CallEdit> before = std::exchange(out_.repair, {});
+    for (const OddRank& each : odd) repair(each, true);
+    const std::vector<CallEdit> edits = std::exchange(out_.repair, before);
+    return explains(edits) && !explains({});
+  }
+  bool explains(const std::vector<CallEdit>& edits) const {
+    return completes(run_, repaired(run_, edits));
+  }
+
   MemberRef call_at(const OddRank& odd) const {
     const auto& line = calls_[static_cast<size_t>(odd.rank)];
     return odd.at < line.size() ? line[odd.at] : line.empty() ? MemberRef{} : line.back();
@@ -67,8 +104,11 @@ class OddJudge {
 
   void accuse(const OddRank& odd) {
     charge(odd);
+    const bool extra = odd.kind == OddRank::Kind::kExtra && odd.proved;
     if (odd.own_rounds) {
       out_.sentence = own_rounds_sentence(run_, out_, odd.theirs.front().call, odd.awaiting);
+    } else if (odd.theirs.front().call.pair != nullptr && !extra) {
+      out_.sentence = as_others_sentence(run_, out_, odd.like);
     }
   }
   void charge(const OddRank& odd) {
@@ -124,7 +164,7 @@ class OddJudge {
                          ranks);
     }
     if (out_.charge == Charge::kSwapped)
-      return fmt::format("with these calls of {} in the other order", ranks);
+      return fmt::format("with these calls in the other order on {}", ranks);
     const MemberRef mine = call_at(odd);
     const MemberRef& theirs = odd.theirs.front().call;
     std::string first = short_call_name(run_, theirs);

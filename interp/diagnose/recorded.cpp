@@ -11,13 +11,17 @@
 #include "interp/diagnose/beside.h"
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/circles.h"
+#include "interp/diagnose/continuation.h"
 #include "interp/diagnose/disagreement.h"
 #include "interp/diagnose/explanation.h"
 #include "interp/diagnose/gaps.h"
 #include "interp/diagnose/halted.h"
+#include "interp/diagnose/job_calls.h"
 #include "interp/diagnose/odd_verdict.h"
+#include "interp/diagnose/other_call.h"
 #include "interp/diagnose/peers.h"
 #include "interp/diagnose/recorded_text.h"
+#include "interp/diagnose/rerun.h"
 #include "interp/diagnose/sentences.h"
 #include "interp/diagnose/unusual.h"
 #include "interp/diagnose/waited.h"
@@ -35,7 +39,12 @@ using model::WaitGraph;
 
 class Judge {
  public:
-  explicit Judge(const Run& run) : run_(run), calls_(calls_by_rank(run)), peers_(run, calls_) {}
+  explicit Judge(const Run& run, size_t faults_before = 0)
+      : run_(run),
+        calls_(calls_by_rank(run)),
+        peers_(run, calls_),
+        reader_(run, calls_),
+        faults_before_(faults_before) {}
 
   RecordedVerdict judge() {
     moving_ = run_.motion == model::Motion::kMoving;
@@ -46,10 +55,11 @@ class Judge {
       waits();
     }
     judge_odd_ranks(run_, calls_, out_);
-    if (out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord)
-      check_explanation(run_, calls_, waited_, out_);
+    const bool more = more_faults();
+    const bool stopped = out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord;
+    if (stopped && !more) check_explanation(run_, calls_, waited_, out_);
     if (out_.is_fault() && out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
-    if (!found.empty() && !out_.culprits.empty()) second_fault(found);
+    if (!more && !found.empty() && !out_.culprits.empty()) second_fault(found);
     if (out_.is_fault()) out_.sentence += out_.also + missing_also_explains(run_, out_);
     if (!out_.is_fault()) out_.sentence = innocent_sentence(run_, moving_);
     out_.not_known = gap_sentences(run_);
@@ -84,6 +94,40 @@ class Judge {
     if (std::all_of(all.begin(), all.end(), apart)) add_fault(std::move(other.out_));
   }
 
+  // The repaired job is run again. If it hangs, the next fault is judged in the same way; it counts
+  // if the repair of both lets all ranks complete.
+  bool more_faults() {
+    constexpr size_t kMostFaults = 6;
+    constexpr size_t kMostCalls = 50'000;
+    size_t recorded = 0;
+    for (const auto& line : calls_) recorded += line.size();
+    if (moving_ || faults_before_ + 1 >= kMostFaults || recorded > kMostCalls ||
+        out_.culprits.empty() || out_.repair.empty() || some_lost(run_))
+      return false;
+    const JobCalls job = repaired(run_, out_.repair);
+    if (completes(run_, job)) return false;
+    const Rerun again = rerun(run_, job);
+    RecordedVerdict other = Judge(again.run, faults_before_ + 1).judge();
+    const auto edits = in_first_run(again, calls_, other.repair);
+    if (other.culprits.empty() || !edits) return false;
+    std::vector<CallEdit> both = out_.repair;
+    both.insert(both.end(), edits->begin(), edits->end());
+    if (!completes(run_, repaired(run_, both))) return false;
+    other.repair = *edits;
+    const bool again_so = other.charge == out_.charge && other.culprits == out_.culprits &&
+                          other.at.member != nullptr && out_.at.member != nullptr &&
+                          other.at.member->instruction == out_.at.member->instruction;
+    if (out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
+    if (again_so) {
+      out_.repair = std::move(both);
+      out_.repair_text += " each time";
+      out_.also += "; and so in a later call";
+    } else {
+      add_fault(std::move(other));
+    }
+    return true;
+  }
+
   void add_fault(RecordedVerdict other) {
     if (other.sentence.empty()) other.sentence = sentence_of(run_, calls_, other);
     out_.also += "; also, " + other.sentence;
@@ -113,10 +157,10 @@ class Judge {
     out_.at = found.ref(odd);
     out_.missing = right;
     out_.charge = found.blocks ? Charge::kBlocks : Charge::kDifferentCall;
-    if (found.meeting != nullptr && !found.blocks) look_around(odd.rank, right);
+    if (found.meeting != nullptr && !found.blocks) reader_.read(found, out_);
     const bool repairable =
         out_.charge == Charge::kDifferentCall || (found.blocks && out_.culprits.size() == 1);
-    if (repairable) {
+    if (repairable && out_.repair.empty()) {
       for (const Rank rank : out_.culprits) {
         const Member* member = found.member(rank);
         if (member != nullptr) edit_call(CallEdit::Kind::kChange, found.ref(*member), right);
@@ -156,96 +200,6 @@ class Judge {
     }
     out_.repair_text =
         fmt::format("with {} on all of them", model::call_text(out_.at.member->call));
-  }
-
-  // Aligns the odd rank with one of the majority: is it the same call with a wrong field, or are
-  // the calls right except for a missing or extra one?
-  void look_around(Rank odd, const MemberRef& right) {
-    const CommunicatorId communicator = right.communicator();
-    const Beside beside = lay(run_, odd, right.member->rank, communicator);
-    for (size_t i = 0; i < beside.laid.size(); ++i) {
-      const LaidCall& step = beside.laid[i];
-      if (step.kind == LaidCall::Kind::kSame || step.kind == LaidCall::Kind::kElsewhere) continue;
-      if (step.kind == LaidCall::Kind::kOther) return;
-      const bool proved = goes_on_alike(beside, i);
-      if (step.kind == LaidCall::Kind::kLeftOut && (proved || partner(beside, i) != SIZE_MAX)) {
-        left_out(beside, i);
-      } else if (step.kind == LaidCall::Kind::kExtra &&
-                 (proved || partner(beside, i) != SIZE_MAX)) {
-        extra_call(beside, i);
-      }
-      return;
-    }
-  }
-
-  void left_out(const Beside& beside, size_t at) {
-    const MemberRef& missing = beside.theirs.calls[beside.laid[at].theirs];
-    out_.missing = missing;
-    out_.sequence = missing.sequence();
-    const size_t other = partner(beside, at);
-    if (other != SIZE_MAX) {
-      swapped(beside, at, other);
-      return;
-    }
-    out_.charge = Charge::kLeftOut;
-    out_.at = at + 1 < beside.laid.size() && beside.laid[at + 1].mine != SIZE_MAX
-                  ? beside.mine.calls[beside.laid[at + 1].mine]
-                  : last_call(beside.mine.rank);
-    CallEdit edit;
-    edit.kind = CallEdit::Kind::kAdd;
-    edit.rank = beside.mine.rank;
-    edit.at = place_for(beside, at);
-    edit.pattern = missing;
-    out_.repair = {edit};
-    out_.repair_text = fmt::format("with this call on rank {}", beside.mine.rank);
-  }
-
-  // The position before the next call that both ranks have; the end if there is none.
-  size_t place_for(const Beside& beside, size_t at) const {
-    for (size_t k = at + 1; k < beside.laid.size(); ++k) {
-      if (beside.laid[k].mine != SIZE_MAX) return place_of(beside.mine.calls[beside.laid[k].mine]);
-    }
-    return calls_[static_cast<size_t>(beside.mine.rank)].size();
-  }
-
-  void extra_call(const Beside& beside, size_t at) {
-    const MemberRef& extra = beside.mine.calls[beside.laid[at].mine];
-    out_.at = extra;
-    out_.sequence = extra.sequence();
-    const size_t other = partner(beside, at);
-    if (other != SIZE_MAX) {
-      swapped(beside, other, at);
-      return;
-    }
-    out_.charge = Charge::kExtraCall;
-    out_.missing = {};
-    CallEdit edit;
-    edit.kind = CallEdit::Kind::kRemove;
-    edit.rank = beside.mine.rank;
-    edit.at = place_of(extra);
-    out_.repair = {edit};
-    out_.repair_text = fmt::format("without this call on rank {}", beside.mine.rank);
-    if (const auto between = left_out_instead(run_, beside, at)) {
-      out_.also = fmt::format("; or it left out {}{} before that call and is a round ahead",
-                              call_name(run_, *between), at_stack(run_, *between));
-    }
-  }
-
-  void swapped(const Beside& beside, size_t left, size_t extra) {
-    out_.charge = Charge::kSwapped;
-    const MemberRef& late = beside.mine.calls[beside.laid[extra].mine];
-    const MemberRef& early = beside.theirs.calls[beside.laid[left].theirs];
-    // The call that comes too early is the odd rank's call at the start of the gap.
-    out_.at = extra < left ? late : beside.mine.calls[next_mine(beside, left)];
-    out_.missing = extra < left ? beside.theirs.calls[next_theirs(beside, extra)] : early;
-    out_.sequence = std::min(out_.at.sequence(), out_.missing.sequence());
-    CallEdit edit;
-    edit.kind = CallEdit::Kind::kMove;
-    edit.rank = beside.mine.rank;
-    edit.at = place_of(late);
-    edit.to = place_for(beside, left);
-    out_.repair = {edit};
-    out_.repair_text = fmt::format("with these calls of rank {} in the other order", edit.rank);
   }
 
   // ---- waiting ranks
@@ -311,7 +265,7 @@ class Judge {
         const bool gap = beside.laid[i].kind == LaidCall::Kind::kLeftOut;
         if (!gap || !goes_on_alike(beside, i)) continue;
         out_.culprits = {rank};
-        left_out(beside, i);
+        reader_.left_out(beside, i, out_);
         if (ranks.empty()) {
           first = out_;
         } else if (first.charge != out_.charge || out_.missing.meeting != first.missing.meeting) {
@@ -342,7 +296,7 @@ class Judge {
     for (size_t i = 0; i < beside.laid.size(); ++i) {
       if (beside.laid[i].kind != LaidCall::Kind::kExtra) continue;
       out_.culprits = {rank};
-      extra_call(beside, i);
+      reader_.extra(beside, i, out_);
       return true;
     }
     return false;
@@ -473,7 +427,7 @@ class Judge {
             continue;
           out_.communicator = communicator;
           out_.culprits = {range.rank};
-          left_out(beside, i);
+          reader_.left_out(beside, i, out_);
           return;
         }
       }
@@ -483,6 +437,8 @@ class Judge {
   const Run& run_;
   std::vector<std::vector<MemberRef>> calls_;
   Peers peers_;
+  CallReader reader_;
+  size_t faults_before_;  // repaired before this one was found
   std::vector<Waited> waited_;
   RecordedVerdict out_;
   bool moving_ = false;

@@ -54,6 +54,7 @@ struct RecordedVerdict {
   MemberRef missing;  // the call the others make and the culprit does not; may be empty
   model::CommunicatorId communicator;
   std::optional<uint64_t> sequence;  // of the first wrong call
+  size_t count = 1;                  // calls left out, or made in excess
   std::vector<CallEdit> repair;      // edits to apply together; empty: none known
   std::string repair_text;           // `with all_reduce seq 5 added on rank 2`
   std::string also;                  // a second explanation of the hang; ends the sentence

@@ -57,8 +57,12 @@ class Teller {
       case Charge::kLeftOut:
         return left_out() + who_waits();
       case Charge::kExtraCall:
-        return fmt::format("{} makes one call more than the others: {}{}", who(),
-                           call_name(run_, v_.at), at_stack(run_, v_.at)) +
+        return fmt::format(
+                   "{} {} {} more than the others{}: {}{}", who(),
+                   verb(v_.culprits, "makes", "make"),
+                   v_.count == 1 ? std::string("one call") : fmt::format("{} calls", v_.count),
+                   v_.count == 1 ? "" : ", from here on", call_name(run_, v_.at),
+                   at_stack(run_, v_.at)) +
                who_waits();
       case Charge::kSwapped:
         return fmt::format(
@@ -121,7 +125,9 @@ class Teller {
   std::string left_out() const {
     if (v_.culprits.empty()) return left_out_by_half();
     const std::vector<Rank> others = makers(v_.culprits);
-    std::string text = fmt::format("{} left out {}, which {} {}{}", who(),
+    const std::string first =
+        v_.count == 1 ? std::string() : fmt::format("{} calls, from here on: ", v_.count);
+    std::string text = fmt::format("{} left out {}{}, which {} {}{}", who(), first,
                                    call_name(run_, v_.missing), model::list_of(others),
                                    verb(others, "makes", "make"), at_stack(run_, v_.missing));
     if (v_.at.member != nullptr) {
@@ -392,6 +398,28 @@ std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,
   return text + "; all other ranks repeat theirs";
 }
 
+std::string as_others_sentence(const Run& run, const RecordedVerdict& verdict,
+                               const MemberRef& like) {
+  const MemberRef& awaiting = verdict.missing;
+  const std::string ranks = model::list_of(verdict.culprits);
+  const std::string call = fmt::format("the {} rank {}", awaiting.sends() ? "recv from" : "send to",
+                                       awaiting.member->rank);
+  const std::string twin =
+      fmt::format("rank {}, which runs the same program, makes", like.member->rank);
+  const std::string theirs = call_name(run, like) + at_stack(run, like);
+  const std::string mine = call_name(run, verdict.at) + at_stack(run, verdict.at);
+  const bool certain = verdict.charge == Charge::kLeftOut;
+  std::string text =
+      certain ? fmt::format("{} left out {}, which {} in {}; {} {} on in {}", ranks, call, twin,
+                            theirs, ranks, verb(verdict.culprits, "goes", "go"), mine)
+              : fmt::format(
+                    "{} {} {} without {}, which {} first in {}: it was left out there, or "
+                    "comes later",
+                    ranks, verb(verdict.culprits, "calls", "call"), mine, call, twin, theirs);
+  return text + fmt::format("; rank {} waits for it in {}{}", awaiting.member->rank,
+                            call_name(run, awaiting), at_stack(run, awaiting));
+}
+
 std::string innocent_sentence(const Run& run, bool moving) {
   size_t calls = 0;
   size_t unfinished = 0;
@@ -417,10 +445,11 @@ std::string innocent_sentence(const Run& run, bool moving) {
   if (oldest == nullptr) return text;
   const auto first = std::find_if(oldest->members.begin(), oldest->members.end(),
                                   [](const Member& m) { return m.unfinished(); });
-  return text + fmt::format(
-                    "; as far as is recorded, all members of {} are in it with the same "
-                    "call",
-                    call_name(run, {oldest, nullptr, &*first}));
+  text += fmt::format("; as far as is recorded, all members of {} are in it with the same call",
+                      call_name(run, {oldest, nullptr, &*first}));
+  const bool rooted = first->call.kind == OpKind::broadcast || first->call.kind == OpKind::reduce;
+  if (rooted && !first->call.root) text += "; its root is not recorded, and may differ";
+  return text;
 }
 
 }  // namespace hostir::diagnose

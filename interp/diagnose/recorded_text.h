@@ -28,6 +28,10 @@ std::string order_sentence(const model::Run& run, const RecordedVerdict& verdict
 /// call of a rank that waits for it to be made again (may be empty).
 std::string own_rounds_sentence(const model::Run& run, const RecordedVerdict& verdict,
                                 const MemberRef& before, const MemberRef& awaiting);
+/// The culprit left out a send or recv; `like` is that of a rank with the same program, and
+/// `missing` the call of the peer that waits for it.
+std::string as_others_sentence(const model::Run& run, const RecordedVerdict& verdict,
+                               const MemberRef& like);
 /// The sentence if no rank is at fault.
 std::string innocent_sentence(const model::Run& run, bool moving);
 

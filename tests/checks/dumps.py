@@ -15,35 +15,12 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from dump_cases import CASES, INNOCENT, case, fault, layers  # noqa: E402
 from flight_recorder_writer import START_NS, Call, Job, write_dump  # noqa: E402
+import hang_jobs  # noqa: E402, F401
 import pipeline_jobs as pipes  # noqa: E402
 
 TRUTH = pathlib.Path(__file__).parent.parent / "truth" / "flight_recorder"
-CASES = []
-
-
-def case(*worlds):
-    """Registers a function that makes (job, writer options, expected verdict), for each number of ranks."""
-    def add(make):
-        for world in worlds:
-            CASES.append((f"{make.__name__}_w{world}", make, world))
-        return make
-    return add
-
-
-def layers(job, lines, but=None, group="0", **more):
-    """One all_reduce per line on every member; `but` = (rank, line) omits that call."""
-    for line in lines:
-        job.all_reduce(line, group=group, ranks=[r for r in job.groups[group] if (r, line) != but], **more)
-    return job
-
-
-def fault(kind, *culprits, **more):
-    return {"fault": True, "kind": kind, "culprits": sorted(culprits), **more}
-
-
-INNOCENT = {"fault": False, "culprits": []}
-
 
 # ---- correct, slow, running or badly recorded jobs: no rank is accused
 
@@ -979,7 +956,7 @@ def one_iteration_less_and_then_an_evaluation(world):
         for bucket in range(3):
             job.all_reduce(30, size=(1000 + bucket,), ranks=[r for r in range(world) if (r, step) != (3, 4)])
     job.all_reduce(55, size=(7,), blocks=True)
-    return job.run(), {}, fault("collective_mismatch", 3, line=55)
+    return job.run(), {}, fault("left_out_call", 3, line=55, says="left out 3 calls", trial=True)
 
 
 # ---- two mistakes in groups that have no rank in common
@@ -1069,6 +1046,16 @@ planted(pipes.Layout("1f1b", 4, 4), "left_out", 5, 1, pipes.SEND_F, 1, missing=(
 planted(pipes.Layout("1f1b", 4, 4), "left_out", 5, 1, pipes.SEND_F, 1, missing=(15,), line=pipes.SEND_F, not_known="rank 15")
 planted(pipes.Layout("gpipe", 2, 4), "left_out", 6, 1, pipes.SEND_F, -1, missing=(7,), culprits=[7], kind="no_record",
         says="rank 6 would explain the hang as well")
+# In the first step, the rank of another replica with the same stage shows what is missing.
+for schedule, data, stages, width in (("1f1b", 2, 2, 1), ("1f1b", 2, 4, 1), ("1f1b", 3, 2, 1), ("1f1b", 2, 2, 2), ("gpipe", 2, 2, 1)):
+    pipeline = pipes.Layout(schedule, data, stages, width)
+    for stage, of_line, nth in ((0, pipes.SEND_F, 0), (0, pipes.SEND_F, -1), (1, pipes.RECV_F, 0), (1, pipes.SEND_B, 1),
+                                (1, pipes.RECV_F, -1)):
+        planted(pipeline, "left_out", pipeline.rank(0, stage, 0), 0, of_line, nth, line=of_line)
+    for stage, of_line, nth in ((0, pipes.SEND_F, 0), (1, pipes.SEND_B, 1)):
+        planted(pipeline, "doubled", pipeline.rank(data - 1, stage, 0), 0, of_line, nth)
+    planted(pipeline, "left_out", 0, 0, pipes.DATA, 0, line=pipes.DATA)
+    planted(pipeline, "left_out", pipeline.world - 1, 0, pipes.WORLD, 0, line=pipes.WORLD)
 # In the first step of one pipeline either rank may be wrong.
 planted(pipes.Layout("gpipe", 1, 2, steps=1), "left_out", 0, 0, pipes.SEND_F, 3, kind="order", culprits=[], suspects=[0, 1])
 # Both ranks of a pair may be wrong: no other rank runs their program.

@@ -1,0 +1,358 @@
+#include "interp/diagnose/other_call.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "interp/diagnose/call_order.h"
+#include "interp/diagnose/odd_verdict.h"
+#include "interp/diagnose/recorded_text.h"
+
+namespace hostir::diagnose {
+
+using model::Member;
+using model::Rank;
+
+namespace {
+
+using Step = LaidCall::Kind;
+
+/// Steps that are crossed: each rank makes the other one's call.
+size_t crossing(const Beside& beside, size_t at) {
+  const auto call = [](const MemberRef& ref) -> const model::Call& { return ref.member->call; };
+  const LaidCall& one = beside.laid[at];
+  for (size_t k = at + 1; k < beside.laid.size(); ++k) {
+    const LaidCall& two = beside.laid[k];
+    if (two.kind == Step::kLeftOut || two.kind == Step::kExtra) return SIZE_MAX;
+    if (two.kind != Step::kOther) continue;
+    const bool crossed =
+        same_call(call(beside.mine.calls[one.mine]), call(beside.theirs.calls[two.theirs])) &&
+        same_call(call(beside.mine.calls[two.mine]), call(beside.theirs.calls[one.theirs]));
+    return crossed ? k : SIZE_MAX;
+  }
+  return SIZE_MAX;
+}
+
+}  // namespace
+
+void CallReader::read(const Disagreement& found, RecordedVerdict& verdict) const {
+  const MemberRef right = found.ref(*found.expected.front());
+  RecordedVerdict first = verdict;
+  read_one(found.odd.front()->rank, right, first);
+  for (size_t i = 1; i < found.odd.size(); ++i) {
+    RecordedVerdict other = verdict;
+    read_one(found.odd[i]->rank, right, other);
+    const bool alike = other.charge == first.charge && other.also == first.also &&
+                       other.missing.meeting == first.missing.meeting &&
+                       other.repair.size() == first.repair.size() &&
+                       same_stack(run_, *other.at.member, *first.at.member);
+    if (!alike) return;
+    first.repair.insert(first.repair.end(), other.repair.begin(), other.repair.end());
+  }
+  if (found.odd.size() > 1 && !first.repair.empty()) {
+    const size_t at = first.repair_text.rfind(" on rank ");
+    if (at == std::string::npos) return;
+    first.repair_text = first.repair_text.substr(0, at) + " on " + model::list_of(verdict.culprits);
+  }
+  verdict = std::move(first);
+}
+
+void CallReader::read_one(Rank odd, const MemberRef& right, RecordedVerdict& verdict) const {
+  const Beside beside = lay(run_, odd, right.member->rank, right.communicator());
+  for (size_t i = 0; i < beside.laid.size(); ++i) {
+    const LaidCall& step = beside.laid[i];
+    if (step.kind == Step::kSame) continue;
+    if (step.kind == Step::kElsewhere && !is_unusual(beside, i)) continue;
+    if (step.kind == Step::kOther || step.kind == Step::kElsewhere) {
+      const size_t other = crossing(beside, i);
+      if (step.kind == Step::kOther && other != SIZE_MAX) {
+        crossed(beside, i, other, verdict);
+      } else {
+        by_rounds(beside, i, verdict);
+      }
+      return;
+    }
+    if (!goes_on_alike(beside, i) && partner(beside, i) == SIZE_MAX) return;
+    step.kind == Step::kLeftOut ? left_out(beside, i, verdict) : extra(beside, i, verdict);
+    return;
+  }
+}
+
+// ---- what the alignment shows
+
+void CallReader::left_out(const Beside& beside, size_t at, RecordedVerdict& verdict) const {
+  const MemberRef& missing = beside.theirs.calls[beside.laid[at].theirs];
+  verdict.missing = missing;
+  verdict.sequence = missing.sequence();
+  const size_t other = partner(beside, at);
+  if (other != SIZE_MAX) {
+    swapped(beside, at, other, verdict);
+    return;
+  }
+  const size_t count = goes_on_alike(beside, at) ? gaps_from(beside, at) : 1;
+  const size_t next = at + count;
+  verdict.charge = Charge::kLeftOut;
+  verdict.count = count;
+  verdict.at = next < beside.laid.size() && beside.laid[next].mine != SIZE_MAX
+                   ? beside.mine.calls[beside.laid[next].mine]
+                   : last_call(beside.mine.rank);
+  verdict.repair.clear();
+  for (size_t k = at; k < next; ++k) {
+    CallEdit edit;
+    edit.kind = CallEdit::Kind::kAdd;
+    edit.rank = beside.mine.rank;
+    edit.at = place_for(beside, next - 1);
+    edit.pattern = beside.theirs.calls[beside.laid[k].theirs];
+    verdict.repair.push_back(edit);
+  }
+  verdict.repair_text =
+      fmt::format("with {} on rank {}",
+                  count == 1 ? std::string("this call") : fmt::format("these {} calls", count),
+                  beside.mine.rank);
+}
+
+// The position before the next call that both ranks have; the end if there is none.
+size_t CallReader::place_for(const Beside& beside, size_t at) const {
+  for (size_t k = at + 1; k < beside.laid.size(); ++k) {
+    if (beside.laid[k].mine != SIZE_MAX)
+      return place_of(calls_, beside.mine.calls[beside.laid[k].mine]);
+  }
+  return calls_[static_cast<size_t>(beside.mine.rank)].size();
+}
+
+void CallReader::extra(const Beside& beside, size_t at, RecordedVerdict& verdict) const {
+  const MemberRef& call = beside.mine.calls[beside.laid[at].mine];
+  verdict.at = call;
+  verdict.sequence = call.sequence();
+  const size_t other = partner(beside, at);
+  if (other != SIZE_MAX) {
+    swapped(beside, other, at, verdict);
+    return;
+  }
+  const size_t count = goes_on_alike(beside, at) ? gaps_from(beside, at) : 1;
+  verdict.charge = Charge::kExtraCall;
+  verdict.count = count;
+  verdict.missing = {};
+  verdict.repair.clear();
+  for (size_t k = at; k < at + count; ++k) {
+    verdict.repair.push_back(
+        edit_at(CallEdit::Kind::kRemove, beside.mine.calls[beside.laid[k].mine]));
+  }
+  verdict.repair_text =
+      fmt::format("without {} on rank {}",
+                  count == 1 ? std::string("this call") : fmt::format("these {} calls", count),
+                  beside.mine.rank);
+  if (const auto between = left_out_instead(run_, beside, at)) {
+    verdict.also = fmt::format("; or it left out {}{} before that call and is a round ahead",
+                               call_name(run_, *between), at_stack(run_, *between));
+  }
+}
+
+void CallReader::swapped(const Beside& beside, size_t left, size_t extra,
+                         RecordedVerdict& verdict) const {
+  verdict.charge = Charge::kSwapped;
+  const MemberRef& late = beside.mine.calls[beside.laid[extra].mine];
+  const MemberRef& early = beside.theirs.calls[beside.laid[left].theirs];
+  // The call that comes too early is the odd rank's call at the start of the gap.
+  verdict.at = extra < left ? late : beside.mine.calls[next_mine(beside, left)];
+  verdict.missing = extra < left ? beside.theirs.calls[next_theirs(beside, extra)] : early;
+  verdict.sequence = std::min(verdict.at.sequence(), verdict.missing.sequence());
+  CallEdit edit = edit_at(CallEdit::Kind::kMove, late);
+  edit.to = place_for(beside, left);
+  verdict.repair = {edit};
+  verdict.repair_text =
+      fmt::format("with these calls in the other order on rank {}", beside.mine.rank);
+}
+
+// Two calls stand in each other's place, and those between them are right.
+void CallReader::crossed(const Beside& beside, size_t one, size_t two,
+                         RecordedVerdict& verdict) const {
+  const MemberRef& early = beside.mine.calls[beside.laid[one].mine];
+  const MemberRef& late = beside.mine.calls[beside.laid[two].mine];
+  verdict.charge = Charge::kSwapped;
+  verdict.at = early;
+  verdict.missing = beside.theirs.calls[beside.laid[one].theirs];
+  verdict.sequence = early.sequence();
+  CallEdit there = edit_at(CallEdit::Kind::kMove, early);
+  CallEdit here = edit_at(CallEdit::Kind::kMove, late);
+  there.to = here.at;
+  here.to = there.at;
+  verdict.repair = {here, there};
+  verdict.repair_text =
+      fmt::format("with these calls in the other order on rank {}", beside.mine.rank);
+}
+
+// ---- what earlier rounds show
+
+void CallReader::by_rounds(const Beside& beside, size_t step, RecordedVerdict& verdict) const {
+  const Place here{beside.laid[step].mine, beside.laid[step].theirs};
+  const MemberRef& mine = beside.mine.calls[here.mine];
+  const MemberRef& theirs = beside.theirs.calls[here.theirs];
+  const bool one_line = same_stack(run_, *mine.member, *theirs.member);
+  const Earlier before = last_like(beside, here, theirs);
+  if (before.at != SIZE_MAX) {
+    // How many calls after theirs is this call, in the last such round?
+    for (size_t k = 1; k <= kMostLeftOut && before.at + k < here.mine; ++k) {
+      const MemberRef& later = beside.mine.calls[before.at + k];
+      if (stands_for(beside, step, later, theirs)) break;
+      if (!same(later, mine)) continue;
+      if (k == 1 || before.agree > 0) steps_left_out(beside, here, before, k, verdict);
+      return;
+    }
+  }
+  if (one_line) return;
+  const MemberRef* previous = here.mine > 0 ? &beside.mine.calls[here.mine - 1] : nullptr;
+  if (before.agree > 0 && (is_new(beside, here) || same(*previous, mine))) {
+    verdict.at = mine;
+    verdict.missing = theirs;
+    verdict.sequence = mine.sequence();
+    verdict.repair.clear();
+    // All that follows belongs to what the others do not do.
+    for (size_t k = here.mine; k < beside.mine.calls.size(); ++k)
+      verdict.repair.push_back(edit_at(CallEdit::Kind::kRemove, beside.mine.calls[k]));
+    const size_t more = verdict.repair.size();
+    verdict.repair_text = fmt::format("without {} on rank {}",
+                                      more == 1 ? "this call" : "these calls", beside.mine.rank);
+    verdict.also = fmt::format(
+        "; the others go on as in the rounds before: that is {} more, or {} {} left their loop "
+        "early",
+        more == 1 ? std::string("one call") : fmt::format("{} calls", more),
+        model::list_of(verdict.culprits), verdict.culprits.size() == 1 ? "has" : "have");
+    return;
+  }
+  const Earlier usual = last_like(beside, here, mine);
+  const bool as_before = before.at == SIZE_MAX && usual.agree > 0;
+  if (!as_before && !further_on(mine, theirs)) return;
+  verdict.at = mine;
+  verdict.missing = theirs;
+  verdict.sequence = theirs.sequence();
+  CallEdit edit = edit_at(CallEdit::Kind::kAdd, mine);
+  edit.pattern = theirs;
+  verdict.repair = {edit};
+  verdict.repair_text =
+      fmt::format("with {} before it on rank {}", short_call_name(run_, theirs), beside.mine.rank);
+  if (as_before) {
+    verdict.also =
+        "; it goes on as in its rounds before: it left out the others' call, or makes a round more";
+  } else {
+    verdict.charge = Charge::kLeftOut;
+    verdict.count = 1;
+    verdict.also = "; or it makes that call in its place";
+  }
+}
+
+void CallReader::steps_left_out(const Beside& beside, const Place& here, const Earlier& before,
+                                size_t count, RecordedVerdict& verdict) const {
+  const MemberRef& mine = beside.mine.calls[here.mine];
+  verdict.at = mine;
+  verdict.missing = beside.theirs.calls[here.theirs];
+  verdict.sequence = verdict.missing.sequence();
+  verdict.repair.clear();
+  for (size_t k = 0; k < count; ++k) {
+    CallEdit edit = edit_at(CallEdit::Kind::kAdd, mine);
+    edit.pattern = k == 0 ? verdict.missing : beside.mine.calls[before.at + k];
+    verdict.repair.push_back(edit);
+  }
+  if (count > 1) {
+    verdict.repair_text =
+        fmt::format("with the {} calls of its round before on rank {}", count, beside.mine.rank);
+    verdict.also = fmt::format(
+        "; in its round before, {} calls came first: they were left out, or come later", count);
+    return;
+  }
+  verdict.charge = Charge::kLeftOut;
+  verdict.count = 1;
+  verdict.repair_text = fmt::format("with this call on rank {}", beside.mine.rank);
+  const bool twice = here.mine > 0 && same(beside.mine.calls[here.mine - 1], mine);
+  verdict.also = twice ? "; or it makes that call once more" : "";
+}
+
+// The same call from another line than the others': as a rule that means nothing. Here the rank
+// called the others' line in its rounds before, and nobody has called this one.
+bool CallReader::is_unusual(const Beside& beside, size_t step) const {
+  const Place here{beside.laid[step].mine, beside.laid[step].theirs};
+  const MemberRef& mine = beside.mine.calls[here.mine];
+  return is_new(beside, here) &&
+         last_like(beside, here, beside.theirs.calls[here.theirs]).agree > 0 &&
+         !stands_for(beside, step, mine, beside.theirs.calls[here.theirs]);
+}
+
+// Of the rank's earlier calls that stand for `call`: the one before which most calls are the same
+// as before the difference; the last of those.
+CallReader::Earlier CallReader::last_like(const Beside& beside, const Place& here,
+                                          const MemberRef& call) const {
+  const auto& calls = beside.mine.calls;
+  Earlier best;
+  for (size_t p = 0; p < here.mine; ++p) {
+    const bool like = call.member->rank == beside.mine.rank
+                          ? same(calls[p], call)
+                          : stands_for(beside, here.mine, calls[p], call);
+    if (!like) continue;
+    size_t agree = 0;
+    while (agree < kMostLeftOut && agree < p &&
+           same(calls[p - 1 - agree], calls[here.mine - 1 - agree]))
+      ++agree;
+    if (best.at == SIZE_MAX || agree >= best.agree) best = {p, agree};
+  }
+  return best;
+}
+
+// True if the two are the same call from the same line, or from lines that met before step `end`.
+bool CallReader::stands_for(const Beside& beside, size_t end, const MemberRef& mine,
+                            const MemberRef& theirs) const {
+  if (!same_call(mine.member->call, theirs.member->call)) return false;
+  if (same_stack(run_, *mine.member, *theirs.member)) return true;
+  for (size_t i = 0; i < std::min(end, beside.laid.size()); ++i) {
+    const LaidCall& step = beside.laid[i];
+    if (step.kind == Step::kElsewhere &&
+        same_stack(run_, *beside.mine.calls[step.mine].member, *mine.member) &&
+        same_stack(run_, *beside.theirs.calls[step.theirs].member, *theirs.member))
+      return true;
+  }
+  return false;
+}
+
+// True if neither rank has made a call from this line before, as far as stacks are known.
+bool CallReader::is_new(const Beside& beside, const Place& here) const {
+  const Member& mine = *beside.mine.calls[here.mine].member;
+  const auto from_there = [&](const MemberRef& ref) { return same_stack(run_, *ref.member, mine); };
+  const auto begin = beside.mine.calls.begin();
+  return std::none_of(begin, begin + static_cast<ptrdiff_t>(here.mine), from_there) &&
+         std::none_of(beside.theirs.calls.begin(), beside.theirs.calls.end(), from_there);
+}
+
+// True if both stacks part in one function, and `mine` is at a later line of it.
+bool CallReader::further_on(const MemberRef& mine, const MemberRef& theirs) const {
+  const model::Instruction* a = run_.find(mine.member->instruction);
+  const model::Instruction* b = run_.find(theirs.member->instruction);
+  if (a == nullptr || b == nullptr) return false;
+  auto one = a->frames.rbegin();  // the outermost
+  auto two = b->frames.rbegin();
+  while (one != a->frames.rend() && two != b->frames.rend() && *one == *two) {
+    ++one;
+    ++two;
+  }
+  return one != a->frames.rend() && two != b->frames.rend() && one->function == two->function &&
+         one->place.file == two->place.file && one->place.line && two->place.line &&
+         *one->place.line > *two->place.line;
+}
+
+bool CallReader::same(const MemberRef& a, const MemberRef& b) const {
+  return same_call(a.member->call, b.member->call) && same_stack(run_, *a.member, *b.member);
+}
+
+MemberRef CallReader::last_call(Rank rank) const {
+  const auto& calls = calls_[static_cast<size_t>(rank)];
+  return calls.empty() ? MemberRef{} : calls.back();
+}
+
+CallEdit CallReader::edit_at(CallEdit::Kind kind, const MemberRef& call) const {
+  CallEdit edit;
+  edit.kind = kind;
+  edit.rank = call.member->rank;
+  edit.at = place_of(calls_, call);
+  return edit;
+}
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,62 @@
+// What a rank did that made another call than the other members of its group: it left calls out,
+// made some more, swapped two, or made the right call with a wrong argument.
+//
+// If the calls after the difference are on record, their alignment tells. If every call blocks, the
+// records end at the difference; then the rounds before tell what comes after what. A call that is
+// in none of them leaves two explanations, and the verdict names both.
+#pragma once
+
+#include <vector>
+
+#include "interp/diagnose/beside.h"
+#include "interp/diagnose/disagreement.h"
+#include "interp/diagnose/recorded.h"
+
+namespace hostir::diagnose {
+
+class CallReader {
+ public:
+  /// `calls` is calls_by_rank(run).
+  CallReader(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls)
+      : run_(run), calls_(calls) {}
+
+  /// Says of `verdict`, which accuses the odd members of `found`, what they did. Leaves it alone if
+  /// the records do not tell, or tell different things of different ranks.
+  void read(const Disagreement& found, RecordedVerdict& verdict) const;
+  /// The gaps from step `at` on are calls that `beside.mine` left out, or made in excess.
+  void left_out(const Beside& beside, size_t at, RecordedVerdict& verdict) const;
+  void extra(const Beside& beside, size_t at, RecordedVerdict& verdict) const;
+
+ private:
+  struct Place {
+    size_t mine = 0;  // of the first difference; in the calls of both ranks
+    size_t theirs = 0;
+  };
+  /// A place in the calls before a difference where the others' call was made.
+  struct Earlier {
+    size_t at = SIZE_MAX;
+    size_t agree = 0;  // how many calls before it are those before the difference
+  };
+
+  void read_one(model::Rank odd, const MemberRef& right, RecordedVerdict& verdict) const;
+  void crossed(const Beside& beside, size_t one, size_t two, RecordedVerdict& verdict) const;
+  void swapped(const Beside& beside, size_t left, size_t extra, RecordedVerdict& verdict) const;
+  void by_rounds(const Beside& beside, size_t step, RecordedVerdict& verdict) const;
+  void steps_left_out(const Beside& beside, const Place& here, const Earlier& before, size_t count,
+                      RecordedVerdict& verdict) const;
+  bool is_unusual(const Beside& beside, size_t step) const;
+  Earlier last_like(const Beside& beside, const Place& here, const MemberRef& call) const;
+  bool stands_for(const Beside& beside, size_t end, const MemberRef& mine,
+                  const MemberRef& theirs) const;
+  bool is_new(const Beside& beside, const Place& here) const;
+  bool further_on(const MemberRef& mine, const MemberRef& theirs) const;
+  bool same(const MemberRef& a, const MemberRef& b) const;
+  size_t place_for(const Beside& beside, size_t at) const;
+  MemberRef last_call(model::Rank rank) const;
+  CallEdit edit_at(CallEdit::Kind kind, const MemberRef& call) const;
+
+  const model::Run& run_;
+  const std::vector<std::vector<MemberRef>>& calls_;
+};
+
+}  // namespace hostir::diagnose

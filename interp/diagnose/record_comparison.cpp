@@ -1,0 +1,199 @@
+#include "interp/diagnose/record_comparison.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "interp/diagnose/call_order.h"
+
+namespace hostir::diagnose {
+
+using model::CommunicatorId;
+using model::Member;
+using model::Rank;
+using Kind = OddRank::Kind;
+
+std::optional<std::pair<size_t, size_t>> RecordComparison::common_begin(size_t mine,
+                                                                        size_t theirs) const {
+  if (!late_[mine] && !late_[theirs]) return std::pair<size_t, size_t>{0, 0};
+  std::map<std::pair<uint32_t, uint64_t>, size_t> known;
+  for (size_t j = 0; j < calls_[theirs].size(); ++j) {
+    const MemberRef& ref = calls_[theirs][j];
+    if (ref.meeting != nullptr)
+      known.try_emplace({form_of(theirs, ref.communicator()), ref.sequence()}, j);
+  }
+  for (size_t i = 0; i < calls_[mine].size(); ++i) {
+    const MemberRef& ref = calls_[mine][i];
+    if (ref.meeting == nullptr) continue;
+    const auto at = known.find({form_of(mine, ref.communicator()), ref.sequence()});
+    if (at != known.end()) return std::pair(i, at->second);
+  }
+  return std::nullopt;
+}
+
+// How many calls agree from there on, and whether a record ends before they differ.
+std::pair<size_t, bool> RecordComparison::agree_from(size_t mine, size_t i, size_t theirs,
+                                                     size_t j) const {
+  size_t n = 0;
+  while (i < words_[mine].size() && j < words_[theirs].size()) {
+    if (!same(words_[mine][i++], words_[theirs][j++])) return {n, false};
+    ++n;
+  }
+  return {n, true};
+}
+
+const RecordComparison::Word* RecordComparison::word(size_t rank, size_t at) const {
+  return at < words_[rank].size() ? &words_[rank][at] : nullptr;
+}
+
+bool RecordComparison::same_at(size_t mine, size_t i, size_t theirs, size_t j) const {
+  const Word* a = word(mine, i);
+  const Word* b = word(theirs, j);
+  return a != nullptr && b != nullptr && same(*a, *b);
+}
+
+std::optional<RecordComparison::Difference> RecordComparison::difference(size_t mine,
+                                                                         size_t theirs) const {
+  const auto begin = common_begin(mine, theirs);
+  if (!begin) return std::nullopt;
+  auto [i, j] = *begin;
+  const size_t first = i;
+  for (; i < words_[mine].size() && j < words_[theirs].size(); ++i, ++j) {
+    const Word& a = words_[mine][i];
+    const Word& b = words_[theirs][j];
+    if (same(a, b)) continue;
+    // Another line alone is no difference, unless the calls agree again one call further.
+    const bool shifted = same_at(mine, i, theirs, j + 1) || same_at(mine, i + 1, theirs, j);
+    if (a.call == b.call && !shifted) continue;
+    if (ends_in_launch(mine, i, theirs, j)) return std::nullopt;
+    // Records that begin late may have been laid beside each other in a wrong place.
+    if (late_[mine] && i == first) return std::nullopt;
+    return classified(mine, i, theirs, j);
+  }
+  return std::nullopt;
+}
+
+// True if the record ends with a part of the others' launch: the rank stopped there.
+bool RecordComparison::ends_in_launch(size_t mine, size_t i, size_t theirs, size_t j) const {
+  const auto& launch = *calls_[theirs][j].member->order;
+  if (calls_[mine][i].member->order != calls_[mine].back().member->order) return false;
+  for (; i < words_[mine].size(); ++i, ++j) {
+    while (j < words_[theirs].size() && *calls_[theirs][j].member->order == launch &&
+           !same(words_[mine][i], words_[theirs][j]))
+      ++j;
+    if (j == words_[theirs].size() || *calls_[theirs][j].member->order != launch) return false;
+  }
+  return true;
+}
+
+RecordComparison::Difference RecordComparison::classified(size_t mine, size_t i, size_t theirs,
+                                                          size_t j) const {
+  Difference out{Kind::kOther, i, j, 1, false};
+  size_t best = 0;
+  bool clean = false;
+  const auto consider = [&](Kind kind, size_t count, std::pair<size_t, bool> agree, size_t more) {
+    const size_t n = agree.first + more;
+    if (n == 0 || std::tuple(agree.second, n) <= std::tuple(clean, best)) return;
+    out.kind = kind;
+    out.count = count;
+    // A call left out just before the last one may also come later.
+    const bool may_come = kind == Kind::kLeftOut && n == 1 && calls_[mine][i].member->unfinished();
+    out.proved = kind != Kind::kOther && !may_come;
+    best = n;
+    clean = agree.second;
+  };
+  if (same_at(mine, i, theirs, j + 1) && same_at(mine, i + 1, theirs, j))
+    consider(Kind::kSwapped, 1, agree_from(mine, i + 2, theirs, j + 2), 2);
+  consider(Kind::kExtra, 1, agree_from(mine, i + 1, theirs, j), 0);
+  consider(Kind::kLeftOut, 1, agree_from(mine, i, theirs, j + 1), 0);
+  consider(Kind::kOther, 1, agree_from(mine, i + 1, theirs, j + 1), 0);
+  if (best > 0) return out;
+  const Word& wrong = words_[mine][i];
+  for (size_t k = 2; wrong.stack != 0 && k <= kMostLeftOut && j + k < words_[theirs].size(); ++k) {
+    if (words_[theirs][j + k] == wrong) {
+      consider(Kind::kLeftOut, k, agree_from(mine, i, theirs, j + k), 0);
+      if (best > 0) return out;
+    }
+  }
+  // A call on another group, which the others do not make there: one more, as far as is known.
+  if (calls_[mine][i].meeting == nullptr || calls_[theirs][j].meeting == nullptr) return out;
+  if (form_of(mine, calls_[mine][i].communicator()) !=
+      form_of(theirs, calls_[theirs][j].communicator())) {
+    out.kind = Kind::kExtra;
+    out.proved = only_here(mine, i, theirs);
+  }
+  return out;
+}
+
+// True if the others know this group, but no such line: so far they called it from others.
+bool RecordComparison::only_here(size_t mine, size_t i, size_t theirs) const {
+  const Word& wrong = words_[mine][i];
+  const uint32_t form = form_of(mine, calls_[mine][i].communicator());
+  bool knows_group = false;
+  for (size_t k = 0; k < words_[theirs].size(); ++k) {
+    if (words_[theirs][k].stack == wrong.stack) return false;
+    knows_group = knows_group || form_of(theirs, calls_[theirs][k].communicator()) == form;
+  }
+  return wrong.stack != 0 && knows_group;
+}
+
+MemberRef RecordComparison::counterpart(size_t rank, size_t at, size_t model,
+                                        const std::vector<size_t>& ranks) const {
+  const MemberRef& theirs = calls_[model][at];
+  const CommunicatorId own = of_form(rank, form_of(model, theirs.communicator()));
+  if (theirs.pair != nullptr) return unanswered(rank, theirs, own, peer_like(rank, theirs, own));
+  for (const size_t r : ranks) {
+    if (r == rank) continue;
+    const auto begin = common_begin(r, model);
+    if (!begin || at < begin->second) continue;
+    const size_t i = begin->first + (at - begin->second);
+    if (i < calls_[r].size() && calls_[r][i].communicator() == own &&
+        words_[r][i].call == words_[model][at].call)
+      return calls_[r][i];
+  }
+  return theirs;
+}
+
+Rank RecordComparison::peer_like(size_t rank, const MemberRef& theirs, CommunicatorId own) const {
+  const model::Communicator* group = run_.find(own);
+  if (group == nullptr || !group->members) return model::kNoRank;
+  const int64_t distance = relative_peer(static_cast<size_t>(theirs.member->rank), theirs);
+  const auto n = static_cast<int64_t>(group->members->size());
+  return (*group->members)[static_cast<size_t>((position(rank, own) + distance) % n)];
+}
+
+MemberRef RecordComparison::unanswered(size_t rank, const MemberRef& like, CommunicatorId own,
+                                       Rank peer) const {
+  for (const model::SendRecv& pair : run_.pairs) {
+    const Member& mine = like.sends() ? pair.send : pair.recv;
+    const Member& other = like.sends() ? pair.recv : pair.send;
+    if (pair.communicator == own && mine.rank == static_cast<Rank>(rank) && !mine.arrived() &&
+        other.unfinished() && (peer == model::kNoRank || other.rank == peer))
+      return {nullptr, &pair, &other};
+  }
+  return {};
+}
+
+MemberRef RecordComparison::awaiting(size_t rank, const MemberRef& like) const {
+  if (like.pair != nullptr) {
+    const Rank peer = like.sends() ? like.pair->target : like.pair->source;
+    return unanswered(rank, like, like.communicator(), peer);
+  }
+  for (const model::Meeting& meeting : run_.meetings) {
+    if (meeting.communicator != like.communicator()) continue;
+    const Member* mine = meeting.member(static_cast<Rank>(rank));
+    if (mine == nullptr || mine->state != model::MemberState::kNotArrived) continue;
+    for (const Member& other : meeting.members) {
+      if (other.unfinished()) return {&meeting, nullptr, &other};
+    }
+  }
+  return {};
+}
+
+bool RecordComparison::same_line(size_t mine, const Difference& found, size_t theirs) const {
+  const Word* a = word(mine, found.mine);
+  const Word* b = word(theirs, found.theirs);
+  return a != nullptr && b != nullptr && (a->stack == b->stack || a->stack == 0 || b->stack == 0);
+}
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,56 @@
+// Where the calls of two ranks, as words that compare across ranks, differ for the first time.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "interp/diagnose/odd_program.h"
+#include "interp/diagnose/program_words.h"
+
+namespace hostir::diagnose {
+
+class RecordComparison : protected ProgramWords {
+ public:
+  using ProgramWords::ProgramWords;
+
+ protected:
+  /// The first difference of a record (`mine`) from another (`theirs`).
+  struct Difference {
+    OddRank::Kind kind = OddRank::Kind::kOther;
+    size_t mine = 0;
+    size_t theirs = 0;
+    size_t count = 1;  // kLeftOut: calls
+    bool proved = false;
+  };
+
+  /// nullopt: one record is a beginning of the other, but for ranks that call from other lines.
+  std::optional<Difference> difference(size_t mine, size_t theirs) const;
+  /// True if both make the differing call from one line.
+  bool same_line(size_t mine, const Difference& found, size_t theirs) const;
+
+  // Where both records have the same collective for the first time; nullopt: nowhere.
+  std::optional<std::pair<size_t, size_t>> common_begin(size_t mine, size_t theirs) const;
+  const Word* word(size_t rank, size_t at) const;
+
+  // The others' call at that place in the record of `model`: in the odd rank's own group if a
+  // member of it has come so far, else in the model's.
+  MemberRef counterpart(size_t rank, size_t at, size_t model,
+                        const std::vector<size_t>& ranks) const;
+  // The rank that stands to this one as the peer of `theirs` to the rank that calls it.
+  model::Rank peer_like(size_t rank, const MemberRef& theirs, model::CommunicatorId own) const;
+  // The send or recv of a peer (kNoRank: of any) that waits for this rank.
+  MemberRef unanswered(size_t rank, const MemberRef& like, model::CommunicatorId own,
+                       model::Rank peer) const;
+  // Another rank that waits in such a call, or in its counterpart, for this rank to make it.
+  MemberRef awaiting(size_t rank, const MemberRef& like) const;
+
+ private:
+  std::pair<size_t, bool> agree_from(size_t mine, size_t i, size_t theirs, size_t j) const;
+  bool same_at(size_t mine, size_t i, size_t theirs, size_t j) const;
+  bool ends_in_launch(size_t mine, size_t i, size_t theirs, size_t j) const;
+  Difference classified(size_t mine, size_t i, size_t theirs, size_t j) const;
+  bool only_here(size_t mine, size_t i, size_t theirs) const;
+};
+
+}  // namespace hostir::diagnose

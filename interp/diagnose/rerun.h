@@ -1,0 +1,29 @@
+// A repaired job as a run of its own, so that what is still wrong with it can be judged.
+//
+// The repaired calls are run in their order, without values; those that complete then are
+// completed, all others are issued. Only for records without lost calls.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "interp/diagnose/job_calls.h"
+
+namespace hostir::diagnose {
+
+struct Rerun {
+  model::Run run;
+  /// By rank: the calls of `run`, in the order of calls_by_rank(run), as calls of the job.
+  JobCalls calls;
+};
+
+/// `job` is `run` repaired.
+Rerun rerun(const model::Run& run, const JobCalls& job);
+
+/// Edits of the second run as edits of the first, whose calls_by_rank() is `calls`. They must not
+/// change what the repair of the first has changed already: then there are none.
+std::optional<std::vector<CallEdit>> in_first_run(const Rerun& again,
+                                                  const std::vector<std::vector<MemberRef>>& calls,
+                                                  const std::vector<CallEdit>& edits);
+
+}  // namespace hostir::diagnose
