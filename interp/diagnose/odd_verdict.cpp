@@ -71,11 +71,11 @@ class OddJudge {
 
   // Of two ranks that run one program, and differ, the one whose repair alone lets all complete.
   void odd_twin(std::vector<OddRank>& odd) {
-    const bool is_open = out_.culprits.empty() || out_.charge == Charge::kNeverCame;
+    const bool is_open = out_.culprits.empty() || out_.charge == Charge::kNeverCame ||
+                         out_.charge == Charge::kLeftOut;
     if (!is_open || some_lost(run_) || run_.motion == model::Motion::kMoving) return;
     const std::vector<OddRank> twins = find_odd_twins(run_, calls_);
-    if (twins.empty() || explains(out_.culprits.empty() ? std::vector<CallEdit>() : out_.repair))
-      return;
+    if (twins.empty() || (!out_.culprits.empty() && explains(out_.repair))) return;
     std::vector<OddRank> found;
     for (const OddRank& twin : twins) {
       if (mends({twin})) found.push_back(twin);
@@ -89,7 +89,7 @@ class OddJudge {
   bool mends(const std::vector<OddRank>& odd) {
     if (some_lost(run_)) return false;
     const std::vector<CallEdit> before = std::exchange(out_.repair, {});
-    for (const OddRank& each : odd) repair(each, true);
+    for (const OddRank& each : odd) repair(each, each.proved);
     const std::vector<CallEdit> edits = std::exchange(out_.repair, before);
     return explains(edits) && !explains({});
   }
