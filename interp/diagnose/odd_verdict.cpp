@@ -47,10 +47,11 @@ class OddJudge {
       if (out_.charge == Charge::kNoRecord && !known) also_odd(first);
       return;
     }
-    if (first.kind == OddRank::Kind::kOther && (known || other_call(odd, ranks))) return;
+    const bool better = known && !explains(out_.repair) && mends(odd);
+    if (first.kind == OddRank::Kind::kOther && !better && (known || other_call(odd, ranks))) return;
     const bool ordered = out_.charge == Charge::kOrder || out_.charge == Charge::kSwapped;
     const bool extra = first.kind == OddRank::Kind::kExtra;
-    const bool keeps_charge = known && (!first.proved || (ordered && !extra));
+    const bool keeps_charge = known && !better && (!first.proved || (ordered && !extra));
     if (!keeps_charge) {
       RecordedVerdict fresh;
       fresh.waiting = out_.waiting.empty() ? unfinished : std::move(out_.waiting);
