@@ -123,7 +123,7 @@ void App::export_tensor(const std::string& extension) {
   const std::string name = model_.selection.value;
   export_ = ExportRequest{name + extension, {}};
   export_->write = [this, name](const std::string& path) -> std::optional<Expected<void>> {
-    model_.worker().ask_now("export", [this, name, path](interp::Session& session) {
+    model_.worker().query_session("export", [this, name, path](interp::Session& session) {
       interp::ValueQuery query;
       query.value = name;
       query.from = interp::ValueQuery::From::kGlobal;
@@ -143,7 +143,7 @@ void App::export_tensor(const std::string& extension) {
 void App::export_log() {
   export_ = ExportRequest{"run.db", {}, /*replaces=*/false};
   export_->write = [this](const std::string& path) -> std::optional<Expected<void>> {
-    model_.worker().ask_log("export", [this, path](const interp::LogView& log, std::stop_token) {
+    model_.worker().query_log("export", [this, path](const interp::LogView& log, std::stop_token) {
       auto result = std::make_shared<Expected<void>>(log.save(path));
       return std::function<void()>([this, path, result] { wrote(path, *result); });
     });

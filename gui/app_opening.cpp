@@ -31,14 +31,14 @@ std::optional<Banner> App::opening_banner() {
 }
 
 std::optional<Banner> App::travel_banner() {
-  const std::optional<GotoProgress> travel = model_.worker().travel();
-  if (!travel) return std::nullopt;
+  const std::optional<GotoProgress> progress = model_.worker().goto_progress();
+  if (!progress) return std::nullopt;
   Banner banner{StateKind::kWaiting,
-                fmt::format("Going to position {}: {} of {} have run", travel->to,
-                            travel->at - travel->from, travel->to - travel->from),
+                fmt::format("Going to position {}: {} of {} have run", progress->to,
+                            progress->at - progress->from, progress->to - progress->from),
                 {{"Cancel   Esc", "file.cancel_opening", ""}}};
-  banner.progress = static_cast<float>(static_cast<double>(travel->at - travel->from) /
-                                       static_cast<double>(travel->to - travel->from));
+  banner.progress = static_cast<float>(static_cast<double>(progress->at - progress->from) /
+                                       static_cast<double>(progress->to - progress->from));
   return banner;
 }
 

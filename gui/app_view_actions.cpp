@@ -91,7 +91,7 @@ void App::add_view_actions() {
          else
            model_.worker().interrupt();
        },
-       [this] { return model_.opening() || model_.worker().travel().has_value(); }});
+       [this] { return model_.opening() || model_.worker().goto_progress().has_value(); }});
   int number = 1;
   for (const NamedLayout& layout : builtin_layouts()) {
     actions_.add({"layout." + std::string(layout.name),

@@ -2,7 +2,7 @@
 //
 // A is a kept run, whose session stays alive here, or another log. Reading, comparing and
 // re-running happen on two threads, one for short tasks and one for long ones; the window's thread
-// submits questions and collects answers in `update`. Call the public functions only from the
+// submits queries and collects answers in `update`. Call the public functions only from the
 // window's thread.
 #pragma once
 
@@ -102,7 +102,7 @@ class Comparison {
   bool swapped = false;  // pictures show B in A's place
 
   /// Runs `work` on the quick thread and its answer on the window's thread.
-  void ask_quick(const std::string& name, QuestionThread::Work work) {
+  void ask_quick(const std::string& name, QueryThread::Work work) {
     quick_.ask(name, std::move(work));
   }
 
@@ -161,8 +161,8 @@ class Comparison {
   bool shown_ = false;
   uint64_t ended_opened_ = 0;  // opening counter when the open run was last seen at its end
   interp::Position ended_at_;
-  QuestionThread quick_;
-  QuestionThread slow_;
+  QueryThread quick_;
+  QueryThread slow_;
 };
 
 /// Finds what a row read, and which input differed first. Empty if B's program is not known.

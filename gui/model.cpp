@@ -128,7 +128,7 @@ void Model::follow_log() {
   if (now_s_ - followed_s_ < wait) return;
   followed_s_ = now_s_;
   asks_to_follow_ = true;
-  worker_.ask_now("follow", [this, opened = opened_, written_now](interp::Session& session) {
+  worker_.query_session("follow", [this, opened = opened_, written_now](interp::Session& session) {
     const auto found = session.follow();
     const bool ended = found && *found == interp::FollowedLog::kEnded;
     const bool shows_end = session.snapshot()->from_log || !session.snapshot()->no_stepping.empty();

@@ -8,7 +8,7 @@ namespace hostir::gui {
 
 namespace {
 
-constexpr const char* kWhatIfQuestion = "what_if";
+constexpr const char* kWhatIfQuery = "what_if";
 
 }  // namespace
 
@@ -24,8 +24,8 @@ void WhatIfSearch::start(Model& model) {
   state_->path = model.path();
   state_->base = model.opened_text().value_or(std::string_view());
   ++number_;
-  model.worker().ask_session(
-      kWhatIfQuestion,
+  model.worker().query_in_background(
+      kWhatIfQuery,
       [state = state_](const interp::Session& session,
                        std::stop_token stop) -> std::function<void()> {
         interp::WhatIfOptions options;
@@ -49,8 +49,8 @@ void WhatIfSearch::start(Model& model) {
 
 void WhatIfSearch::cancel(Model& model) {
   if (!running()) return;
-  model.worker().cancel_slow(kWhatIfQuestion);
-  // A cancelled question never delivers an answer.
+  model.worker().cancel_slow(kWhatIfQuery);
+  // A cancelled query never delivers an answer.
   state_ = std::make_shared<State>();
   state_->running = false;
   state_->error = "The search was cancelled.";

@@ -1,6 +1,6 @@
 // The background search for small edits that let a program complete.
 //
-// The session does the search (interp/session/what_if/what_if.h) on the thread of slow questions;
+// The session does the search (interp/session/what_if/what_if.h) on the thread of slow queries;
 // this class starts it, tracks progress, cancels it and keeps the answer. The answer stays until
 // the next search, even if the run moves on. Single-threaded, except for the progress counters.
 #pragma once
@@ -52,7 +52,7 @@ class WhatIfSearch {
     std::unique_ptr<interp::WhatIf> result;
     std::string error;
   };
-  std::shared_ptr<State> state_;  // shared with the running question
+  std::shared_ptr<State> state_;  // shared with the running query
   uint64_t number_ = 0;
 };
 

@@ -21,9 +21,8 @@ std::string rendered(const Error& error, const SourceManager& sources) {
 SessionWorker::SessionWorker(interp::SessionFactory& factory, std::function<void()> wake)
     : factory_(factory),
       wake_(std::move(wake)),
-      log_questions_(
-          [this](std::function<void()> answer) { publish(LogAnswer{std::move(answer)}); }),
-      slow_questions_(
+      log_queries_([this](std::function<void()> answer) { publish(LogAnswer{std::move(answer)}); }),
+      slow_queries_(
           [this](std::function<void()> answer) { publish(LogAnswer{std::move(answer)}); }),
       session_thread_([this](const std::stop_token& stop) { session_loop(stop); }) {}
 
@@ -64,9 +63,9 @@ std::optional<Opening> SessionWorker::opening() const {
   return now;
 }
 
-std::optional<GotoProgress> SessionWorker::travel() const {
+std::optional<GotoProgress> SessionWorker::goto_progress() const {
   const std::lock_guard lock(mutex_);
-  return travel_;
+  return goto_progress_;
 }
 
 void SessionWorker::execute(std::string command) {
@@ -81,10 +80,10 @@ void SessionWorker::read(uint64_t key, interp::ValueQuery query) {
   session_wanted_.notify_one();
 }
 
-void SessionWorker::ask_now(const std::string& name, NowQuestion question) {
+void SessionWorker::query_session(const std::string& name, SessionQuery query) {
   const std::lock_guard lock(mutex_);
   std::erase_if(now_, [&](const auto& waiting) { return waiting.first == name; });
-  now_.emplace_back(name, std::move(question));
+  now_.emplace_back(name, std::move(query));
   session_wanted_.notify_one();
 }
 
@@ -100,28 +99,28 @@ std::shared_ptr<interp::Session> SessionWorker::session() const {
   return session_;
 }
 
-void SessionWorker::ask_log(const std::string& name, Question question) {
-  log_questions_.ask(
-      name, [this, question = std::move(question)](std::stop_token stop) -> std::function<void()> {
-        const std::shared_ptr<interp::Session> held = session();
-        if (!held || !held->log()) return {};
-        return question(*held->log(), std::move(stop));
-      });
+void SessionWorker::query_log(const std::string& name, LogQuery query) {
+  log_queries_.ask(name,
+                   [this, query = std::move(query)](std::stop_token stop) -> std::function<void()> {
+                     const std::shared_ptr<interp::Session> held = session();
+                     if (!held || !held->log()) return {};
+                     return query(*held->log(), std::move(stop));
+                   });
 }
 
-void SessionWorker::ask_log_in_pieces(const std::string& name, LogPieces pieces) {
-  log_questions_.ask_in_pieces(name, [this, pieces = std::move(pieces)](std::stop_token stop) {
+void SessionWorker::query_log_in_pieces(const std::string& name, LogPieces pieces) {
+  log_queries_.ask_in_pieces(name, [this, pieces = std::move(pieces)](std::stop_token stop) {
     const std::shared_ptr<interp::Session> held = session();
-    if (!held || !held->log()) return QuestionThread::Piece{};
+    if (!held || !held->log()) return QueryThread::Piece{};
     return pieces(*held->log(), std::move(stop));
   });
 }
 
-void SessionWorker::ask_session(const std::string& name, SlowQuestion question) {
-  slow_questions_.ask(
-      name, [this, question = std::move(question)](std::stop_token stop) -> std::function<void()> {
+void SessionWorker::query_in_background(const std::string& name, SlowQuery query) {
+  slow_queries_.ask(
+      name, [this, query = std::move(query)](std::stop_token stop) -> std::function<void()> {
         const std::shared_ptr<interp::Session> held = session();
-        return held ? question(*held, std::move(stop)) : std::function<void()>();
+        return held ? query(*held, std::move(stop)) : std::function<void()>();
       });
 }
 
@@ -148,7 +147,7 @@ interp::LogProgress SessionWorker::query_progress() const {
 bool SessionWorker::busy() const {
   const std::lock_guard lock(mutex_);
   const bool reading = session_ && session_->log() && session_->log()->progress().reading;
-  return reading || session_busy_ || log_questions_.busy() || slow_questions_.busy() ||
+  return reading || session_busy_ || log_queries_.busy() || slow_queries_.busy() ||
          !requests_.empty() || !reads_.empty() || !now_.empty() || !outbox_.empty();
 }
 
@@ -188,7 +187,7 @@ void SessionWorker::publish(WorkerResult result) {
 
 void SessionWorker::session_loop(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    std::variant<std::monostate, interp::OpenRequest, std::string, PendingRead, NowQuestion> work;
+    std::variant<std::monostate, interp::OpenRequest, std::string, PendingRead, SessionQuery> work;
     {
       std::unique_lock lock(mutex_);
       session_busy_ = false;
@@ -213,9 +212,9 @@ void SessionWorker::session_loop(const std::stop_token& stop) {
     if (const auto* request = std::get_if<interp::OpenRequest>(&work)) do_open(*request);
     if (const auto* command = std::get_if<std::string>(&work)) do_execute(*command);
     if (const auto* read = std::get_if<PendingRead>(&work)) do_read(read->key, read->query);
-    if (auto* question = std::get_if<NowQuestion>(&work)) {
+    if (auto* query = std::get_if<SessionQuery>(&work)) {
       if (!session_) continue;
-      LogAnswer answer{(*question)(*session_)};
+      LogAnswer answer{(*query)(*session_)};
       {
         const std::lock_guard lock(mutex_);
         snapshot_ = session_->snapshot();  // it may have followed its log
@@ -254,14 +253,14 @@ void SessionWorker::do_open(const interp::OpenRequest& request) {
     result.error = rendered(opened.error(), factory_.sources());
     result.marks = marks_of(opened.error().diagnostics, factory_.sources());
   }
-  std::shared_ptr<interp::Session> old;  // destroyed outside the lock, once questions release it
+  std::shared_ptr<interp::Session> old;  // destroyed outside the lock, once queries release it
   {
     const std::lock_guard lock(mutex_);
     opening_.reset();
     if (result.ok) {
       // Requests to the old session are obsolete.
-      log_questions_.cancel_all();
-      slow_questions_.cancel_all();
+      log_queries_.cancel_all();
+      slow_queries_.cancel_all();
       reads_.clear();
       now_.clear();
       old = std::exchange(session_, std::shared_ptr<interp::Session>(std::move(*opened)));
@@ -302,7 +301,7 @@ void SessionWorker::do_execute(const std::string& text) {
     const std::lock_guard lock(mutex_);
     snapshot_ = session_->snapshot();
     state_ = WorkerState::kIdle;
-    travel_.reset();
+    goto_progress_.reset();
   }
   publish(std::move(result));
 }
@@ -323,25 +322,25 @@ Expected<interp::Outcome> SessionWorker::execute_in_parts(const interp::Command&
   const auto wanted = static_cast<uint64_t>(command.numbers.front());
   const bool end = command.numbers.front() == std::numeric_limits<int64_t>::max();
   const uint64_t at = shot->from_log ? 0 : shot->position.decision;
-  GotoProgress travel{at, at, end ? shot->last_decision : wanted};
+  GotoProgress progress{at, at, end ? shot->last_decision : wanted};
   interp::Command part = command;
-  for (uint64_t length = 2048; travel.to > travel.at + length;) {
+  for (uint64_t length = 2048; progress.to > progress.at + length;) {
     const auto begin = std::chrono::steady_clock::now();
-    part.numbers = {static_cast<int64_t>(travel.at + length)};
+    part.numbers = {static_cast<int64_t>(progress.at + length)};
     HOSTIR_ASSIGN_OR_RETURN(interp::Outcome outcome, session_->execute(part, stop));
     const uint64_t reached = session_->snapshot()->position.decision;
-    if (reached != travel.at + length) return outcome;  // a breakpoint, or the end of the run
+    if (reached != progress.at + length) return outcome;  // a breakpoint, or the end of the run
     if (stop.stop_requested()) {
       outcome.stop.kind = interp::StopKind::kInterrupted;
       outcome.stop.sentence =
-          fmt::format("Cancelled on the way to position {}, at {}.", travel.to, reached);
+          fmt::format("Cancelled on the way to position {}, at {}.", progress.to, reached);
       return outcome;
     }
-    travel.at = reached;
+    progress.at = reached;
     if (std::chrono::steady_clock::now() - begin < kPart) length *= 2;
     {
       const std::lock_guard lock(mutex_);
-      travel_ = travel;
+      goto_progress_ = progress;
     }
     wake_();
   }

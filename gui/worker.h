@@ -18,7 +18,7 @@
 #include <variant>
 #include <vector>
 
-#include "gui/question_thread.h"
+#include "gui/query_thread.h"
 #include "gui/text_mark.h"
 #include "interp/session/log/log_view.h"
 #include "interp/session/session.h"
@@ -66,7 +66,7 @@ struct Read {
   std::shared_ptr<const interp::ValueReading> reading;
   std::string error;
 };
-/// The answer to a question about the log; `deliver` hands it over on the window's thread.
+/// The answer to a query about the log; `deliver` hands it over on the window's thread.
 struct LogAnswer {
   std::function<void()> deliver;
 };
@@ -84,32 +84,31 @@ class SessionWorker {
   void cancel_opening();
   std::optional<Opening> opening() const;
   /// The `goto` that is under way, if it is long; `interrupt` ends it at the current position.
-  std::optional<GotoProgress> travel() const;
+  std::optional<GotoProgress> goto_progress() const;
   void execute(std::string command);
   /// Queues a read. Reads run newest first, between commands; a new read replaces a waiting one
   /// with the same key.
   void read(uint64_t key, interp::ValueQuery query);
-  /// Runs `question` on the session's thread, between commands and after reads. A newer question
+  /// Runs `query` on the session's thread, between commands and after reads. A newer query
   /// with the same name replaces one that has not begun. The returned function runs on the window's
   /// thread.
-  using NowQuestion = std::function<std::function<void()>(interp::Session&)>;
-  void ask_now(const std::string& name, NowQuestion question);
+  using SessionQuery = std::function<std::function<void()>(interp::Session&)>;
+  void query_session(const std::string& name, SessionQuery query);
   /// Drops reads that have not begun.
   void drop_reads(const std::vector<uint64_t>& keys);
-  /// Runs `question` on the log's own thread. A newer question with the same name replaces a
+  /// Runs `query` on the log's own thread. A newer query with the same name replaces a
   /// waiting one and cancels a running one. The returned function runs on the window's thread.
-  using Question = std::function<std::function<void()>(const interp::LogView&, std::stop_token)>;
-  void ask_log(const std::string& name, Question question);
-  /// The same for questions that scan the whole log: runs in pieces, with other questions in
+  using LogQuery = std::function<std::function<void()>(const interp::LogView&, std::stop_token)>;
+  void query_log(const std::string& name, LogQuery query);
+  /// The same for queries that scan the whole log: runs in pieces, with other queries in
   /// between.
-  using LogPieces = std::function<QuestionThread::Piece(const interp::LogView&, std::stop_token)>;
-  void ask_log_in_pieces(const std::string& name, LogPieces pieces);
-  /// The same for questions that take seconds (re-running a log): runs on another thread, so that
+  using LogPieces = std::function<QueryThread::Piece(const interp::LogView&, std::stop_token)>;
+  void query_log_in_pieces(const std::string& name, LogPieces pieces);
+  /// The same for queries that take seconds (re-running a log): runs on another thread, so that
   /// the log keeps answering.
-  using SlowQuestion =
-      std::function<std::function<void()>(const interp::Session&, std::stop_token)>;
-  void ask_session(const std::string& name, SlowQuestion question);
-  void cancel_slow(const std::string& name) { slow_questions_.cancel(name); }
+  using SlowQuery = std::function<std::function<void()>(const interp::Session&, std::stop_token)>;
+  void query_in_background(const std::string& name, SlowQuery query);
+  void cancel_slow(const std::string& name) { slow_queries_.cancel(name); }
   /// Asks the running command to stop at the next decision.
   void interrupt();
 
@@ -153,20 +152,20 @@ class SessionWorker {
   std::condition_variable_any session_wanted_;
   std::deque<std::variant<interp::OpenRequest, std::string>> requests_;
   std::vector<PendingRead> reads_;
-  std::vector<std::pair<std::string, NowQuestion>> now_;  // oldest first
+  std::vector<std::pair<std::string, SessionQuery>> now_;  // oldest first
   std::vector<WorkerResult> outbox_;
   interp::SnapshotPtr snapshot_;
   WorkerState state_ = WorkerState::kEmpty;
   std::stop_source command_stop_;
   std::stop_source open_stop_;
   std::optional<Opening> opening_;
-  std::optional<GotoProgress> travel_;
+  std::optional<GotoProgress> goto_progress_;
   std::chrono::steady_clock::time_point opening_since_;
   bool session_busy_ = false;
-  // Replaced by the session thread; running questions hold a reference.
+  // Replaced by the session thread; running queries hold a reference.
   std::shared_ptr<interp::Session> session_;
-  QuestionThread log_questions_;
-  QuestionThread slow_questions_;
+  QueryThread log_queries_;
+  QueryThread slow_queries_;
   std::jthread session_thread_;
 };
 

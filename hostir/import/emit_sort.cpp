@@ -311,8 +311,7 @@ Expected<void> emit_sort(const OpSite& s) {
 // @mhlo.topk may ask for the smallest.
 Expected<void> emit_top_k(const OpSite& s) {
   if (!find_op("sort") || s.in(0).type.dims.empty()) return s.emitter.opaque(s, "no op sorts");
-  if (s.op.results.size() != 2)
-    return s.emitter.opaque(s, "with a different number of results than 2");
+  if (s.op.results.size() != 2) return s.emitter.opaque(s, "with a number of results other than 2");
   const Attr* attributes = s.op.find("mhlo.attributes");
   const Attr* largest = attributes != nullptr ? attributes->find("largest") : s.op.find("largest");
   const bool descending = largest == nullptr || largest->integer != 0;

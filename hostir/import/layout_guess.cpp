@@ -100,8 +100,8 @@ class Guess {
     }
   }
 
-  // Numbers that count on from device to device are the indices of a dimension that these devices
-  // cut.
+  // Consecutive numbers on consecutive devices are the indices of a dimension that is cut over
+  // these devices.
   void number_parts(Layout& layout, int64_t size) const {
     const DeviceNumbers& numbers = layout.numbers;
     if (size < 2 || numbers.size() != static_cast<size_t>(mesh_.size())) return;

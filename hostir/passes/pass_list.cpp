@@ -250,7 +250,7 @@ constexpr std::array kPasses = {
          true},
     Pass{LowerPhase::kCombined, "combined", "independent collectives in one call", combine, true},
     Pass{LowerPhase::kStreams, "streams", "collectives on their own stream, waits", streams},
-    Pass{LowerPhase::kLifetimes, "lifetimes", "frees, storage handed on", lifetimes},
+    Pass{LowerPhase::kLifetimes, "lifetimes", "frees, storage reused", lifetimes},
 };
 
 }  // namespace

@@ -429,11 +429,11 @@ Expected<const OpChoice*> OpChooser::choose(const Instruction& instruction) {
   std::string key = keys_.key(instruction, kLookahead);
   const auto known = known_.by_key.find(key);
   if (known != known_.by_key.end()) return &known->second;
-  HOSTIR_ASSIGN_OR_RETURN(OpChoice choice, choose_anew(instruction));
+  HOSTIR_ASSIGN_OR_RETURN(OpChoice choice, choose_uncached(instruction));
   return &known_.by_key.emplace(std::move(key), std::move(choice)).first->second;
 }
 
-Expected<OpChoice> OpChooser::choose_anew(const Instruction& instruction) const {
+Expected<OpChoice> OpChooser::choose_uncached(const Instruction& instruction) const {
   HOSTIR_ASSIGN_OR_RETURN(const ShardingRule rule, rule_of(program_, source_, instruction));
   const std::optional<Partial> partial = partial_operands(instruction);
   const Candidates all = candidates(instruction, rule);

@@ -59,7 +59,7 @@ class OpChooser {
     Reduction kind = Reduction::kSum;
   };
 
-  Expected<OpChoice> choose_anew(const Instruction& instruction) const;
+  Expected<OpChoice> choose_uncached(const Instruction& instruction) const;
   struct Candidates {
     std::vector<FactorAxes> axes;
     size_t suggested = 0;  // the first ones, which use axes where a tensor has them

@@ -196,14 +196,14 @@ class Checkpoints {
 };
 
 /// Optional: explains how one element of a result was computed. Queries change nothing.
-class ElementQuestions {
+class ElementQueries {
  public:
-  virtual ~ElementQuestions() = default;
+  virtual ~ElementQueries() = default;
   /// One element written by a launch, computed from the current contents of its operands.
   /// Errors: those of binding the kernel.
-  virtual Expected<LaunchElement> launch_element(const LaunchQuestion& question) = 0;
+  virtual Expected<LaunchElement> launch_element(const LaunchQuery& query) = 0;
   /// The same for a communication op.
-  virtual Expected<ExchangeElement> exchange_element(const ExchangeQuestion& question) = 0;
+  virtual Expected<ExchangeElement> exchange_element(const ExchangeQuery& query) = 0;
 };
 
 /// Optional: exchanges control data with the other processes of the run (rank positions, parts of
@@ -296,7 +296,7 @@ class Backend {
 
   // Optional interfaces; nullptr if unsupported. Owned by the backend.
   virtual Checkpoints* checkpoints() { return nullptr; }
-  virtual ElementQuestions* elements() { return nullptr; }
+  virtual ElementQueries* elements() { return nullptr; }
   virtual Peers* peers() { return nullptr; }
 };
 

@@ -37,7 +37,7 @@ struct ElementStep {
 };
 
 /// Operands of one launch on one rank, as in Task::buffers.
-struct LaunchQuestion {
+struct LaunchQuery {
   uint32_t code = 0;
   int32_t rank = 0;
   std::span<const BufferRef> buffers;
@@ -48,7 +48,7 @@ struct LaunchQuestion {
 struct LaunchElement {
   std::shared_ptr<const Function> kernel;
   std::vector<Placement> values;         // by ValueId: the part on this rank
-  std::vector<int> buffer_of_parameter;  // index into the question's buffers
+  std::vector<int> buffer_of_parameter;  // index into the query's buffers
   std::vector<ElementStep> steps;        // the steps the element needs, in order
   Tensor value;                          // one element
   /// True if the whole kernel ran as in the launch, so that the bits are those of the launch.
@@ -65,7 +65,7 @@ struct ExchangeMember {
 };
 
 /// All sides of one collective or send/recv, in group order; for send/recv the sender first.
-struct ExchangeQuestion {
+struct ExchangeQuery {
   std::span<const ExchangeMember> members;
   size_t position = 0;           // the member whose output is queried
   std::vector<int64_t> element;  // index in that output

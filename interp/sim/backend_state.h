@@ -38,7 +38,7 @@ class SimCheckpoint : public interp::BackendCheckpoint {
 
 class SimBackend : public interp::Backend,
                    private interp::Checkpoints,
-                   private interp::ElementQuestions {
+                   private interp::ElementQueries {
  public:
   explicit SimBackend(const SimOptions& options);
 
@@ -53,15 +53,14 @@ class SimBackend : public interp::Backend,
   std::string describe(interp::CodeIndex code, Rank rank) const override;
   interp::KernelWork kernel_work(interp::CodeIndex code, Rank rank) const override;
   interp::Checkpoints* checkpoints() override { return this; }
-  interp::ElementQuestions* elements() override { return computes() ? this : nullptr; }
+  interp::ElementQueries* elements() override { return computes() ? this : nullptr; }
 
  private:
   bool computes() const { return options_.values == SimOptions::Values::kComputed; }
   Expected<std::unique_ptr<interp::BackendCheckpoint>> checkpoint() const override;
   Expected<void> restore(const interp::BackendCheckpoint& checkpoint) override;
-  Expected<interp::LaunchElement> launch_element(const interp::LaunchQuestion& question) override;
-  Expected<interp::ExchangeElement> exchange_element(
-      const interp::ExchangeQuestion& question) override;
+  Expected<interp::LaunchElement> launch_element(const interp::LaunchQuery& query) override;
+  Expected<interp::ExchangeElement> exchange_element(const interp::ExchangeQuery& query) override;
 
   // issue.cpp
   const Error* issue_one(const interp::Task& task);
@@ -88,7 +87,7 @@ class SimBackend : public interp::Backend,
   interp::ValueSummary summary(const StoredTask& task, const BufferRef& ref, uint16_t operand);
 
   // element_launch.cpp
-  Expected<Tensor> run_whole(LaunchPlan& plan, const interp::LaunchQuestion& question,
+  Expected<Tensor> run_whole(LaunchPlan& plan, const interp::LaunchQuery& query,
                              size_t result) const;
   ChunkRef contents(Rank rank, const BufferRef& ref) const;
 

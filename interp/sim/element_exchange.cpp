@@ -22,7 +22,7 @@ namespace {
 using interp::CommunicationItem;
 using interp::ExchangeElement;
 using interp::ExchangeMember;
-using interp::ExchangeQuestion;
+using interp::ExchangeQuery;
 
 constexpr int64_t kMostElements = int64_t{1} << 27;  // limit on numbered elements
 constexpr int32_t kZero = 0;
@@ -62,15 +62,15 @@ std::vector<int64_t> element_at(const Placement& placement, int64_t stored) {
 
 // Runs the exchange on numbers: element e of member p is p * stride + e + 1. Returns the number at
 // `at` in the output of `position`.
-int32_t number_at(const ExchangeQuestion& question, OpKind kind, Reduction reduction,
-                  int64_t stride, int64_t at) {
-  const size_t count = question.members.size();
+int32_t number_at(const ExchangeQuery& query, OpKind kind, Reduction reduction, int64_t stride,
+                  int64_t at) {
+  const size_t count = query.members.size();
   SimMemory memory(static_cast<Rank>(count));
   std::vector<Contribution> members;
-  const DType dtype = question.members.front().item->dtype;
+  const DType dtype = query.members.front().item->dtype;
   constexpr int64_t kBytes = sizeof(int32_t);
   for (size_t p = 0; p < count; ++p) {
-    const CommunicationItem& item = *question.members[p].item;
+    const CommunicationItem& item = *query.members[p].item;
     Contribution& c = members.emplace_back();
     c.rank = static_cast<Rank>(p);
     c.send_counts = item.send_counts;
@@ -91,12 +91,12 @@ int32_t number_at(const ExchangeQuestion& question, OpKind kind, Reduction reduc
       memory.allocate(c.rank, c.out.allocation, c.out.size_bytes);
     }
   }
-  const CommunicationItem& asked = *question.members[question.position].item;
-  const BufferRef out = members[question.position].out;
+  const CommunicationItem& asked = *query.members[query.position].item;
+  const BufferRef out = members[query.position].out;
   Exchange exchange(memory, DType::kI32, reduction, asked.root, asked.pairs, std::move(members));
   if (const ExchangeFunction function = exchange_function(kind)) function(exchange);
   int32_t number = kUntouched;
-  const ChunkRef chunk = memory.chunk(static_cast<Rank>(question.position), out);
+  const ChunkRef chunk = memory.chunk(static_cast<Rank>(query.position), out);
   std::memcpy(&number, chunk->data() + at * kBytes, sizeof number);
   return number;
 }
@@ -123,8 +123,8 @@ void combine(Reduction reduction, DType dtype, ExchangeElement& out) {
 
 }  // namespace
 
-Expected<ExchangeElement> SimBackend::exchange_element(const ExchangeQuestion& question) {
-  const ExchangeMember& asked = question.members[question.position];
+Expected<ExchangeElement> SimBackend::exchange_element(const ExchangeQuery& query) {
+  const ExchangeMember& asked = query.members[query.position];
   const CommunicationItem& item = *asked.item;
   const OpKind kind = code_->instructions[item.code].kind;
   ExchangeElement out;
@@ -144,20 +144,20 @@ Expected<ExchangeElement> SimBackend::exchange_element(const ExchangeQuestion& q
 
   const Placement* placement = out_placement(item);
   if (!item.out.allocation.valid() || placement == nullptr) return out;
-  int64_t at = stored_at(*placement, question.element);
+  int64_t at = stored_at(*placement, query.element);
   if (at < 0) return fail(ErrorKind::kRuntime, "no_element", "the rank does not hold this element");
   at -= first_element(item.out, *placement, asked.out_skipped_bytes);
   if (at < 0 || at >= element_total(item.out, item.dtype)) return out;
   int64_t stride = 1;
-  for (const ExchangeMember& m : question.members)
+  for (const ExchangeMember& m : query.members)
     stride = std::max(stride, element_total(m.item->in, item.dtype));
-  if (stride * static_cast<int64_t>(question.members.size()) > kMostElements) {
+  if (stride * static_cast<int64_t>(query.members.size()) > kMostElements) {
     return fail(ErrorKind::kRuntime, "no_element",
                 fmt::format("{} elements on {} ranks are too many to follow one", stride,
-                            question.members.size()));
+                            query.members.size()));
   }
-  const int32_t last = number_at(question, kind, Reduction::kMax, stride, at);
-  const int32_t first = number_at(question, kind, Reduction::kMin, stride, at);
+  const int32_t last = number_at(query, kind, Reduction::kMax, stride, at);
+  const int32_t first = number_at(query, kind, Reduction::kMin, stride, at);
   if (last == kUntouched) return out;
   out.value = Tensor::zeros(item.dtype, {});
   out.kind = ExchangeElement::Kind::kZero;
@@ -165,7 +165,7 @@ Expected<ExchangeElement> SimBackend::exchange_element(const ExchangeQuestion& q
   out.kind = last == first ? ExchangeElement::Kind::kMoved : ExchangeElement::Kind::kCombined;
   const auto member = [&](int32_t number) { return static_cast<size_t>((number - 1) / stride); };
   for (size_t p = member(first); p <= member(last); ++p) {
-    const ExchangeMember& m = question.members[p];
+    const ExchangeMember& m = query.members[p];
     const BufferRef& in = m.item->in;
     const int64_t e = (last - 1) % stride;
     interp::ExchangeSource& source = out.sources.emplace_back();

@@ -49,15 +49,15 @@ ChunkRef SimBackend::contents(Rank rank, const BufferRef& ref) const {
 }
 
 // Runs the launch's own kernel on separate memory, with packed weights as in the launch.
-Expected<Tensor> SimBackend::run_whole(LaunchPlan& plan, const interp::LaunchQuestion& question,
+Expected<Tensor> SimBackend::run_whole(LaunchPlan& plan, const interp::LaunchQuery& query,
                                        size_t result) const {
-  const LaunchRoles roles = roles_of(question.buffers);
+  const LaunchRoles roles = roles_of(query.buffers);
   std::vector<ChunkRef> chunks;
   std::vector<std::vector<std::byte>> copies;
   std::vector<cpu::ConstMemory> in;
   for (const size_t i : roles.parameters) {
-    const BufferRef& ref = question.buffers[i];
-    const ChunkRef& chunk = chunks.emplace_back(contents(question.rank, ref));
+    const BufferRef& ref = query.buffers[i];
+    const ChunkRef& chunk = chunks.emplace_back(contents(query.rank, ref));
     const std::byte* data = chunk->data() + ref.offset_bytes;
     const int64_t bytes = ref.placement->local_bytes();
     if (ref.strides_elems.empty() || is_dense(ref, *ref.placement)) {
@@ -72,7 +72,7 @@ Expected<Tensor> SimBackend::run_whole(LaunchPlan& plan, const interp::LaunchQue
   std::vector<std::vector<std::byte>> written;
   std::vector<cpu::Memory> out;
   for (const size_t i : roles.results) {
-    const BufferRef& ref = question.buffers[i];
+    const BufferRef& ref = query.buffers[i];
     const Placement& placement = ref.after != nullptr ? *ref.after : *ref.placement;
     auto& memory = written.emplace_back(
         static_cast<size_t>(std::max(placement.local_bytes(), ref.placement->local_bytes())));
@@ -83,27 +83,27 @@ Expected<Tensor> SimBackend::run_whole(LaunchPlan& plan, const interp::LaunchQue
     plan.kernel->prepack(p, in[p]);
   }
   plan.kernel->run(in, out);
-  const BufferRef& ref = question.buffers[roles.results[result]];
+  const BufferRef& ref = query.buffers[roles.results[result]];
   const Placement& placement = ref.after != nullptr ? *ref.after : *ref.placement;
-  Box at{question.element, question.element};
+  Box at{query.element, query.element};
   for (int64_t& hi : at.hi) ++hi;
   return part_of(placement, written[result].data(), at);
 }
 
-Expected<interp::LaunchElement> SimBackend::launch_element(const interp::LaunchQuestion& question) {
-  const LaunchRoles roles = roles_of(question.buffers);
-  const auto operands = interp::placements_of(question.buffers, roles);
+Expected<interp::LaunchElement> SimBackend::launch_element(const interp::LaunchQuery& query) {
+  const LaunchRoles roles = roles_of(query.buffers);
+  const auto operands = interp::placements_of(query.buffers, roles);
   size_t result = 0;
-  while (result < roles.results.size() && roles.results[result] != question.written) ++result;
+  while (result < roles.results.size() && roles.results[result] != query.written) ++result;
   if (result == roles.results.size()) {
     return fail(ErrorKind::kRuntime, "no_element", "the launch does not write this buffer");
   }
-  HOSTIR_ASSIGN_OR_RETURN(LaunchPlan * plan, plans_.find(question.code, question.rank,
+  HOSTIR_ASSIGN_OR_RETURN(LaunchPlan * plan, plans_.find(query.code, query.rank,
                                                          operands.parameters, operands.results));
-  HOSTIR_ASSIGN_OR_RETURN(const Function* kernel, interp::launched_kernel(*code_, question.code));
+  HOSTIR_ASSIGN_OR_RETURN(const Function* kernel, interp::launched_kernel(*code_, query.code));
   // The plan may have been made for another rank's part of the values.
   HOSTIR_ASSIGN_OR_RETURN(const kernels::BoundKernel bound,
-                          kernels::bind_kernel(*code_->program, *kernel, question.rank,
+                          kernels::bind_kernel(*code_->program, *kernel, query.rank,
                                                operands.parameters, operands.results));
   interp::LaunchElement out;
   out.kernel = bound.function;
@@ -111,8 +111,8 @@ Expected<interp::LaunchElement> SimBackend::launch_element(const interp::LaunchQ
   for (const size_t i : roles.parameters) out.buffer_of_parameter.push_back(static_cast<int>(i));
   const ReadParameter read = [&](size_t p, const Box& in_kernel) {
     const Box box = moved(in_kernel, origin_in_kernel(bound, *operands.parameters[p]), +1);
-    const BufferRef& ref = question.buffers[roles.parameters[p]];
-    const ChunkRef chunk = contents(question.rank, ref);
+    const BufferRef& ref = query.buffers[roles.parameters[p]];
+    const ChunkRef chunk = contents(query.rank, ref);
     const std::byte* data = chunk->data() + ref.offset_bytes;
     if (!ref.placement->blocks.empty())
       return std::vector<std::byte>(data, data + ref.placement->local_bytes());
@@ -122,15 +122,15 @@ Expected<interp::LaunchElement> SimBackend::launch_element(const interp::LaunchQ
   };
   out.ran_whole = is_small(*plan);
   const ElementExtent extent = out.ran_whole ? ElementExtent::kWhole : ElementExtent::kNeeded;
-  const Box asked = moved({question.element, question.element},
-                          origin_in_kernel(bound, *operands.results[result]), -1);
+  const Box asked =
+      moved({query.element, query.element}, origin_in_kernel(bound, *operands.results[result]), -1);
   HOSTIR_ASSIGN_OR_RETURN(
       EvaluatedElement evaluated,
       evaluate_element(*code_->program, bound, options_.kernels, extent, result, asked.lo, read));
   out.steps = std::move(evaluated.steps);
   out.value = std::move(evaluated.value);
   if (out.ran_whole) {
-    HOSTIR_ASSIGN_OR_RETURN(out.value, run_whole(*plan, question, result));
+    HOSTIR_ASSIGN_OR_RETURN(out.value, run_whole(*plan, query, result));
   }
   return out;
 }

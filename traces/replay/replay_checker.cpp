@@ -234,7 +234,7 @@ void ReplayChecker::compare_faults() {
     return differs(fmt::format("the fault \"{}\" does not occur", (*logged)[common].sentence));
   }
   if (faults_.size() > common) {
-    differs(fmt::format("the fault \"{}\" did not occur before", faults_[common].sentence));
+    differs(fmt::format("the fault \"{}\" is not in the log", faults_[common].sentence));
   }
 }
 
@@ -259,8 +259,8 @@ void ReplayChecker::finish() {
       d.what = "value";
       d.event = logged_values_.integer(0);
       d.rank = static_cast<interp::Rank>(logged_values_.integer(1));
-      d.sentence = fmt::format("event {}, rank {}: a value was written that is not written now",
-                               d.event, d.rank);
+      d.sentence = fmt::format(
+          "event {}, rank {}: a value was written that the replay does not write", d.event, d.rank);
       report(std::move(d));
     }
   }

@@ -133,7 +133,7 @@ void EventAssembler::deliver_ready() {
     AssembledEvent& entry = held(head_id_);
     if (!entry.complete) {
       if (next_id_ - head_id_ < kMaxHeld) return;
-      hand_out_incomplete(entry);
+      deliver_incomplete(entry);
       ++head_id_;
       continue;
     }
@@ -148,12 +148,12 @@ void EventAssembler::drain() {
     if (entry.complete) {
       deliver_(entry, Delivery::kInOrder);
     } else {
-      hand_out_incomplete(entry);
+      deliver_incomplete(entry);
     }
   }
 }
 
-void EventAssembler::hand_out_incomplete(const AssembledEvent& entry) {
+void EventAssembler::deliver_incomplete(const AssembledEvent& entry) {
   deliver_(late_.emplace(entry.event.id, entry).first->second, Delivery::kLate);
 }
 

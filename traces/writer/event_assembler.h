@@ -74,7 +74,7 @@ class EventAssembler {
   void complete(AssembledEvent& entry, const interp::FinishedRecord& record);
   void deliver_ready();
   /// Delivers the event as it is, because it may never complete. If it does, it is delivered again.
-  void hand_out_incomplete(const AssembledEvent& entry);
+  void deliver_incomplete(const AssembledEvent& entry);
   AssembledEvent& held(int64_t id) { return ring_[static_cast<size_t>(id) & (ring_.size() - 1)]; }
 
   Deliver deliver_;

@@ -27,7 +27,7 @@ bool HistorySources::ask(Model& model, const interp::LogValue& write) {
     return false;
   if (state_->asked) return true;
   state_->asked = true;
-  model.worker().ask_log(
+  model.worker().query_log(
       "history/sources",
       [state = state_, key, write, element = state_->element, generation = state_->generation,
        program = model.snapshot()->program](const interp::LogView& log,
@@ -49,7 +49,7 @@ const std::string& HistorySources::instruction(Model& model, interp::CodeIndex c
     instructions_ = std::make_shared<Instructions>();
     instructions_->opened = model.last_opened();
     instructions_->asked = true;
-    model.worker().ask_log(
+    model.worker().query_log(
         "history/instructions",
         [to = instructions_](const interp::LogView& log, std::stop_token) -> std::function<void()> {
           std::vector<std::string> texts;

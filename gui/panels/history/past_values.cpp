@@ -8,7 +8,7 @@ namespace hostir::gui {
 
 namespace {
 
-constexpr const char* kQuestion = "history/past";
+constexpr const char* kQueryName = "history/past";
 // Re-run automatically up to this many decisions, or if the last re-run took at most this long.
 constexpr uint64_t kFewDecisions = 4000;
 constexpr double kShortSeconds = 0.4;
@@ -20,7 +20,7 @@ void PastValues::select(Model& model, const std::string& value,
   const bool same =
       state_->value == value && state_->element == element && state_->opened == model.last_opened();
   if (same) return;
-  if (state_->running) model.worker().cancel_slow(kQuestion);
+  if (state_->running) model.worker().cancel_slow(kQueryName);
   state_ = std::make_shared<State>();
   state_->value = value;
   state_->element = element;
@@ -37,8 +37,8 @@ void PastValues::ask(Model& model) {
   state_->generation = model.generation();
   state_->error.clear();
   interp::PastQuery query{state_->value, state_->element};
-  model.worker().ask_session(
-      kQuestion,
+  model.worker().query_in_background(
+      kQueryName,
       [state = state_, query = std::move(query)](const interp::Session& session,
                                                  std::stop_token stop) -> std::function<void()> {
         const auto began = std::chrono::steady_clock::now();
@@ -71,7 +71,7 @@ void PastValues::draw(Frame& frame, bool missing) {
     frame.ui.tag("history/past/running");
     ImGui::SameLine();
     if (ImGui::SmallButton("cancel")) {
-      frame.model.worker().cancel_slow(kQuestion);
+      frame.model.worker().cancel_slow(kQueryName);
       state_ = std::make_shared<State>(
           State{state_->value, state_->element, state_->opened, false, true});
     }

@@ -105,7 +105,7 @@ void WriteList::replace_places(State& state) {
 
 void WriteList::ask_places(Model& model) {
   state_->asked_places = true;
-  model.worker().ask_log(
+  model.worker().query_log(
       "history/list",
       [state = state_, key = state_->key, first = state_->next_event,
        seen = state_->relisting ? state_->log_generation : ~uint64_t{0}](
@@ -196,7 +196,7 @@ void WriteList::ask_pages(Model& model, size_t page, size_t count) {
   const size_t end = std::min(all.size(), (page + count) * kPage);
   std::vector<LogWrite> places(all.begin() + static_cast<std::ptrdiff_t>(page * kPage),
                                all.begin() + static_cast<std::ptrdiff_t>(end));
-  model.worker().ask_log(
+  model.worker().query_log(
       "history/values",
       [state = state_, element = element_of(state_->key), page, places = std::move(places)](
           const interp::LogView& log, std::stop_token stop) -> std::function<void()> {

@@ -68,9 +68,10 @@ class InsidePanel : public Panel {
     frame.ui.tag("inside/instruction", inside.address);
     if (ImGui::IsItemClicked()) frame.model.selection.code = inside.code;
     if (ImGui::IsItemHovered())
-      Ui::tooltip("%s", fetch_.follows_selection()
-                            ? "The selected instruction; a step shows the rank's own again."
-                            : "The current instruction of the focus rank.");
+      Ui::tooltip("%s",
+                  fetch_.follows_selection()
+                      ? "The selected instruction; after a step, the rank's current one again."
+                      : "The current instruction of the focus rank.");
     if (inside.kind == Inside::Kind::kNothing || inside.value.empty()) return;
     InsideOperand made;
     made.value = inside.value;

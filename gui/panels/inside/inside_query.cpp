@@ -62,7 +62,7 @@ const interp::Inside* InsideFetch::get(Model& model) {
   if (!model.running() && slot_->asked != key) {
     slot_->asked = key;
     slot_->pending = true;
-    model.worker().ask_now(
+    model.worker().query_session(
         "inside", [slot = slot_, key](interp::Session& session) -> std::function<void()> {
           auto answer = std::make_shared<Expected<interp::Inside>>(session.inside(key.query));
           return [slot, key, answer] {

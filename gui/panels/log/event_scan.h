@@ -1,7 +1,7 @@
 // Finds one page of log events that match a filter, piece by piece.
 //
 // A filter that few events match has to scan the whole log. Each piece looks at a bounded number of
-// events, so the log can answer other questions in between, and partial results can be shown. Runs
+// events, so the log can answer other queries in between, and partial results can be shown. Runs
 // on the log's thread; `EventsData` is the result for the window.
 #pragma once
 

@@ -94,7 +94,7 @@ void walk_events(Model& model, EventWalk walk) {
   const auto tell = [=](std::string text) -> std::function<void()> {
     return [=] { to->add_message(Message::Kind::kWarning, text); };
   };
-  model.worker().ask_log(
+  model.worker().query_log(
       "event/walk", [=](const interp::LogView& log, std::stop_token stop) -> std::function<void()> {
         const auto from = fetch_event(log, id, nullptr, stop);
         if (!from) return tell(from.error().message());

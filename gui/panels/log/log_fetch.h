@@ -1,4 +1,4 @@
-// Log queries from a panel: one outstanding question at a time; the last answer is shown until a
+// Log queries from a panel: one outstanding query at a time; the last answer is shown until a
 // newer one arrives.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace hostir::gui {
 
-/// One piece of a long question: partial results, if they are to be shown, and whether there is
+/// One piece of a long query: partial results, if they are to be shown, and whether there is
 /// more to do.
 template <class Answer>
 struct LogPiece {
@@ -20,29 +20,29 @@ struct LogPiece {
   bool more = false;
 };
 
-/// The answer to a question that depends on `Key` (what is visible, filters, the model's
+/// The answer to a query that depends on `Key` (what is visible, filters, the model's
 /// generation). `get` asks again when the key changes; the last answer stays until then. The slot
-/// is shared with the worker, so a panel may be destroyed while a question runs.
+/// is shared with the worker, so a panel may be destroyed while a query runs.
 template <class Key, class Answer>
 class LogFetch {
  public:
   explicit LogFetch(std::string name) : name_(std::move(name)) {}
 
-  using Question = std::function<Expected<Answer>(const interp::LogView&, std::stop_token)>;
+  using Query = std::function<Expected<Answer>(const interp::LogView&, std::stop_token)>;
 
   /// Null until the first answer. Log errors are in `error()`.
-  const Answer* get(Model& model, const Key& key, Question question) {
+  const Answer* get(Model& model, const Key& key, Query query) {
     return get_in_pieces(
         model, key,
-        [question = std::move(question)](const interp::LogView& log,
-                                         std::stop_token stop) -> Expected<LogPiece<Answer>> {
-          HOSTIR_ASSIGN_OR_RETURN(Answer answer, question(log, std::move(stop)));
+        [query = std::move(query)](const interp::LogView& log,
+                                   std::stop_token stop) -> Expected<LogPiece<Answer>> {
+          HOSTIR_ASSIGN_OR_RETURN(Answer answer, query(log, std::move(stop)));
           return LogPiece<Answer>{std::move(answer), false};
         });
   }
 
-  /// The same for questions that scan the whole log. `pieces` is called until there is no more,
-  /// with other questions in between; each partial answer is shown until the next.
+  /// The same for queries that scan the whole log. `pieces` is called until there is no more,
+  /// with other queries in between; each partial answer is shown until the next.
   using Pieces = std::function<Expected<LogPiece<Answer>>(const interp::LogView&, std::stop_token)>;
   const Answer* get_in_pieces(Model& model, const Key& key, Pieces pieces) {
     // Drop answers about another log: its ranks and instructions may differ.
@@ -53,18 +53,18 @@ class LogFetch {
       slot_->asked_key = key;
       slot_->pending = true;
       auto slot = slot_;
-      model.worker().ask_log_in_pieces(
+      model.worker().query_log_in_pieces(
           name_, [slot, key, pieces = std::move(pieces)](const interp::LogView& log,
                                                          std::stop_token stop) {
             auto piece = std::make_shared<Expected<LogPiece<Answer>>>(pieces(log, std::move(stop)));
             const bool more = *piece && (*piece)->more;
-            if (more && !(*piece)->answer) return QuestionThread::Piece{{}, true};
-            return QuestionThread::Piece{[slot, key, piece, more] {
-                                           if (!(slot->asked_key == key)) return;
-                                           slot->pending = more;
-                                           slot->take(*piece);
-                                         },
-                                         more};
+            if (more && !(*piece)->answer) return QueryThread::Piece{{}, true};
+            return QueryThread::Piece{[slot, key, piece, more] {
+                                        if (!(slot->asked_key == key)) return;
+                                        slot->pending = more;
+                                        slot->take(*piece);
+                                      },
+                                      more};
           });
     }
     return slot_->answer.get();

@@ -57,7 +57,7 @@ class SqlPanel : public Panel {
            "can be clicked.";
   }
 
-  // The question, the line above the answer, and a few rows.
+  // The query, the line above the answer, and a few rows.
   HeightRequest wanted_height(const Frame& frame) const override {
     constexpr float kRows = 4;
     HeightRequest wanted;
@@ -79,8 +79,8 @@ class SqlPanel : public Panel {
     const float width = ImGui::GetContentRegionAvail().x;
     const bool beside = width > frame.ui.px(520);
     const float schema = frame.ui.px(200);
-    ImGui::BeginChild("question", ImVec2(beside ? width - schema - frame.ui.px(8) : 0, 0));
-    draw_question(frame, beside);
+    ImGui::BeginChild("query", ImVec2(beside ? width - schema - frame.ui.px(8) : 0, 0));
+    draw_query(frame, beside);
     ImGui::EndChild();
     if (!beside) return;
     ImGui::SameLine(0, frame.ui.px(8));
@@ -90,9 +90,9 @@ class SqlPanel : public Panel {
   }
 
  private:
-  void choose(const std::string& question) {
-    if (question.empty()) return;
-    text_ = question;
+  void choose(const std::string& query) {
+    if (query.empty()) return;
+    text_ = query;
     run();
   }
 
@@ -100,9 +100,9 @@ class SqlPanel : public Panel {
     return ImGui::GetTextLineHeight() * 3 + frame.ui.px(8);
   }
 
-  void draw_question(Frame& frame, bool schema_beside) {
+  void draw_query(Frame& frame, bool schema_beside) {
     ImGui::SetNextItemWidth(frame.ui.px(190));
-    if (ImGui::BeginCombo("##saved", "saved questions")) {
+    if (ImGui::BeginCombo("##saved", "saved queries")) {
       for (const SavedQuery& q : kSaved) {
         if (ImGui::Selectable(q.title)) choose(q.text);
         frame.ui.tag(fmt::format("sql/saved/{}", q.title));
@@ -169,7 +169,7 @@ class SqlPanel : public Panel {
   // A query with the same name replaces the running one and thereby cancels it.
   void cancel(Frame& frame) {
     cancelled_ = true;
-    frame.model.worker().ask_log(
+    frame.model.worker().query_log(
         "sql", [](const interp::LogView&, std::stop_token) { return std::function<void()>(); });
   }
 

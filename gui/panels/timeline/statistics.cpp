@@ -133,7 +133,7 @@ class StatisticsPanel : public Panel {
 
   static interp::Rank focus(const Frame& frame) { return frame.model.snapshot()->focus; }
 
-  // While a log is read or followed, the question is repeated, but not before it was answered.
+  // While a log is read or followed, the query is repeated, but not before it was answered.
   StatisticsKey wanted(const Frame& frame) {
     StatisticsKey key;
     key.hosts = hosts_;

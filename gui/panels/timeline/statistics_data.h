@@ -32,7 +32,7 @@ struct StatisticsData {
 class StatisticsScan {
  public:
   explicit StatisticsScan(StatisticsKey key) : key_(key) {}
-  /// Reads one lane, so that the log can answer other questions in between.
+  /// Reads one lane, so that the log can answer other queries in between.
   Expected<LogPiece<StatisticsData>> next(const interp::LogView& log, const std::stop_token& stop);
 
  private:

@@ -15,7 +15,7 @@
 #include "gui/panels/timeline/timeline_find.h"
 #include "gui/panels/timeline/timeline_notes.h"
 #include "gui/panels/timeline/timeline_paint.h"
-#include "gui/panels/timeline/timeline_questions.h"
+#include "gui/panels/timeline/timeline_queries.h"
 
 namespace hostir::gui {
 
@@ -89,22 +89,22 @@ class TimelinePanel : public Panel {
       return;
     }
     forget_other_log(frame);
-    questions_.refresh(frame.model);
-    selected_ = questions_.selected;
-    hovered_ = questions_.hovered;
-    names_ = questions_.ask_names(frame);
+    queries_.refresh(frame.model);
+    selected_ = queries_.selected;
+    hovered_ = queries_.hovered;
+    names_ = queries_.ask_names(frame);
     if (!names_) return frame.ui.empty_hint(hint());
     draw_toolbar(frame);
     lay_out(frame);
     ask(frame);
-    if (!questions_.lanes || questions_.lanes->extent.event_count == 0) {
-      return frame.ui.empty_hint(questions_.reading.reading
+    if (!queries_.lanes || queries_.lanes->extent.event_count == 0) {
+      return frame.ui.empty_hint(queries_.reading.reading
                                      ? "reading the log ..."
                                      : "Nothing has run yet: F5 runs, F10 steps. " +
                                            std::string(hint()));
     }
     const interp::Snapshot& shot = *frame.model.snapshot();
-    camera_.set_extent(questions_.lanes->extent,
+    camera_.set_extent(queries_.lanes->extent,
                        static_cast<double>(shot.position.decision) /
                            std::max(1.0, static_cast<double>(shot.last_decision)));
     camera_.follow();
@@ -173,9 +173,9 @@ class TimelinePanel : public Panel {
     asked.fitted = camera_.fitted();
     asked.hovered_event = hovered_event_;
     asked.range = range_;
-    questions_.ask(frame, asked);
-    selected_ = questions_.selected;
-    hovered_ = questions_.hovered;
+    queries_.ask(frame, asked);
+    selected_ = queries_.selected;
+    hovered_ = queries_.hovered;
     if (selected_ && selected_->event.id == frame.model.selection.event &&
         selected_->event.id != shared_event_) {
       share(frame, *selected_);
@@ -284,10 +284,10 @@ class TimelinePanel : public Panel {
   }
 
   std::string status() const {
-    if (std::string reading = questions_.reading_text(); !reading.empty()) return reading;
+    if (std::string reading = queries_.reading_text(); !reading.empty()) return reading;
     if (!find_.text().empty()) return find_.status();
     if (!camera_.steps()) return names_->virtual_time ? "virtual time" : "measured time";
-    const int64_t count = questions_.lanes ? questions_.lanes->extent.event_count : 0;
+    const int64_t count = queries_.lanes ? queries_.lanes->extent.event_count : 0;
     if (count <= kMaxSteps) return fmt::format("order of steps, {} in all", count);
     return fmt::format("order of steps, at most {} of {} at once", kMaxSteps, count);
   }
@@ -302,10 +302,9 @@ class TimelinePanel : public Panel {
     }
     geometry_.view = camera_.view();
     TimelinePaint paint{frame, geometry_, *names_, groups_, ImGui::GetWindowDrawList()};
-    const TimelineLanes& lanes = *questions_.lanes;
+    const TimelineLanes& lanes = *queries_.lanes;
     const double here = camera_.now(*frame.model.snapshot(), lanes);
-    if (questions_.overview && geometry_.minimap_height > 0)
-      paint.minimap(*questions_.overview, here);
+    if (queries_.overview && geometry_.minimap_height > 0) paint.minimap(*queries_.overview, here);
     paint.ruler();
     paint.lanes(rows_, first_, last_, lanes, find_.found());
     if (flows_) paint.flows(rows_, lanes);
@@ -317,7 +316,7 @@ class TimelinePanel : public Panel {
     paint.notes(frame.model.timeline_notes);
     paint.playhead(here);
     if (selected_) paint.collective(rows_, *selected_);
-    if (range_ && questions_.sums) paint.sums(*range_, *questions_.sums);
+    if (range_ && queries_.sums) paint.sums(*range_, *queries_.sums);
   }
 
   // ---- input
@@ -454,8 +453,8 @@ class TimelinePanel : public Panel {
 
   enum class Drag : uint8_t { kNone, kPan, kRange, kMinimap };
 
-  TimelineQuestions questions_;
-  // This frame's answers; `questions_` owns them.
+  TimelineQueries queries_;
+  // This frame's answers; `queries_` owns them.
   const TimelineNames* names_ = nullptr;
   const TimelineEvent* selected_ = nullptr;
   const TimelineEvent* hovered_ = nullptr;

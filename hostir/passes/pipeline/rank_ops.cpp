@@ -102,8 +102,7 @@ class RankPlanner {
     hand_over(a, outputs);
   }
 
-  // The results of a backward phase: gradients of activations, then of weights, as far as it has
-  // them.
+  // The results of a backward phase: gradients of activations, then of weights, if it has any.
   void hand_back_gradients(const Action& a, const std::vector<BufferIndex>& made) {
     const Stage& s = stage(a.stage);
     size_t next = 0;

@@ -48,8 +48,8 @@ class BreakpointMatcher final : public CompletionSink {
   std::vector<Written> heard_;
 };
 
-/// Where a breakpoint was hit: the rank, its step count, and the history's position and travel
-/// count.
+/// Where a breakpoint was hit: the rank, its step count, and the history's position, and how often
+/// it has gone back.
 struct HitPlace {
   Rank rank = kNoRank;
   uint64_t steps = 0;
@@ -69,7 +69,7 @@ void write_line(BreakpointList& list, Breakpoint& breakpoint, const Interpreter&
 /// it, however often the breakpoint is tested.
 bool was_counted(const Breakpoint& breakpoint, const HitPlace& at);
 /// Records that the rank has been stopped here.
-void stand(Breakpoint& breakpoint, const HitPlace& at);
+void note_stop(Breakpoint& breakpoint, const HitPlace& at);
 /// True if the breakpoint looks at results, not at instructions.
 bool sees_results(const Breakpoint& breakpoint);
 /// True for Stops::kFirstRank on a kind that supports it.
@@ -77,6 +77,6 @@ bool stops_first_rank(const Breakpoint& breakpoint);
 /// The number of hits up to the current position that stop, including ignored ones.
 uint64_t stops_so_far(const Breakpoint& breakpoint);
 /// True if the rank is where this breakpoint was last hit.
-bool stands_at(const Breakpoint& breakpoint, Rank rank, uint64_t steps, uint64_t travel);
+bool is_at_last_hit(const Breakpoint& breakpoint, Rank rank, uint64_t steps, uint64_t travel);
 
 }  // namespace hostir::interp

@@ -173,7 +173,7 @@ uint64_t stops_so_far(const Breakpoint& b) {
   return stops_first_rank(b) ? b.visits.size() : b.hits;
 }
 
-void stand(Breakpoint& b, const HitPlace& at) {
+void note_stop(Breakpoint& b, const HitPlace& at) {
   b.hit_rank = at.rank;
   b.hit_steps = at.steps;
   b.hit_travel = at.travel;
@@ -203,7 +203,7 @@ bool count_hit(Breakpoint& b, const HitPlace& at) {
     stops = first.rank == at.rank || at.own;
   }
   if (!counted) remember(b, hit);
-  stand(b, at);
+  note_stop(b, at);
   if (told || !stops || stops_so_far(b) <= b.ignore) return false;
   if (b.temporary) b.enabled = false;
   return true;
@@ -212,13 +212,13 @@ bool count_hit(Breakpoint& b, const HitPlace& at) {
 void write_line(BreakpointList& list, Breakpoint& b, const Interpreter& in, CodeIndex code,
                 const HitPlace& at) {
   if (!sees_results(b) && was_counted(b, at)) return;
-  stand(b, at);
+  note_stop(b, at);
   remember(b, hit_at(at));
   if (b.hits <= b.ignore) return;
   list.log().add({at.position, at.steps, b.id, at.rank, code, b.log(in, at.rank, code)});
 }
 
-bool stands_at(const Breakpoint& b, Rank rank, uint64_t steps, uint64_t travel) {
+bool is_at_last_hit(const Breakpoint& b, Rank rank, uint64_t steps, uint64_t travel) {
   return b.hits > 0 && b.hit_rank == rank && b.hit_steps == steps && b.hit_travel == travel;
 }
 

@@ -90,7 +90,7 @@ Expected<Stepper::Stop> Stepper::take(Rank rank) {
     const bool stood_here = command_->kind != StepCommand::Kind::kContinue &&
                             state.steps == before_[static_cast<size_t>(rank)];
     for (Breakpoint* b : matcher_->before(rank)) {
-      if (stands_at(*b, rank, state.steps, history_.travels())) continue;
+      if (is_at_last_hit(*b, rank, state.steps, history_.travels())) continue;
       if (b->log) {
         write_line(breakpoints_, *b, in, code, hit_place(rank));
       } else if (count_hit(*b, hit_place(rank)) && !stood_here) {

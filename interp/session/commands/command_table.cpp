@@ -57,7 +57,7 @@ const CommandSpec kTable[] = {
      "reverse-continue",
      {"rc"},
      "",
-     "Run backwards to the breakpoint before this, or to the start.",
+     "Run backwards to the previous breakpoint, or to the start.",
      "Run",
      "Shift+F5"},
     {K::kReverseStep,

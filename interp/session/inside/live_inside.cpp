@@ -174,15 +174,15 @@ class LaunchLook {
   }
 
   Expected<void> evaluate() {
-    LaunchQuestion question;
-    question.code = out_.code;
-    question.rank = out_.rank;
-    question.buffers = now_.buffers;
-    question.written = written_;
-    question.element = out_.element;
-    ElementQuestions* elements = interpreter_.backend().elements();
+    LaunchQuery query;
+    query.code = out_.code;
+    query.rank = out_.rank;
+    query.buffers = now_.buffers;
+    query.written = written_;
+    query.element = out_.element;
+    ElementQueries* elements = interpreter_.backend().elements();
     Expected<LaunchElement> answer =
-        elements != nullptr ? elements->launch_element(question)
+        elements != nullptr ? elements->launch_element(query)
                             : Expected<LaunchElement>(no_elements(interpreter_.backend()));
     if (!answer) {
       list_ops(*kernel_of());

@@ -39,7 +39,7 @@ class FinishedDevice final : public CompletionSink {
   std::set<TaskId> done_;
 };
 
-/// The error for a backend without `ElementQuestions`.
+/// The error for a backend without `ElementQueries`.
 tl::unexpected<Error> no_elements(const Backend& backend);
 
 std::optional<AllocationView> find_allocation(const Interpreter& interpreter, Rank rank,

@@ -343,7 +343,7 @@ class CollectiveLook {
       m.in_skipped_bytes = skipped(side, side.now.item->in, true);
       m.out_skipped_bytes = skipped(side, side.now.item->out, false);
     }
-    ElementQuestions* elements = interpreter_.backend().elements();
+    ElementQueries* elements = interpreter_.backend().elements();
     const Expected<ExchangeElement> answer =
         elements != nullptr ? elements->exchange_element({members, position_, out_.element})
                             : Expected<ExchangeElement>(no_elements(interpreter_.backend()));

@@ -27,7 +27,7 @@ struct StuckMeeting {
   std::vector<std::pair<Rank, Rank>> pairs;
 };
 
-/// Two accesses of one rank that nothing orders.
+/// Two unordered accesses of one rank.
 struct StuckRace {
   InstructionSite first;
   InstructionSite second;

@@ -97,7 +97,7 @@ TileParams range_of(DType dtype) {
   return {.x = static_cast<double>(least(dtype)), .y = static_cast<double>(greatest(dtype))};
 }
 
-/// True if the op gives the bits of u64 in lanes of i64: it depends on no order and no sign.
+/// True if the op gives the right bits for u64 in i64 lanes: it does not depend on order or sign.
 bool is_signless(OpKind kind) {
   constexpr std::array kKinds = {OpKind::add,         OpKind::sub,        OpKind::mul,
                                  OpKind::select,      OpKind::constant,   OpKind::iota,

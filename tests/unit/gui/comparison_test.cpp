@@ -9,7 +9,7 @@
 namespace hostir::gui {
 namespace {
 
-// Blocks the thread for short questions until released.
+// Blocks the thread for short queries until released.
 class QuickThreadHeld {
  public:
   explicit QuickThreadHeld(Comparison& comparison) {

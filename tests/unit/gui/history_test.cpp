@@ -88,7 +88,7 @@ TEST(HistoryPanel, PastValuesComeFromRunningTheProgramAgain) {
   EXPECT_EQ(w.text("history/count").find("to come"), std::string::npos);
   bool asked = false;
   std::vector<interp::PastValue> values;
-  w.model().worker().ask_session(
+  w.model().worker().query_in_background(
       "test", [&](const interp::Session& session, std::stop_token stop) -> std::function<void()> {
         auto found = session.past_values({"y", {1}}, stop);
         EXPECT_TRUE(found) << (found ? "" : found.error().message());

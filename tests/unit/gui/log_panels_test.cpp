@@ -132,7 +132,7 @@ TEST(Events, WordsMeanWhatTheHelpSays) {
   w.press("F5");
   // No panel needed: the filter language depends only on the log.
   bool asked = false;
-  w.model().worker().ask_log("test", [&](const interp::LogView& log, std::stop_token stop) {
+  w.model().worker().query_log("test", [&](const interp::LogView& log, std::stop_token stop) {
     const auto all = log.events({}, stop);
     const auto count = [&](const std::string& text) {
       const auto query = interp::parse_event_filter(text, log);

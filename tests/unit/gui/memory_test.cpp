@@ -55,7 +55,7 @@ TEST(Memory, BlocksNeverOverlapAndAddUpToThePeak) {
     if (a.parameter) key.parameters.emplace_back(a.name, a.bytes);
   }
   const int64_t peak = w.shot().memory[0]->peak_bytes;
-  w.model().worker().ask_log("test", [&](const interp::LogView& log, std::stop_token stop) {
+  w.model().worker().query_log("test", [&](const interp::LogView& log, std::stop_token stop) {
     const auto data = fetch_blocks(log, key, stop);
     EXPECT_TRUE(data);
     if (!data) return std::function<void()>();

@@ -108,7 +108,7 @@ inline int line_of(Workbench& w, const std::string& text) {
 inline void ask(Workbench& w,
                 const std::function<void(const interp::LogView&, std::stop_token)>& what) {
   bool asked = false;
-  w.model().worker().ask_log("test", [&](const interp::LogView& log, std::stop_token stop) {
+  w.model().worker().query_log("test", [&](const interp::LogView& log, std::stop_token stop) {
     what(log, std::move(stop));
     return std::function<void()>([&] { asked = true; });
   });

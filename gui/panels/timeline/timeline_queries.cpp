@@ -1,4 +1,4 @@
-#include "gui/panels/timeline/timeline_questions.h"
+#include "gui/panels/timeline/timeline_queries.h"
 
 #include <fmt/core.h>
 
@@ -20,14 +20,14 @@ const TimelineEvent* ask_event(Frame& frame, LogFetch<EventKey, TimelineEvent>& 
 
 }  // namespace
 
-const TimelineNames* TimelineQuestions::ask_names(Frame& frame) {
+const TimelineNames* TimelineQueries::ask_names(Frame& frame) {
   return names_fetch_.get(frame.model, frame.model.last_opened(),
                           [](const interp::LogView& log, std::stop_token) {
                             return Expected<TimelineNames>(fetch_names(log));
                           });
 }
 
-void TimelineQuestions::ask(Frame& frame, const TimelineScreen& asked) {
+void TimelineQueries::ask(Frame& frame, const TimelineScreen& asked) {
   const bool steps = asked.axis == TimelineAxis::kSteps;
   reading = frame.model.worker().log_progress();
   uint64_t generation = frame.model.generation() << 32;
@@ -69,7 +69,7 @@ void TimelineQuestions::ask(Frame& frame, const TimelineScreen& asked) {
   });
 }
 
-std::string TimelineQuestions::reading_text() const {
+std::string TimelineQueries::reading_text() const {
   if (!reading.reading || reading.total <= 0) return {};
   return fmt::format("reading the log: {:.1f} of {:.1f} million events",
                      static_cast<double>(reading.read) / 1e6,

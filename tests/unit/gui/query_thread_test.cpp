@@ -1,4 +1,6 @@
-// Long questions are answered in pieces, so that others do not have to wait.
+// Long queries are answered in pieces, so that others do not have to wait.
+#include "gui/query_thread.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "gui/panels/log/event_scan.h"
-#include "gui/question_thread.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {
@@ -18,13 +19,13 @@ namespace {
 class Asked {
  public:
   Asked()
-      : thread_([this](const QuestionThread::Answer& answer) {
+      : thread_([this](const QueryThread::Answer& answer) {
           const std::lock_guard lock(mutex_);
           answer();
         }) {}
 
-  QuestionThread& thread() { return thread_; }
-  QuestionThread::Answer named(const std::string& name) {
+  QueryThread& thread() { return thread_; }
+  QueryThread::Answer named(const std::string& name) {
     return [this, name] { order_ += name + " "; };
   }
   /// The answers' names, in the order of arrival.
@@ -37,10 +38,10 @@ class Asked {
  private:
   std::mutex mutex_;
   std::string order_;
-  QuestionThread thread_;
+  QueryThread thread_;
 };
 
-TEST(QuestionThread, AnswersWhatWaitsBetweenThePiecesOfALongQuestion) {
+TEST(QueryThread, AnswersWhatWaitsBetweenThePiecesOfALongQuestion) {
   Asked asked;
   int pieces = 0;
   asked.thread().ask_in_pieces("scan", [&](const std::stop_token&) {
@@ -48,25 +49,25 @@ TEST(QuestionThread, AnswersWhatWaitsBetweenThePiecesOfALongQuestion) {
     if (pieces <= 2) {
       asked.thread().ask("lanes", [&, n](const std::stop_token&) { return asked.named("l" + n); });
     }
-    return QuestionThread::Piece{asked.named("s" + n), pieces < 4};
+    return QueryThread::Piece{asked.named("s" + n), pieces < 4};
   });
   EXPECT_EQ(asked.order(), "s1 l1 s2 l2 s3 s4 ");
 }
 
-TEST(QuestionThread, ANewerQuestionEndsTheOneInPieces) {
+TEST(QueryThread, ANewerQuestionEndsTheOneInPieces) {
   Asked asked;
   int pieces = 0;
   asked.thread().ask_in_pieces("scan", [&](const std::stop_token&) {
     if (++pieces == 2) {
       asked.thread().ask("scan", [&](const std::stop_token&) { return asked.named("newer"); });
     }
-    return QuestionThread::Piece{asked.named("s" + std::to_string(pieces)), true};
+    return QueryThread::Piece{asked.named("s" + std::to_string(pieces)), true};
   });
   EXPECT_EQ(asked.order(), "s1 newer ");
   EXPECT_EQ(pieces, 2);
 }
 
-TEST(QuestionThread, WhatIsCancelledBetweenTwoPiecesDoesNotGoOn) {
+TEST(QueryThread, WhatIsCancelledBetweenTwoPiecesDoesNotGoOn) {
   Asked asked;
   int pieces = 0;
   asked.thread().ask_in_pieces("scan", [&](const std::stop_token&) {
@@ -74,7 +75,7 @@ TEST(QuestionThread, WhatIsCancelledBetweenTwoPiecesDoesNotGoOn) {
       asked.thread().cancel("scan");
       return asked.named("other");
     });
-    return QuestionThread::Piece{asked.named("s" + std::to_string(++pieces)), true};
+    return QueryThread::Piece{asked.named("s" + std::to_string(++pieces)), true};
   });
   EXPECT_EQ(asked.order(), "s1 other ");
 }

@@ -24,7 +24,7 @@ struct TimelineScreen {
   std::optional<std::pair<int64_t, int64_t>> range;
 };
 
-class TimelineQuestions {
+class TimelineQueries {
  public:
   /// Null until the first answer.
   const TimelineNames* ask_names(Frame& frame);

@@ -1,9 +1,9 @@
-// A thread that answers slow questions, one after another.
+// A thread that answers slow queries, one after another.
 //
-// A question has a name. A newer question with the same name replaces a waiting one and cancels a
-// running one. The answer is a function that is passed to `deliver`, unless the question was
-// cancelled. Long work is done in pieces, and waiting questions run between pieces. Public
-// functions may be called from any thread; destruction ends the thread and the running question.
+// A query has a name. A newer query with the same name replaces a waiting one and cancels a
+// running one. The answer is a function that is passed to `deliver`, unless the query was
+// cancelled. Long work is done in pieces, and waiting queries run between pieces. Public
+// functions may be called from any thread; destruction ends the thread and the running query.
 #pragma once
 
 #include <condition_variable>
@@ -16,32 +16,32 @@
 
 namespace hostir::gui {
 
-class QuestionThread {
+class QueryThread {
  public:
   using Answer = std::function<void()>;
   using Work = std::function<Answer(std::stop_token)>;
-  explicit QuestionThread(std::function<void(Answer)> deliver);
-  ~QuestionThread();
-  QuestionThread(const QuestionThread&) = delete;
-  QuestionThread& operator=(const QuestionThread&) = delete;
+  explicit QueryThread(std::function<void(Answer)> deliver);
+  ~QueryThread();
+  QueryThread(const QueryThread&) = delete;
+  QueryThread& operator=(const QueryThread&) = delete;
 
   void ask(const std::string& name, Work work);
-  /// The result of one piece of a long question.
+  /// The result of one piece of a long query.
   struct Piece {
     Answer answer;  // empty: nothing to show yet
     bool more = false;
   };
-  /// Called repeatedly, after the questions waiting by then, until `more` is false or it is
+  /// Called repeatedly, after the queries waiting by then, until `more` is false or it is
   /// cancelled.
   using Pieces = std::function<Piece(std::stop_token)>;
   void ask_in_pieces(const std::string& name, Pieces pieces);
   void cancel(const std::string& name);
-  /// Drops waiting questions and cancels the running one.
+  /// Drops waiting queries and cancels the running one.
   void cancel_all();
   bool busy() const;
 
  private:
-  struct Question {
+  struct Query {
     std::string name;
     Pieces pieces;
   };
@@ -50,7 +50,7 @@ class QuestionThread {
   std::function<void(Answer)> deliver_;
   mutable std::mutex mutex_;
   std::condition_variable_any wanted_;
-  std::deque<Question> questions_;
+  std::deque<Query> queries_;
   std::string running_;
   std::stop_source running_stop_;
   bool busy_ = false;
