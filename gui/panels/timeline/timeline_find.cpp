@@ -85,19 +85,18 @@ void TimelineFind::next(Frame& frame, const interp::LogEvent* from, int64_t afte
   filter.from_ns = after_ns;
   auto match = std::make_shared<NextMatch>(NextMatch{EventPieces(filter), after_ns, after_id});
   Model* model = &frame.model;
-  model->worker().query_log_in_pieces(
-      "timeline/find", [=](const interp::LogView& log, const std::stop_token& stop) {
-        const auto more = match->next(log, stop);
-        if (!more) return QueryThread::Piece{};
-        if (*more) return QueryThread::Piece{{}, true};
-        if (!match->best) {
-          return QueryThread::Piece{[model] {
-            model->add_message(Message::Kind::kInfo, "timeline: there is no later match");
-          }};
-        }
-        return QueryThread::Piece{
-            [model, event = match->best->id] { model->selection.event = event; }};
-      });
+  model->worker().query_log_in_pieces("timeline/find", [=](const interp::LogView& log,
+                                                           const std::stop_token& stop) {
+    const auto more = match->next(log, stop);
+    if (!more) return QueryThread::Piece{};
+    if (*more) return QueryThread::Piece{{}, true};
+    if (!match->best) {
+      return QueryThread::Piece{[model] {
+        model->add_message(Message::Kind::kInfo, "timeline: there is no later match");
+      }};
+    }
+    return QueryThread::Piece{[model, event = match->best->id] { model->selection.event = event; }};
+  });
 }
 
 }  // namespace hostir::gui
