@@ -11,6 +11,7 @@
 #include "traces/profile/profile_run.h"
 #include "traces/reader/open_file.h"
 #include "traces/report/report.h"
+#include "traces/skeleton/trial.h"
 #include "traces/writer/log_builder.h"
 
 namespace hostir::cli {
@@ -98,6 +99,11 @@ class ReportVerb : public Verb {
     const diagnose::RecordedVerdict& verdict = opened.verdict;
     facts.sentence = verdict.sentence;
     facts.fault = verdict.is_fault();
+    facts.trial = traces::try_verdict(*opened.run, verdict, api::make_backend_factory()).sentence;
+    for (traces::import::CallAtFault& call : traces::import::calls_at_fault(opened)) {
+      facts.marked.push_back(
+          {std::move(call.communicator), call.sequence, call.pair, std::move(call.text)});
+    }
     facts.notes = verdict.notes;
     facts.notes.insert(facts.notes.end(), verdict.not_known.begin(), verdict.not_known.end());
     facts.notes.insert(facts.notes.end(), opened.notes.begin(), opened.notes.end());

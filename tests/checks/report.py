@@ -121,6 +121,16 @@ def dumps_of_a_hang(folder):
 
 
 @case
+def dumps_of_a_mismatch(folder):
+    """The repaired run is told, and the differing call is marked in the table of collectives."""
+    page = report(folder, ROOT / "truth" / "flight_recorder" / "size")
+    assert "tried: " in page.sections["verdict"] and "completes" in page.sections["verdict"], page.sections["verdict"]
+    assert "rank 1: all_reduce f32[100] at" in page.sections["collectives"], page.sections["collectives"][:500]
+    assert "ranks 0, 2, 3: all_reduce f32[128] at" in page.sections["collectives"]
+    assert [a for t, a in page.tags if t == "tr" and a.get("class") == "fault"], "no row is marked"
+
+
+@case
 def a_colour_and_its_word_stay_together(folder):
     """On a phone the key of the timeline takes two lines; it breaks between its entries only."""
     page = report(folder, ROOT / "truth" / "flight_recorder" / "skip")

@@ -22,6 +22,17 @@ struct OpenedDumps {
   std::vector<std::string> notes;     // omitted files, other recorders' verdicts; one sentence each
 };
 
+/// A call that the verdict is about, with what each member did there.
+struct CallAtFault {
+  std::string communicator;  // its name, not its description
+  uint64_t sequence = 0;
+  bool pair = false;  // a send and its recv
+  std::string text;   // `seq 4 on default_pg: ranks 0, 2, 3 all_reduce f32[128], rank 1 ..`
+};
+/// The wrong call, and the one in whose place it was made or that is missing. Empty without a
+/// fault.
+std::vector<CallAtFault> calls_at_fault(const OpenedDumps& opened);
+
 /// Errors: those of read_dumps() and assemble().
 Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths);
 

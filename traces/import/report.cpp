@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/sentences.h"
@@ -59,7 +61,66 @@ ordered_json ranks_json(const model::Run& run) {
   return out;
 }
 
+// `all_reduce f32[100] at fr.py:7 in ar`; what a member that did not come did.
+std::string act_of(const model::Run& run, const diagnose::MemberRef& ref) {
+  if (ref.member->state == model::MemberState::kNotArrived) return "not there";
+  if (!ref.member->arrived()) return "not known";
+  return model::call_text(ref.member->call) + diagnose::at_stack(run, ref);
+}
+
+// Members that did the same are named together, most first.
+std::string acts_text(const model::Run& run, const std::vector<diagnose::MemberRef>& members) {
+  std::vector<std::pair<std::string, std::vector<model::Rank>>> acts;
+  for (const diagnose::MemberRef& ref : members) {
+    const std::string act = act_of(run, ref);
+    const auto at = std::find_if(acts.begin(), acts.end(),
+                                 [&](const auto& known) { return known.first == act; });
+    if (at == acts.end()) {
+      acts.push_back({act, {ref.member->rank}});
+    } else {
+      at->second.push_back(ref.member->rank);
+    }
+  }
+  std::stable_sort(acts.begin(), acts.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  std::string out;
+  for (auto& [act, ranks] : acts) {
+    std::sort(ranks.begin(), ranks.end());
+    out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", model::list_of(ranks), act);
+  }
+  return out;
+}
+
 }  // namespace
+
+std::vector<CallAtFault> calls_at_fault(const OpenedDumps& opened) {
+  std::vector<CallAtFault> out;
+  const model::Run& run = *opened.run;
+  const auto add = [&](const diagnose::MemberRef& ref) {
+    const model::Communicator* group =
+        ref.member == nullptr ? nullptr : run.find(ref.communicator());
+    if (group == nullptr) return;
+    CallAtFault call{group->name, ref.sequence(), ref.pair != nullptr, {}};
+    std::vector<diagnose::MemberRef> members;
+    if (call.pair) {
+      members = {{nullptr, ref.pair, &ref.pair->send}, {nullptr, ref.pair, &ref.pair->recv}};
+      call.text = fmt::format("rank {} to rank {}", ref.pair->source, ref.pair->target);
+    } else {
+      for (const model::Member& member : ref.meeting->members)
+        members.push_back({ref.meeting, nullptr, &member});
+      call.text = fmt::format("seq {}", call.sequence);
+    }
+    call.text += fmt::format(" on {}: {}", diagnose::communicator_name(run, ref.communicator()),
+                             acts_text(run, members));
+    const bool known = std::any_of(out.begin(), out.end(),
+                                   [&](const CallAtFault& each) { return each.text == call.text; });
+    if (!known) out.push_back(std::move(call));
+  };
+  if (!opened.verdict.is_fault()) return out;
+  add(opened.verdict.at);
+  add(opened.verdict.missing);
+  return out;
+}
 
 std::string notes_text(const OpenedDumps& opened) {
   const diagnose::RecordedVerdict& verdict = opened.verdict;

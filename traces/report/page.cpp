@@ -26,7 +26,10 @@ th{color:var(--soft);font-weight:500}.text,th:first-child{text-align:left}
 #collectives table{width:100%}#collectives th:nth-child(1),#collectives th:nth-child(3),#collectives th:nth-child(4),
 #collectives th:nth-child(9),#waits th:nth-child(3){text-align:left}td.text{max-width:420px;overflow:hidden;
 text-overflow:ellipsis}#waits td.text{white-space:normal;overflow-wrap:anywhere}
-tr.partly td{color:var(--bad)}.note{color:var(--soft);font-size:13px}
+tr.partly td,tr.fault td{color:var(--bad)}tr.fault{background:var(--badbg)}
+tr.fault td:first-child{box-shadow:inset 4px 0 var(--bad);padding-left:10px}
+.marked{border-left:4px solid var(--bad);padding-left:10px}#verdict p.trial{font-size:15px;color:var(--soft)}
+.note{color:var(--soft);font-size:13px}
 .side{display:flex;flex-wrap:wrap;gap:16px 32px;align-items:center}.side .scroll{flex:1 1 260px;min-width:0}
 svg.graph{width:300px;max-width:100%;height:auto}.edge{fill:none;stroke:var(--edge)}marker path{fill:var(--edge)}
 .node circle{fill:var(--card);stroke:var(--soft);stroke-width:1.5}.node.awaited circle{stroke:var(--bad);fill:var(--badbg);

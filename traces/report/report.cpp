@@ -46,6 +46,7 @@ std::string verdict_section(const ReportFacts& facts) {
   std::string out = fmt::format("<section id=\"verdict\" class=\"{}\"><h2>{}</h2><p>{}</p>",
                                 facts.fault ? "bad" : "good", facts.fault ? "At fault" : "Verdict",
                                 escaped(facts.sentence));
+  if (!facts.trial.empty()) out += "<p class=\"trial\">" + escaped(facts.trial) + "</p>";
   constexpr size_t kShown = 20;
   if (!facts.notes.empty()) out += "<ul>";
   for (size_t i = 0; i < std::min(kShown, facts.notes.size()); ++i)
@@ -88,7 +89,7 @@ Expected<std::string> report_html(const LogReader& log, const ReportFacts& facts
   const ReportFacts verdict = verdict_of(log, faults, &run, facts);
   HOSTIR_ASSIGN_OR_RETURN(const std::string waits, wait_section(log, run));
   HOSTIR_ASSIGN_OR_RETURN(const std::string timeline, timeline_section(log));
-  HOSTIR_ASSIGN_OR_RETURN(const std::string collectives, collectives_section(log));
+  HOSTIR_ASSIGN_OR_RETURN(const std::string collectives, collectives_section(log, facts.marked));
   HOSTIR_ASSIGN_OR_RETURN(const std::string memory, memory_section(log));
   HOSTIR_ASSIGN_OR_RETURN(const std::string program, program_section(log));
   return fmt::format(

@@ -6,6 +6,7 @@
 // they may come from untrusted files.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,21 @@
 
 namespace hostir::traces::report {
 
+/// A call that the verdict is about, to be marked among the collectives.
+struct MarkedCall {
+  std::string communicator;  // its name in the log
+  uint64_t sequence = 0;
+  bool pair = false;  // a send and its recv
+  std::string text;   // `all_reduce seq 4 on default_pg: rank 1 f32[100], ranks 0, 2, 3 f32[128]`
+};
+
 /// What the caller knows beyond the log.
 struct ReportFacts {
   std::string title;     // `tp_mlp.hir`, `dumps/`
   std::string sentence;  // the verdict; empty: that of the log
   bool fault = false;    // whether `sentence` accuses
+  std::string trial;     // the result of running the repaired program; empty: not tried
+  std::vector<MarkedCall> marked;
   std::vector<std::string> notes;
 };
 

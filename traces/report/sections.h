@@ -2,16 +2,20 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "interp/model/run.h"
 #include "traces/reader/log_reader.h"
+#include "traces/report/report.h"
 
 namespace hostir::traces::report {
 
 Expected<std::string> wait_section(const LogReader& log, const model::Run& run);
 /// The canvas and the data that the script draws.
 Expected<std::string> timeline_section(const LogReader& log);
-Expected<std::string> collectives_section(const LogReader& log);
+/// The rows of `marked` are coloured, and their texts come first.
+Expected<std::string> collectives_section(const LogReader& log,
+                                          const std::vector<MarkedCall>& marked);
 std::string layouts_section(const LogReader& log);
 Expected<std::string> memory_section(const LogReader& log);
 Expected<std::string> program_section(const LogReader& log);

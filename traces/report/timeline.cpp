@@ -113,7 +113,8 @@ Expected<std::string> timeline_section(const LogReader& log) {
   return section("timeline", "Timeline", body);
 }
 
-Expected<std::string> collectives_section(const LogReader& log) {
+Expected<std::string> collectives_section(const LogReader& log,
+                                          const std::vector<MarkedCall>& marked) {
   constexpr int64_t kMost = 200;
   HOSTIR_ASSIGN_OR_RETURN(
       const interp::LogTable table,
@@ -137,6 +138,11 @@ Expected<std::string> collectives_section(const LogReader& log) {
     const auto& row = table.rows[i];
     const auto arrived = number(row[5]), members = number(row[6]);
     const bool partly = arrived && members && *members > 0 && *arrived < *members;
+    const bool at_fault = std::any_of(marked.begin(), marked.end(), [&](const MarkedCall& call) {
+      const bool pair = text(row[2]) == "send/recv";
+      return text(row[0]) == escaped(call.communicator) && pair == call.pair &&
+             number(row[1]) == static_cast<int64_t>(call.sequence) && (!pair || partly);
+    });
     const auto time = [&](size_t column) {
       const auto ns = number(row[column]);
       return ns ? time_text(*ns) : std::string();
@@ -146,12 +152,18 @@ Expected<std::string> collectives_section(const LogReader& log) {
         "<tr{}><td class=\"text\">{}</td><td>{}</td><td class=\"text\">{}</td><td "
         "class=\"text\">{}</td>"
         "<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"text\">{}</td></tr>",
-        partly ? " class=\"partly\"" : "", text(row[0]), number(row[1]).value_or(0), text(row[2]),
-        text(row[3]), bytes && *bytes > 0 ? bytes_text(*bytes) : "",
+        at_fault ? " class=\"fault\""
+        : partly ? " class=\"partly\""
+                 : "",
+        text(row[0]), number(row[1]).value_or(0), text(row[2]), text(row[3]),
+        bytes && *bytes > 0 ? bytes_text(*bytes) : "",
         arrived ? fmt::format("{} of {}", *arrived, members ? std::to_string(*members) : "?") : "",
         time(7), time(8), text(row[9]));
   }
-  std::string body =
+  std::string body;
+  for (const MarkedCall& call : marked)
+    body += "<p class=\"marked\">" + escaped(call.text) + "</p>";
+  body +=
       "<div class=\"scroll\"><table><thead><tr><th>communicator</th><th>seq</th><th>kind</th>"
       "<th>dtype</th><th>size</th><th>arrived</th><th>skew</th><th>transfer</th><th>at</th></tr>"
       "</thead><tbody>" +
