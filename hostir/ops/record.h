@@ -200,8 +200,9 @@ struct OpRecord {
   std::vector<ValueId> (*expand_blocks)(ops::Builder& builder, int64_t parts) = nullptr;
   Cost (*cost)(const OpCall&, std::span<const Extents> operands,
                std::span<const Extents> results) = nullptr;
-  Communication communication;  // communication ops, and `glyph` of groups of them
-  std::string_view gradient;    // the VJP as one line of text, or the reason for none ("none: ...")
+  std::optional<Reduction> fold;  // reductions: how elements combine; kAvg: their mean
+  Communication communication;    // communication ops, and `glyph` of groups of them
+  std::string_view gradient;  // the VJP as one line of text, or the reason for none ("none: ...")
   /// The vector-Jacobian product. Given the cotangent of each result (invalid: zero), appends ops
   /// that compute the cotangent of each operand and returns these (invalid: none). The builder's
   /// call is the instruction with all operands and results, including optional ones. If null, a

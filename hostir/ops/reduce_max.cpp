@@ -24,6 +24,7 @@ OpRecord op_reduce_max() {
       .infer = ops::infer_reduction,
       .rule = ops::reduction_rule<Reduction::kMax>,
       .cost = ops::reduction_cost,
+      .fold = Reduction::kMax,
       .gradient = "dx = dy where x equals the maximum (shared evenly on ties)",
       .vjp = ops::extremum_vjp,
       .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {

@@ -24,6 +24,7 @@ OpRecord op_reduce_min() {
       .infer = ops::infer_reduction,
       .rule = ops::reduction_rule<Reduction::kMin>,
       .cost = ops::reduction_cost,
+      .fold = Reduction::kMin,
       .gradient = "dx = dy where x equals the minimum (shared evenly on ties)",
       .vjp = ops::extremum_vjp,
       .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {

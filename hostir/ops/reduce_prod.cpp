@@ -44,6 +44,7 @@ OpRecord op_reduce_prod() {
       .infer = ops::infer_reduction,
       .rule = ops::reduction_rule<Reduction::kProd>,
       .cost = ops::reduction_cost,
+      .fold = Reduction::kProd,
       .gradient = "dx = dy * the product of the other factors",
       .vjp = reduce_prod_vjp,
       .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {

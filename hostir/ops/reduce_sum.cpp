@@ -33,6 +33,7 @@ OpRecord op_reduce_sum() {
       .infer = ops::infer_reduction,
       .rule = ops::reduction_rule<Reduction::kSum>,
       .cost = ops::reduction_cost,
+      .fold = Reduction::kSum,
       .gradient = "dx = dy broadcast over dims",
       .vjp = reduce_sum_vjp,
       .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {

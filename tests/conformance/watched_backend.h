@@ -39,7 +39,7 @@ class WatchedBackend final : public interp::Backend, private interp::Checkpoints
   interp::Checkpoints* checkpoints() override {
     return inner_->checkpoints() != nullptr ? this : nullptr;
   }
-  interp::ElementQuestions* elements() override { return inner_->elements(); }
+  interp::ElementQueries* elements() override { return inner_->elements(); }
   interp::Peers* peers() override { return inner_->peers(); }
   void set_stepwise(bool stepwise) override { inner_->set_stepwise(stepwise); }
   void set_value_mode(ValueMode mode) override { inner_->set_value_mode(mode); }

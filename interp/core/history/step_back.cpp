@@ -258,7 +258,7 @@ Expected<StopReport> Stepper::stop_at(const Found& found) {
     ++b.hits;
     count_visits(b);
   }
-  stand(b, at);
+  note_stop(b, at);
   if (b.temporary) b.enabled = false;
   return stopped_by(b, found.rank, found.code);
 }

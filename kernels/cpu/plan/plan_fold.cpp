@@ -1,28 +1,24 @@
 #include "kernels/cpu/plan/plan_fold.h"
 
-#include <array>
-
+#include "hostir/ops/record.h"
 #include "kernels/cpu/reference/reference_support.h"
 
 namespace hostir::cpu {
 namespace {
 
-struct Folder {
-  OpKind kind;
-  Fold fold;
-  bool is_mean;
-};
-constexpr std::array<Folder, 5> kFolders = {{{OpKind::reduce_sum, Fold::kSum, false},
-                                             {OpKind::reduce_mean, Fold::kSum, true},
-                                             {OpKind::reduce_prod, Fold::kProd, false},
-                                             {OpKind::reduce_min, Fold::kMin, false},
-                                             {OpKind::reduce_max, Fold::kMax, false}}};
-
-const Folder* find_folder(OpKind kind) {
-  for (const Folder& folder : kFolders) {
-    if (folder.kind == kind) return &folder;
+Fold fold_of(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kProd:
+      return Fold::kProd;
+    case Reduction::kMin:
+      return Fold::kMin;
+    case Reduction::kMax:
+      return Fold::kMax;
+    case Reduction::kSum:
+    case Reduction::kAvg:
+      break;
   }
-  return nullptr;
+  return Fold::kSum;
 }
 
 std::vector<bool> folded_dims(const Instruction& instruction, size_t rank) {
@@ -54,24 +50,25 @@ std::optional<Extents> accumulator_strides(const Placement& in, const Placement&
 }  // namespace
 
 std::optional<TileFold> plan_fold(const BoundKernel& kernel, const Instruction& instruction) {
-  const Folder* folder = find_folder(instruction.kind);
-  if (folder == nullptr) return std::nullopt;
+  const std::optional<Reduction> reduction = record(instruction.kind).fold;
+  if (!reduction) return std::nullopt;
+  const bool is_mean = *reduction == Reduction::kAvg;
   const uint32_t result = instruction.results[0].index;
   const Placement& in = kernel.values[instruction.operands[0].value.index];
   const Placement& out = kernel.values[result];
-  const bool is_ordered = folder->fold == Fold::kMin || folder->fold == Fold::kMax;
+  const bool is_ordered = *reduction == Reduction::kMin || *reduction == Reduction::kMax;
   if (in.dtype == DType::kU64 && is_ordered) return std::nullopt;  // the lanes are signed
-  if (in.dtype != out.dtype || (folder->is_mean && !is_float(out.dtype))) return std::nullopt;
+  if (in.dtype != out.dtype || (is_mean && !is_float(out.dtype))) return std::nullopt;
   const std::vector<bool> folded = folded_dims(instruction, in.global.size());
   const auto strides = accumulator_strides(in, out, folded);
   if (!strides) return std::nullopt;
   TileFold fold;
-  fold.fold = folder->fold;
+  fold.fold = fold_of(*reduction);
   fold.dtype = in.dtype;
   fold.lane = lane_of(in.dtype);
   fold.view = {result, 0, *strides};
   fold.elems = out.box.volume();
-  fold.is_mean = folder->is_mean;
+  fold.is_mean = is_mean;
   for (size_t d = 0; d < folded.size(); ++d) {
     if (folded[d]) fold.divisor *= in.global[d];
   }

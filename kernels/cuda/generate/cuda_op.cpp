@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "hostir/ops/record.h"
+
 namespace hostir::cuda {
 
 #define HOSTIR_COMPUTE_OP(name) CudaOp cuda_##name();
@@ -27,6 +29,12 @@ const CudaOp& cuda_op(OpKind kind) {
 #include "hostir/ir/ops.def"
   };
   return ops[static_cast<size_t>(kind)];
+}
+
+bool is_mean(OpKind kind) { return record(kind).fold == Reduction::kAvg; }
+
+Reduction fold_of(OpKind kind) {
+  return is_mean(kind) ? Reduction::kSum : record(kind).fold.value_or(Reduction::kSum);
 }
 
 std::string lane_call(std::string_view fn, const LaneCall& call) {

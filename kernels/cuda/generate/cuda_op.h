@@ -44,9 +44,7 @@ struct CudaOp {
   /// What a lane needs in addition to its operands: its global index in the dimension `dim`, or its
   /// random number in [0, 1).
   enum class Extra : uint8_t { kNone, kIndex, kRandom } extra = Extra::kNone;
-  bool is_cheap = false;             // a few instructions: recomputed rather than kept or stored
-  Reduction fold = Reduction::kSum;  // kReduction
-  bool is_mean = false;
+  bool is_cheap = false;          // a few instructions: recomputed rather than kept or stored
   bool right_rows_are_k = false;  // kProduct: the right operand is [.., k, n], else [n, k]
   bool has_any_dims = false;      // kProduct: attributes assign the dimensions
   IndexedKernel (*indexed)(const IndexedCall&) = nullptr;
@@ -57,6 +55,9 @@ struct CudaOp {
 };
 
 const CudaOp& cuda_op(OpKind kind);
+/// How a kReduction combines elements: that of its record, kSum for a mean.
+Reduction fold_of(OpKind kind);
+bool is_mean(OpKind kind);
 
 /// `fn(lane, lane, ...)` over all operands.
 std::string lane_call(std::string_view fn, const LaneCall& call);

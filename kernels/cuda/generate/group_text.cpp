@@ -178,14 +178,14 @@ std::string GroupText::accumulator_type(int reg) const {
   const Register& r = group_.at(reg);
   if (!is_float(r.dtype)) return wide_integer(r.dtype) == DType::kU64 ? "u64t" : "i64t";
   if (r.dtype == DType::kF64) return "double";
-  const Reduction fold = cuda_op(r.op->kind).fold;
+  const Reduction fold = fold_of(r.op->kind);
   const bool adds = fold != Reduction::kMax && fold != Reduction::kMin;
   return adds && r.dtype == DType::kF32 ? "double" : "float";
 }
 
 std::string GroupText::accumulator_identity(int reg) const {
   const Register& r = group_.at(reg);
-  const Reduction fold = cuda_op(r.op->kind).fold;
+  const Reduction fold = fold_of(r.op->kind);
   if (!is_float(r.dtype))
     return literal(wide_integer(r.dtype), kernels::int_identity(fold, r.dtype));
   const DType wide = accumulator_type(reg) == "double" ? DType::kF64 : DType::kF32;
@@ -193,7 +193,7 @@ std::string GroupText::accumulator_identity(int reg) const {
 }
 
 std::string GroupText::fold_name(int reg) const {
-  const Reduction fold = cuda_op(group_.at(reg).op->kind).fold;
+  const Reduction fold = fold_of(group_.at(reg).op->kind);
   return fmt::format("fold_{}", name(fold));
 }
 
@@ -209,7 +209,7 @@ std::string GroupText::accumulate(int reg, const std::string& indent,
 std::string GroupText::finished(int reg, const std::string& accumulator) const {
   const Register& r = group_.at(reg);
   std::string value = accumulator;
-  if (cuda_op(r.op->kind).is_mean) {
+  if (is_mean(r.op->kind)) {
     const DType wide = accumulator_type(reg) == "double" ? DType::kF64 : DType::kF32;
     value += fmt::format(" / {}", is_float(r.dtype) ? literal(wide, static_cast<double>(r.divisor))
                                                     : literal(wide_integer(r.dtype),

@@ -46,9 +46,9 @@ bool is_split(const Extents& extents, const std::vector<bool>& folded) {
   return !is_inner || (columns > kMostColumns && rows < kManyRows);
 }
 
-std::string identity_of(const CudaOp& op, DType dtype) {
-  return is_float(dtype) ? literal(dtype, kernels::real_identity(op.fold, dtype))
-                         : literal(dtype, kernels::int_identity(op.fold, dtype));
+std::string identity_of(OpKind kind, DType dtype) {
+  return is_float(dtype) ? literal(dtype, kernels::real_identity(fold_of(kind), dtype))
+                         : literal(dtype, kernels::int_identity(fold_of(kind), dtype));
 }
 
 }  // namespace
@@ -57,15 +57,15 @@ Expected<void> Planner::add_fold(const Instruction& instruction) {
   const uint32_t operand = instruction.operands[0].value.index;
   const uint32_t result = instruction.results[0].index;
   const Placement& in = placement(operand);
-  const CudaOp& op = cuda_op(instruction.kind);
+  const bool averages = is_mean(instruction.kind);
   const std::vector<bool> folded = folded_dims(instruction, in.global.size());
   int64_t divisor = 1;
   for (size_t d = 0; d < folded.size(); ++d) divisor *= folded[d] ? in.global[d] : 1;
   const Placement part = folded_part(in, placement(result), folded);
   if (part.box.empty()) {
-    const bool is_nan = op.is_mean && divisor == 0;
+    const bool is_nan = averages && divisor == 0;
     set_literal(result, is_nan ? literal(in.dtype, std::numeric_limits<double>::quiet_NaN())
-                               : identity_of(op, in.dtype));
+                               : identity_of(instruction.kind, in.dtype));
     return {};
   }
   std::optional<Walk> walk;
@@ -106,7 +106,7 @@ Expected<void> Planner::add_fold(const Instruction& instruction) {
   reg.out = &placement(result);
   reg.in = in.dtype;
   reg.name = name_of(result);
-  reg.divisor = op.is_mean ? divisor : 1;
+  reg.divisor = averages ? divisor : 1;
   reg.operands = {operand_register(group, operand, walk.value_or(Walk{}), false)};
   group.define(result, std::move(reg));
   group.members.push_back(&instruction);

@@ -2,6 +2,6 @@
 
 namespace hostir::cuda {
 
-CudaOp cuda_reduce_max() { return {.form = CudaOp::Form::kReduction, .fold = Reduction::kMax}; }
+CudaOp cuda_reduce_max() { return {.form = CudaOp::Form::kReduction}; }
 
 }  // namespace hostir::cuda

@@ -2,8 +2,6 @@
 
 namespace hostir::cuda {
 
-CudaOp cuda_reduce_mean() {
-  return {.form = CudaOp::Form::kReduction, .fold = Reduction::kSum, .is_mean = true};
-}
+CudaOp cuda_reduce_mean() { return {.form = CudaOp::Form::kReduction}; }
 
 }  // namespace hostir::cuda

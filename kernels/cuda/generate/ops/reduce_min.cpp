@@ -2,6 +2,6 @@
 
 namespace hostir::cuda {
 
-CudaOp cuda_reduce_min() { return {.form = CudaOp::Form::kReduction, .fold = Reduction::kMin}; }
+CudaOp cuda_reduce_min() { return {.form = CudaOp::Form::kReduction}; }
 
 }  // namespace hostir::cuda

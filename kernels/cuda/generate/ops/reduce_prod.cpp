@@ -2,6 +2,6 @@
 
 namespace hostir::cuda {
 
-CudaOp cuda_reduce_prod() { return {.form = CudaOp::Form::kReduction, .fold = Reduction::kProd}; }
+CudaOp cuda_reduce_prod() { return {.form = CudaOp::Form::kReduction}; }
 
 }  // namespace hostir::cuda

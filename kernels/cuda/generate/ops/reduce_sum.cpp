@@ -2,6 +2,6 @@
 
 namespace hostir::cuda {
 
-CudaOp cuda_reduce_sum() { return {.form = CudaOp::Form::kReduction, .fold = Reduction::kSum}; }
+CudaOp cuda_reduce_sum() { return {.form = CudaOp::Form::kReduction}; }
 
 }  // namespace hostir::cuda
