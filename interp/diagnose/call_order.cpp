@@ -133,6 +133,14 @@ bool same_stack(const Run& run, const Member& a, const Member& b) {
   return one->frames == two->frames;
 }
 
+bool differ_in_group(const Run& run, const MemberRef& a, const MemberRef& b) {
+  if (a.meeting == nullptr || b.meeting == nullptr || a.communicator() == b.communicator())
+    return false;
+  const model::Instruction* site = run.find(a.member->instruction);
+  return site != nullptr && !site->frames.empty() && same_stack(run, *a.member, *b.member) &&
+         a.member->call.kind == b.member->call.kind && a.member->call.shape == b.member->call.shape;
+}
+
 bool same_call(const model::Call& a, const model::Call& b) {
   if (!model::agree(a, b)) return false;
   // Totals do not determine a gather's rows; an all_to_all's sizes differ from rank to rank.

@@ -50,6 +50,9 @@ bool comes_before(const MemberRef& a, const MemberRef& b);
 /// True if both were called from the same lines, as far as is recorded.
 bool same_stack(const model::Run& run, const model::Member& a, const model::Member& b);
 
+/// True if the two are the same collective from the same recorded line, on different groups.
+bool differ_in_group(const model::Run& run, const MemberRef& a, const MemberRef& b);
+
 /// True if two calls at one position agree in kind, element type, sizes and root.
 bool same_call(const model::Call& a, const model::Call& b);
 

@@ -117,6 +117,19 @@ class CircleFinder {
     const Rank before = circle.ranks[(fix + n - 1) % n];
     circle.at = hold_between(rank, circle.ranks[(fix + 1) % n]).call;
     circle.before = hold_between(before, rank).call;
+    if (wrong_group(circle)) {
+      circle.sentence =
+          wrong_group_sentence(run_, circle.odd, circle.at, circle.before) + "; " + circle.sentence;
+      for (const Rank each : circle.odd) {
+        CallEdit edit;
+        edit.kind = CallEdit::Kind::kRemove;  // it then makes the call in which the others wait
+        edit.rank = each;
+        edit.at = place_of(*side_of(circle.at, each));
+        circle.repair.push_back(edit);
+      }
+      circle.repair_text = wrong_group_repair(run_, circle.odd, circle.before);
+      return;
+    }
     if (!circle.odd.empty() && never_made(circle)) {
       circle.sentence = fmt::format(
           "{} {} {}{} without {}{}, which the others call first: it was left out there, or comes "
@@ -132,6 +145,16 @@ class CircleFinder {
                       call_name(run_, circle.before), others(circle), circle.sentence);
     }
     repair(circle, rank);
+  }
+
+  // The odd ranks wait in the call that they do not make on the others' group.
+  bool wrong_group(const Circle& circle) const {
+    const auto waits = [&](Rank rank) {
+      const Member* mine = side_of(circle.at, rank);
+      return mine != nullptr && mine->unfinished();
+    };
+    return !circle.odd.empty() && differ_in_group(run_, circle.at, circle.before) &&
+           never_made(circle) && std::all_of(circle.odd.begin(), circle.odd.end(), waits);
   }
 
   bool never_made(const Circle& circle) const {

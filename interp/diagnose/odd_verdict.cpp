@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "interp/diagnose/call_order.h"
 #include "interp/diagnose/continuation.h"
 #include "interp/diagnose/explanation.h"
 #include "interp/diagnose/job_calls.h"
@@ -98,6 +99,14 @@ class OddJudge {
     return completes(run_, repaired(run_, edits));
   }
 
+  // It waits in the call that it does not make on the others' group.
+  bool wrong_group(const OddRank& odd) const {
+    const MemberRef& theirs = odd.theirs.front().call;
+    const MemberRef mine = call_at(odd);
+    return !odd.proved && theirs.member != nullptr && mine.member->unfinished() &&
+           waits_for(theirs, odd.rank) && differ_in_group(run_, mine, theirs);
+  }
+
   MemberRef call_at(const OddRank& odd) const {
     const auto& line = calls_[static_cast<size_t>(odd.rank)];
     return odd.at < line.size() ? line[odd.at] : line.empty() ? MemberRef{} : line.back();
@@ -110,6 +119,9 @@ class OddJudge {
       out_.sentence = own_rounds_sentence(run_, out_, odd.theirs.front().call, odd.awaiting);
     } else if (odd.theirs.front().call.pair != nullptr && !extra) {
       out_.sentence = as_others_sentence(run_, out_, odd.like);
+    } else if (wrong_group(odd)) {
+      out_.sentence =
+          wrong_group_sentence(run_, out_.culprits, call_at(odd), odd.theirs.front().call);
     }
   }
   void charge(const OddRank& odd) {
@@ -168,6 +180,7 @@ class OddJudge {
       return fmt::format("with these calls in the other order on {}", ranks);
     const MemberRef mine = call_at(odd);
     const MemberRef& theirs = odd.theirs.front().call;
+    if (wrong_group(odd)) return wrong_group_repair(run_, out_.culprits, theirs);
     std::string first = short_call_name(run_, theirs);
     std::string second = short_call_name(run_, mine);
     if (first == second) {

@@ -43,6 +43,11 @@ std::string verb(const std::vector<Rank>& ranks, std::string_view one, std::stri
   return std::string(ranks.size() == 1 ? one : many);
 }
 
+// `barrier`, where the record says that the all_reduce is one.
+std::string kind_name(const model::Call& call) {
+  return call.name == "barrier" ? call.name : model::kind_text(call);
+}
+
 class Teller {
  public:
   Teller(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
@@ -160,7 +165,7 @@ class Teller {
         std::sort(absent.begin(), absent.end());
         text +=
             fmt::format("; {} {} in {} seq {} on {}", model::list_of(waiting),
-                        verb(waiting, "waits", "wait"), model::kind_text(ref.member->call),
+                        verb(waiting, "waits", "wait"), kind_name(ref.member->call),
                         ref.meeting->sequence, communicator_name(run_, ref.meeting->communicator));
         if (!absent.empty()) {
           text += fmt::format(", which {} never {}", model::list_of(absent),
@@ -320,7 +325,7 @@ std::string call_name(const Run& run, const MemberRef& ref) {
 }
 
 std::string short_call_name(const Run& run, const MemberRef& ref) {
-  const std::string kind = model::kind_text(ref.member->call);
+  const std::string kind = kind_name(ref.member->call);
   if (ref.meeting != nullptr) {
     return fmt::format("{} seq {} on {}", kind, ref.sequence(),
                        communicator_name(run, ref.communicator()));
@@ -364,6 +369,19 @@ std::string order_sentence(const Run& run, const RecordedVerdict& verdict, bool 
       "{} {} {}{} without {}{}, which the others call first: it was left out there, or comes later",
       ranks, calls, call_name(run, verdict.at), at_stack(run, verdict.at),
       call_name(run, verdict.missing), at_stack(run, verdict.missing));
+}
+
+std::string wrong_group_sentence(const Run& run, const std::vector<Rank>& ranks,
+                                 const MemberRef& wrong, const MemberRef& right) {
+  return fmt::format("{} {} {}{} on another group than the others, which call it on {}",
+                     model::list_of(ranks), verb(ranks, "makes", "make"), call_name(run, wrong),
+                     at_stack(run, wrong), communicator_name(run, right.communicator()));
+}
+
+std::string wrong_group_repair(const Run& run, const std::vector<Rank>& ranks,
+                               const MemberRef& right) {
+  return fmt::format("with {} in its place on {}", short_call_name(run, right),
+                     model::list_of(ranks));
 }
 
 std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,

@@ -24,6 +24,12 @@ std::string passed_by_sentence(const model::Run& run, const PassedBy& found);
 /// For culprits that make `at` before `missing`; `swapped`: it is known that they make `missing`
 /// next.
 std::string order_sentence(const model::Run& run, const RecordedVerdict& verdict, bool swapped);
+/// `ranks` make one call of a line on the group of `wrong`, the others on that of `right`.
+std::string wrong_group_sentence(const model::Run& run, const std::vector<model::Rank>& ranks,
+                                 const MemberRef& wrong, const MemberRef& right);
+/// `with barrier seq 2 on default_pg in its place on rank 2`.
+std::string wrong_group_repair(const model::Run& run, const std::vector<model::Rank>& ranks,
+                               const MemberRef& right);
 /// The culprit does not repeat its rounds before; `before` is its call in them, and `awaiting` the
 /// call of a rank that waits for it to be made again (may be empty).
 std::string own_rounds_sentence(const model::Run& run, const RecordedVerdict& verdict,

@@ -39,6 +39,7 @@ std::string kind_text(const Call& call) {
 }
 
 std::string call_text(const Call& call) {
+  if (call.name == "barrier") return call.name;  // recorded as the all_reduce that it is made of
   std::string out = kind_text(call);
   if (call.reduction) out += " " + std::string(name(*call.reduction));
   if (call.dtype || call.shape) {

@@ -170,7 +170,7 @@ def barrier_left_out(world):
     def step(r, number):
         calls = [reduce(20, 4096, blocks=True), reduce(24, 256, blocks=True), barrier(60)]
         return calls[:2] if (r, number) == (1, 1) else calls
-    return training(world, 3, step).run(), {}, fault("left_out_call", 1, line=60, trial=True)
+    return training(world, 3, step).run(), {}, fault("left_out_call", 1, line=60, says="left out barrier", trial=True)
 
 
 @case(4)
@@ -194,7 +194,8 @@ def barrier_of_another_group(world):
         wrong = (r, number) == (2, 1)
         return [reduce(20, 4096, f"tp{r // 2}", blocks=True), reduce(40, 999, f"dp{r % 2}", blocks=True),
                 barrier(60, "dp0" if wrong else "0")]
-    return training(world, 3, step, two_axes(world)).run(), {}, {"fault": True, "culprits": [2], "line": 60, "trial": True}
+    said = fault("order", 2, line=60, says="rank 2 makes barrier seq", trial=True)
+    return training(world, 3, step, two_axes(world)).run(), {}, said
 
 
 @case(8)
