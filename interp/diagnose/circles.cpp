@@ -205,7 +205,8 @@ class CircleFinder {
   // Ranks outside one of the two groups vote with the source lines that they called since their
   // previous call of the line of `last`: the line of `other` as often as the rank that made
   // `other`, or as often as the rank that went on to `last` without it. Only ranks that called all
-  // other lines as often as these two run the same program.
+  // other lines as often as these two run the same program. A rank that has never called the line
+  // of `other` knows nothing of it.
   void vote(const MemberRef& last, const MemberRef& other, std::vector<Rank>& last_first,
             std::vector<Rank>& other_first) const {
     const auto known = [&](const MemberRef& ref) {
@@ -224,6 +225,7 @@ class CircleFinder {
       if (!member.arrived() || other.meeting->member(member.rank) != nullptr) continue;
       const Round voter = round_before(member, last, other);
       ++voters;
+      if (!has_called(member.rank, other)) continue;
       if (voter.times == with.times + 1) as_with.push_back(member.rank);
       if (voter.times == without.times) as_without.push_back(member.rank);
       if (voter.rest == with.rest && voter.times == with.times + 1) {
@@ -241,6 +243,13 @@ class CircleFinder {
       other_first.insert(other_first.end(), as_with.begin(), as_with.end());
     if (as_without.size() == voters && as_with.empty())
       last_first.insert(last_first.end(), as_without.begin(), as_without.end());
+  }
+
+  bool has_called(Rank rank, const MemberRef& line) const {
+    const auto& calls = calls_[static_cast<size_t>(rank)];
+    return std::any_of(calls.begin(), calls.end(), [&](const MemberRef& ref) {
+      return same_stack(run_, *ref.member, *line.member);
+    });
   }
 
   /// The calls before one call, since the rank's previous call of the line of `last`.

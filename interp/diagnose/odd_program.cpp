@@ -63,9 +63,10 @@ class Finder : private RecordComparison {
         if (same(words_[r][i], *end)) ends.push_back(i + 1);
       }
       if (ends.empty() || ends.front() == words_[r].size() || late_[r]) continue;
-      if (auto odd = first_odd_round(r, ends)) {
+      bool known = true;
+      if (auto odd = first_odd_round(r, ends, known)) {
         out.push_back(std::move(*odd));
-      } else {
+      } else if (known) {
         ++repeat;
       }
     }
@@ -160,40 +161,77 @@ class Finder : private RecordComparison {
     late_.resize(ranks);
   }
 
-  std::optional<OddRank> first_odd_round(size_t rank, const std::vector<size_t>& ends) {
+  std::optional<OddRank> first_odd_round(size_t rank, const std::vector<size_t>& ends,
+                                         bool& known) {
     // What comes before the first round is not repeated. But the second round may begin with
     // another call because it is wrong: then a rank waits for the one with which the first began.
     size_t begin = 0;
     while (begin < ends.front() && !same(words_[rank][begin], words_[rank][ends.front()])) ++begin;
     if (begin == ends.front() || ends.size() == 1) {
       const bool repeats = begin < ends.front();
-      std::optional<OddRank> odd = odd_round(rank, ends, 0);
+      std::optional<OddRank> odd = odd_round(rank, ends, 0, known);
       if (!repeats || (odd && odd->awaiting.member != nullptr)) return odd;
     }
-    return odd_round(rank, ends, begin);
+    return odd_round(rank, ends, begin, known);
   }
-  std::optional<OddRank> odd_round(size_t rank, const std::vector<size_t>& ends, size_t begin) {
+  // A call of all ranks may be followed by some that still belong to its round: then the later
+  // rounds begin with calls that the first one lacks.
+  // `known`: whether there are enough rounds to tell.
+  std::optional<OddRank> odd_round(size_t rank, const std::vector<size_t>& ends, size_t begin,
+                                   bool& known) {
     const size_t ranks = calls_.size();
     std::optional<OddRank> out;
+    size_t lead_before = 0;  // such calls of the round before
     for (size_t k = 0; k < ends.size() && !out; ++k) {
       const size_t end = k + 1 < ends.size() ? ends[k + 1] : words_[rank].size();
-      const size_t first = add_part(rank, begin, ends.front());
-      const size_t later = add_part(rank, ends[k], end);
-      if (const auto found = difference(later, first)) {
-        out = OddRank();
-        out->kind = found->kind;
-        out->rank = static_cast<Rank>(rank);
-        out->at = ends[k] + found->mine;
-        out->own_rounds = true;
-        out->proved = found->proved;
-        out->same_line = same_line(later, *found, first);
-        out->awaiting = awaiting(rank, calls_[first][found->theirs]);
-        for (size_t c = 0; c < (found->kind == Kind::kLeftOut ? found->count : 1); ++c) {
-          const MemberRef& own = calls_[first][found->theirs + c];
-          out->theirs.push_back({own, own.communicator()});
-        }
+      size_t lead = 0;
+      std::optional<Difference> found;
+      while (true) {
+        const size_t first = add_part(rank, begin, ends.front());
+        const size_t later = add_part(rank, ends[k] + lead, end);
+        found = difference(later, first);
+        const bool leads = found && found->kind == Kind::kExtra && found->mine == 0 &&
+                           found->theirs == 0 &&
+                           calls_[later].front().member->state == model::MemberState::kCompleted;
+        if (found && !leads) out = odd_in_round(rank, *found, later, first, ends[k] + lead);
+        drop_parts(ranks);
+        if (!leads) break;
+        ++lead;
       }
-      drop_parts(ranks);
+      if (!out && lead < lead_before && ends[k] < end)
+        out = without_lead(rank, ends[k - 1] + lead, lead_before - lead, ends[k] + lead);
+      lead_before = lead;
+    }
+    known = ends.size() > 1 || lead_before == 0;
+    return out;
+  }
+  OddRank odd_in_round(size_t rank, const Difference& found, size_t later, size_t first,
+                       size_t begin) const {
+    OddRank out;
+    out.kind = found.kind;
+    out.rank = static_cast<Rank>(rank);
+    out.at = begin + found.mine;
+    out.own_rounds = true;
+    out.proved = found.proved;
+    out.same_line = same_line(later, found, first);
+    out.awaiting = awaiting(rank, calls_[first][found.theirs]);
+    for (size_t c = 0; c < (found.kind == Kind::kLeftOut ? found.count : 1); ++c) {
+      const MemberRef& own = calls_[first][found.theirs + c];
+      out.theirs.push_back({own, own.communicator()});
+    }
+    return out;
+  }
+  // The calls that came after the end of its other rounds, and for which another rank waits.
+  std::optional<OddRank> without_lead(size_t rank, size_t before, size_t count, size_t at) const {
+    OddRank out;
+    out.rank = static_cast<Rank>(rank);
+    out.at = at;
+    out.own_rounds = out.proved = true;
+    out.awaiting = awaiting(rank, calls_[rank][before]);
+    if (out.awaiting.member == nullptr) return std::nullopt;
+    for (size_t c = 0; c < count; ++c) {
+      const MemberRef& own = calls_[rank][before + c];
+      out.theirs.push_back({own, own.communicator()});
     }
     return out;
   }

@@ -48,6 +48,12 @@ class OddJudge {
       if (out_.charge == Charge::kNoRecord && !known) also_odd(first);
       return;
     }
+    // That the rank without a record died explains all; this is only a guess.
+    const bool guess = first.own_rounds && !first.proved;
+    if (guess && out_.charge == Charge::kNoRecord && !known && mends_by_missing()) {
+      also_odd(first);
+      return;
+    }
     const bool better = known && !explains(out_.repair) && mends(odd);
     if (first.kind == OddRank::Kind::kOther && !better && (known || other_call(odd, ranks))) return;
     const bool ordered = out_.charge == Charge::kOrder || out_.charge == Charge::kSwapped;
@@ -84,6 +90,7 @@ class OddJudge {
     }
     if (found.size() == 1) odd = std::move(found);
   }
+  bool mends_by_missing() const { return !some_lost(run_) && explains(out_.repair); }
   bool is_extra_pair(const OddRank& odd) const {
     return odd.kind == OddRank::Kind::kExtra && call_at(odd).pair != nullptr;
   }
