@@ -202,7 +202,14 @@ class Finder : private RecordComparison {
         out = without_lead(rank, ends[k - 1] + lead, lead_before - lead, ends[k] + lead);
       lead_before = lead;
     }
-    known = ends.size() > 1 || lead_before == 0;
+    // After a single round, a new call at the beginning of the next may belong to the end of that.
+    const auto in_first = [&](const Word& each) { return same(each, words_[rank][ends.front()]); };
+    const auto begin_first = words_[rank].begin() + static_cast<ptrdiff_t>(begin);
+    const auto end_first = words_[rank].begin() + static_cast<ptrdiff_t>(ends.front());
+    const bool is_new = out && !out->proved && out->at == ends.front() &&
+                        std::none_of(begin_first, end_first, in_first);
+    known = ends.size() > 1 || (lead_before == 0 && !is_new);
+    if (!known && is_new) return std::nullopt;
     return out;
   }
   OddRank odd_in_round(size_t rank, const Difference& found, size_t later, size_t first,

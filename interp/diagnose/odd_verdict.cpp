@@ -85,8 +85,14 @@ class OddJudge {
     const std::vector<OddRank> twins = find_odd_twins(run_, calls_);
     if (twins.empty() || (!out_.culprits.empty() && explains(out_.repair))) return;
     std::vector<OddRank> found;
-    for (const OddRank& twin : twins) {
-      if (mends({twin})) found.push_back(twin);
+    for (OddRank twin : twins) {
+      bool mended = mends({twin});
+      if (!mended && !twin.proved && twin.kind != OddRank::Kind::kLeftOut &&
+          twin.theirs.front().call.member != nullptr) {
+        twin.kind = OddRank::Kind::kLeftOut;
+        mended = twin.proved = mends({twin}, true);
+      }
+      if (mended) found.push_back(std::move(twin));
     }
     if (found.size() == 1) odd = std::move(found);
   }
@@ -95,10 +101,10 @@ class OddJudge {
     return odd.kind == OddRank::Kind::kExtra && call_at(odd).pair != nullptr;
   }
   // Whether the repair lets all complete, and nothing less does.
-  bool mends(const std::vector<OddRank>& odd) {
+  bool mends(const std::vector<OddRank>& odd, bool proved = false) {
     if (some_lost(run_)) return false;
     const std::vector<CallEdit> before = std::exchange(out_.repair, {});
-    for (const OddRank& each : odd) repair(each, each.proved);
+    for (const OddRank& each : odd) repair(each, proved || each.proved);
     const std::vector<CallEdit> edits = std::exchange(out_.repair, before);
     return explains(edits) && !explains({});
   }

@@ -274,6 +274,34 @@ def two_files_are_missing(world):
     return job.run(), {"missing": (1, 2)}, {"fault": True, "culprits": [3], "kind": "never_came"}
 
 
+def logging_pair(world, steps):
+    """Ranks 0 and 1 add up their logs after the last call that all make in a step."""
+    def step(r, number):
+        log = [reduce(70, 5, "log", function="log_pair")] if r < 2 else []
+        return [reduce(20, 64), reduce(24, 128), reduce(50, 1, blocks=True), *log]
+    return training(world, steps, step, {"log": [0, 1]})
+
+
+@case(4, 6)
+def dead_rank_of_a_pair_that_ends_its_rounds(world):
+    """The first round of rank 0 lacks the call with which, by the calls of all, its later rounds begin."""
+    job = logging_pair(world, 3)
+    job.calls[1] = job.calls[1][:10]
+    job.run().dead = {1}
+    return job, {}, fault("no_record", 1, trial=True)
+
+
+@case(4, 6)
+def left_out_in_a_pair_that_ends_its_rounds(world):
+    """The other rank of the pair waits; ranks that never log know nothing of it."""
+    job = logging_pair(world, 3)
+    job.calls[0] = [c for i, c in enumerate(job.calls[0]) if i != 7]
+    for r in (0, 1):
+        for c in job.calls[r]:
+            c.blocks = True
+    return job.run(), {}, {"fault": True, "line": 70}
+
+
 # ---- MoE
 
 def experts_step(world, splits):
