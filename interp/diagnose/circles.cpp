@@ -196,7 +196,13 @@ class CircleFinder {
     }
     vote(x, y, x_first, y_first);
     vote(y, x, y_first, x_first);
-    if (x_first.size() == y_first.size()) return;
+    if (x_first.size() == y_first.size()) {
+      const bool x_breaks = breaks_its_rounds(x, y);
+      if (x_breaks == breaks_its_rounds(y, x)) return;
+      fix = x_breaks ? 0 : 1;
+      circle.odd = {circle.ranks[fix]};
+      return;
+    }
     circle.odd = x_first.size() < y_first.size() ? x_first : y_first;
     std::sort(circle.odd.begin(), circle.odd.end());
     fix = x_first.size() < y_first.size() ? 0 : 1;
@@ -245,6 +251,24 @@ class CircleFinder {
       last_first.insert(last_first.end(), as_without.begin(), as_without.end());
   }
 
+  // The rank of `last` called the line of `other` before its previous call of this line, or more
+  // often, and now goes on without it.
+  bool breaks_its_rounds(const MemberRef& last, const MemberRef& other) const {
+    const auto& line = calls_[static_cast<size_t>(last.member->rank)];
+    const model::Instruction* site = run_.find(other.member->instruction);
+    if (site == nullptr || site->frames.empty()) return false;
+    if (same_stack(run_, *last.member, *other.member)) return false;
+    for (size_t i = place_of(*last.member); i-- > 0;) {
+      if (!same_stack(run_, *line[i].member, *last.member)) continue;
+      // The round before the first call of the line may lack what ends the others.
+      const bool first = std::none_of(
+          line.begin(), line.begin() + static_cast<ptrdiff_t>(i),
+          [&](const MemberRef& ref) { return same_stack(run_, *ref.member, *last.member); });
+      return !first && round_before(*last.member, last, other).times <
+                           round_before(*line[i].member, last, other).times;
+    }
+    return false;
+  }
   bool has_called(Rank rank, const MemberRef& line) const {
     const auto& calls = calls_[static_cast<size_t>(rank)];
     return std::any_of(calls.begin(), calls.end(), [&](const MemberRef& ref) {

@@ -294,12 +294,12 @@ def dead_rank_of_a_pair_that_ends_its_rounds(world):
 @case(4, 6)
 def left_out_in_a_pair_that_ends_its_rounds(world):
     """The other rank of the pair waits; ranks that never log know nothing of it."""
-    job = logging_pair(world, 3)
-    job.calls[0] = [c for i, c in enumerate(job.calls[0]) if i != 7]
+    job = logging_pair(world, 4)
+    job.calls[0] = [c for i, c in enumerate(job.calls[0]) if i != 11]
     for r in (0, 1):
         for c in job.calls[r]:
             c.blocks = True
-    return job.run(), {}, {"fault": True, "line": 70}
+    return job.run(), {}, {"fault": True, "culprits": [0], "line": 70}
 
 
 # ---- MoE
