@@ -477,7 +477,7 @@ expect 3 "missing script" "$hostir" test no_such_file.hir
 expect 0 "exit statuses in the help" "$hostir" help
 says "64  wrong usage" "the help lists exit statuses"
 expect 0 "lowering a host function" "$hostir" lower tests/programs/deadlock.hir
-says "a host function already" "lowering says what it did"
+says "is already a host function" "lowering says what it did"
 expect 0 "lowering without sizes" "$hostir" lower tests/programs/tp_mlp.hir
 says "all_reduce sum %c rw(%y_product" "without sizes, the plan with the fewest collectives is chosen"
 expect 0 "lowering with the time of each pass" "$hostir" lower tests/programs/simple_add.hir --time-passes
