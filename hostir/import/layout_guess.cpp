@@ -26,6 +26,9 @@ struct Layout {
   Axes differs;         // devices may differ along these axes, because their parameters do
   Axes exchanged;       // of an all_to_all whose results have not been joined yet
   Axes home;            // the axes before them, before the all_to_all
+  // The dimension that the value is a slice of; of an exchanged value, the one that each operand
+  // was a slice of, which is cut then.
+  std::optional<size_t> sliced;
   DeviceNumbers numbers;
 };
 
@@ -159,6 +162,13 @@ class Guess {
     }
     const auto& from = f.type(op.operands[0]).dims;
     const std::string& name = op.name;
+    if (name == "stablehlo.slice") {
+      out.sliced = only_changed(from, to);
+    } else if (is_reshape(op) || name == "stablehlo.all_to_all" || (in.size() == 1 && from == to)) {
+      const bool alike = std::all_of(in.begin(), in.end(),
+                                     [&](const Layout& l) { return l.sliced == in[0].sliced; });
+      if (alike && in[0].sliced) out.sliced = same_place(*in[0].sliced, from, to);
+    }
     if (name == "stablehlo.broadcast_in_dim") {
       const auto dims = op.integers("broadcast_dimensions");
       for (size_t d = 0; d < dims.size() && d < in[0].dims.size(); ++d) {
@@ -223,9 +233,13 @@ class Guess {
     } else if (name == "stablehlo.concatenate" && !out.exchanged.empty()) {
       const auto d = static_cast<size_t>(op.integer_or("dimension", 0));
       out.dims = in[0].dims;
-      if (d < to.size() && d < from.size() && from[d] > 0)
-        join_exchanged(out.dims, d, from[d], to[d] / from[d], out.exchanged, out.home);
+      if (d < to.size() && d < from.size() && from[d] > 0) {
+        const std::optional<size_t> cut = in[0].sliced;
+        join_exchanged(out.dims, d, from[d], to[d] / from[d], out.exchanged, out.home,
+                       cut && *cut != d ? cut : std::nullopt);
+      }
       out.exchanged.clear();
+      out.sliced.reset();
     } else if (name == "stablehlo.collective_permute") {
       out.dims = permuted(op, in[0].dims);
     } else if (name == "stablehlo.dynamic_slice") {
@@ -453,14 +467,15 @@ std::vector<GuessedLayout> guess_layouts(const Module& module, const ModuleFunct
     for (size_t d = 0; r < layouts.size() && d < local.size() && d < layouts[r].dims.size(); ++d) {
       for (const std::string& axis : axes_of(layouts[r].dims[d])) cut(d, axis);
     }
+    const auto whole = shapes ? shapes(r) : std::nullopt;
+    const bool fits = whole && ShapeFit(fine.mesh, sharding, {}).find(local, *whole) == sharding;
     // An axis that was lost together with a dimension of size 1 cuts the first such dimension.
     const auto one = std::find(local.begin(), local.end(), 1) - local.begin();
-    if (r < layouts.size() && one < static_cast<int64_t>(local.size())) {
+    if (!fits && r < layouts.size() && one < static_cast<int64_t>(local.size())) {
       for (const std::string& axis : layouts[r].differs) cut(static_cast<size_t>(one), axis);
     }
     const Sharding followed = sharding;
-    const auto whole = shapes ? shapes(r) : std::nullopt;
-    if (whole) {
+    if (whole && !fits) {
       Axes differs = r < layouts.size() ? layouts[r].differs : Axes();
       sharding = ShapeFit(fine.mesh, sharding, std::move(differs)).find(local, *whole);
     }

@@ -297,10 +297,72 @@ void carry_over(std::vector<Parts>& dims) {
   }
 }
 
+namespace {
+
+int64_t product_before(const std::vector<int64_t>& sizes, size_t d) {
+  int64_t out = 1;
+  for (size_t i = 0; i < d; ++i) out *= sizes[i];
+  return out;
+}
+
+std::vector<int64_t> without(std::vector<int64_t> sizes, size_t d) {
+  sizes.erase(sizes.begin() + static_cast<int64_t>(d));
+  return sizes;
+}
+
+// The only dimension of one element that axes cut, and the only dimension of one element in the
+// result, if they have different places.
+std::optional<std::pair<size_t, size_t>> moved_single(const std::vector<Parts>& dims,
+                                                      const std::vector<int64_t>& from,
+                                                      const std::vector<int64_t>& to) {
+  if (std::count(to.begin(), to.end(), 1) != 1) return std::nullopt;
+  const auto target = static_cast<size_t>(std::find(to.begin(), to.end(), 1) - to.begin());
+  std::optional<size_t> source;
+  for (size_t d = 0; d < from.size(); ++d) {
+    if (from[d] != 1 || axes_of(dims[d]).empty()) continue;
+    if (source) return std::nullopt;
+    source = d;
+  }
+  if (!source || product_before(from, *source) == product_before(to, target)) return std::nullopt;
+  return std::pair(*source, target);
+}
+
+}  // namespace
+
+std::optional<size_t> only_changed(const std::vector<int64_t>& from,
+                                   const std::vector<int64_t>& to) {
+  std::optional<size_t> out;
+  for (size_t d = 0; d < from.size() && d < to.size(); ++d) {
+    if (from[d] == to[d]) continue;
+    if (out) return std::nullopt;
+    out = d;
+  }
+  return out;
+}
+
+std::optional<size_t> same_place(size_t d, const std::vector<int64_t>& from,
+                                 const std::vector<int64_t>& to) {
+  if (from == to) return d;
+  std::optional<size_t> out;
+  for (size_t i = 0; i < to.size() && d < from.size(); ++i) {
+    if (product_before(to, i) == product_before(from, d) && to[i] == from[d]) out = i;
+  }
+  return out;
+}
+
 std::vector<Parts> regrouped(std::vector<Parts> dims, const std::vector<int64_t>& from,
                              const std::vector<int64_t>& to) {
   std::vector<Parts> out(to.size());
   dims.resize(from.size());
+  // A dimension with one element on each device may go anywhere without moving an element.
+  if (const auto moved = moved_single(dims, from, to)) {
+    const auto [source, target] = *moved;
+    Parts single = std::move(dims[source]);
+    dims.erase(dims.begin() + static_cast<int64_t>(source));
+    out = regrouped(std::move(dims), without(from, source), without(to, target));
+    out.insert(out.begin() + static_cast<int64_t>(target), std::move(single));
+    return out;
+  }
   size_t i = 0;
   size_t j = 0;
   while (i < from.size() && j < to.size()) {
@@ -367,9 +429,16 @@ void exchange(std::vector<Parts>& dims, size_t d, const AxisNames& axes, int64_t
 }
 
 void join_exchanged(std::vector<Parts>& dims, size_t d, int64_t from, int64_t pieces,
-                    const AxisNames& axes, const AxisNames& home) {
+                    const AxisNames& axes, const AxisNames& home, std::optional<size_t> cut_dim) {
   Part block = local_part(pieces);
   block.home = home;
+  if (cut_dim && *cut_dim < dims.size()) {
+    Parts& cut = dims[*cut_dim];
+    insert_axes(cut, axes);
+    if (first_local(cut) == cut.end()) cut.push_back(local_part(1));
+    dims[d].insert(dims[d].begin(), block);
+    return;
+  }
   Parts lead;
   std::copy_if(dims[d].begin(), dims[d].end(), std::back_inserter(lead),
                [](const Part& p) { return p.is_axis(); });

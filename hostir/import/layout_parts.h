@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,13 @@ int sureness(const Parts& parts, const std::string& axis);
 AxisNames remove_axes(std::vector<Parts>& dims, const AxisNames& axes);
 /// Moves axes that follow the last local index of a dimension to the next dimension.
 void carry_over(std::vector<Parts>& dims);
+/// The only dimension whose size a slice changes; nullopt if there are several or none.
+std::optional<size_t> only_changed(const std::vector<int64_t>& from,
+                                   const std::vector<int64_t>& to);
+/// Where dimension `d` is after a reshape: after as many elements, with the same size; the last
+/// such place if there are several.
+std::optional<size_t> same_place(size_t d, const std::vector<int64_t>& from,
+                                 const std::vector<int64_t>& to);
 /// The dimensions of a reshape: matches runs of dimensions with equal products.
 std::vector<Parts> regrouped(std::vector<Parts> dims, const std::vector<int64_t>& from,
                              const std::vector<int64_t>& to);
@@ -67,9 +75,9 @@ std::vector<Parts> regrouped_in_memory(std::vector<Parts> dims, const std::vecto
 /// The exchange of an all_to_all over `axes`, `members` devices, on dimension `d` of one operand.
 void exchange(std::vector<Parts>& dims, size_t d, const AxisNames& axes, int64_t members);
 /// Joins the results of an all_to_all that has one operand per device. Each result has `from`
-/// elements along dimension `d`. `axes` then cut this dimension or, if it only counted the pieces,
-/// the next one.
+/// elements along dimension `d`. `axes` then cut dimension `cut_dim`, of which the operands were
+/// slices; if that is not known, dimension `d` or, if it only counted the pieces, the next one.
 void join_exchanged(std::vector<Parts>& dims, size_t d, int64_t from, int64_t pieces,
-                    const AxisNames& axes, const AxisNames& home);
+                    const AxisNames& axes, const AxisNames& home, std::optional<size_t> cut_dim);
 
 }  // namespace hostir::importer
