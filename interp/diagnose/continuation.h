@@ -1,10 +1,10 @@
 // How the ranks of a job go on after their last recorded call.
 //
 // A dump ends where the job hung: ranks that were kept waiting, or that have no record, would have
-// made more calls. Which ones, the others tell: the calls in which they wait. The job is therefore
-// run in the order of its calls, without values. When nothing moves, a rank that has made all its
-// calls and may go on makes the call in which others wait for it, if that call then completes. A
-// rank that may not go on makes no call, so that a wrong repair does not complete.
+// made more calls: those in which the others wait. The job is therefore run in the order of its
+// calls, without values. When nothing moves, a rank that has made all its calls and may go on makes
+// the call in which others wait for it, if that call then completes. A rank that may not go on
+// makes no call, so that a wrong repair does not complete.
 #pragma once
 
 #include <set>

@@ -11,7 +11,7 @@ namespace hostir::diagnose {
 
 /// A rank that only stopped, or that has no record, would go on to the calls in which the others
 /// wait, and all would complete. If not, either other ranks of `waited` stopped too, and are
-/// accused as well, or the cause is another: then nobody is accused.
+/// accused as well, or there is another cause: then no rank is accused.
 void check_explanation(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                        const std::vector<Waited>& waited, RecordedVerdict& verdict);
 

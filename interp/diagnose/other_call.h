@@ -1,9 +1,9 @@
-// What a rank did that made another call than the other members of its group: it left calls out,
-// made some more, swapped two, or made the right call with a wrong argument.
+// Explains why a rank's call differs from those of the other members of its group: it left out
+// calls, made extra ones, swapped two, or made the right call with a wrong argument.
 //
-// If the calls after the difference are on record, their alignment tells. If every call blocks, the
-// records end at the difference; then the rounds before tell what comes after what. A call that is
-// in none of them leaves two explanations, and the verdict names both.
+// If the calls after the difference are on record, their alignment decides. If every call blocks,
+// the records end at the difference; then earlier rounds show in which order calls follow each
+// other. A call that occurs in none of them leaves two explanations, and the verdict names both.
 #pragma once
 
 #include <vector>
@@ -20,8 +20,8 @@ class CallReader {
   CallReader(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls)
       : run_(run), calls_(calls) {}
 
-  /// Says of `verdict`, which accuses the odd members of `found`, what they did. Leaves it alone if
-  /// the records do not tell, or tell different things of different ranks.
+  /// Adds to `verdict`, which accuses the odd members of `found`, what they did. Does nothing if
+  /// the records do not show it, or show different mistakes on different ranks.
   void read(const Disagreement& found, RecordedVerdict& verdict) const;
   /// The gaps from step `at` on are calls that `beside.mine` left out, or made in excess.
   void left_out(const Beside& beside, size_t at, RecordedVerdict& verdict) const;

@@ -24,7 +24,7 @@ class RecordComparison : protected ProgramWords {
     bool proved = false;
   };
 
-  /// nullopt: one record is a beginning of the other, but for ranks that call from other lines.
+  /// nullopt: one record is a prefix of the other, apart from calls made from other lines.
   std::optional<Difference> difference(size_t mine, size_t theirs) const;
   /// True if both make the differing call from one line.
   bool same_line(size_t mine, const Difference& found, size_t theirs) const;
@@ -37,7 +37,7 @@ class RecordComparison : protected ProgramWords {
   // member of it has come so far, else in the model's.
   MemberRef counterpart(size_t rank, size_t at, size_t model,
                         const std::vector<size_t>& ranks) const;
-  // The rank that stands to this one as the peer of `theirs` to the rank that calls it.
+  // The rank at the same distance from this one as the peer of `theirs` from its caller.
   model::Rank peer_like(size_t rank, const MemberRef& theirs, model::CommunicatorId own) const;
   // The send or recv of a peer (kNoRank: of any) that waits for this rank.
   MemberRef unanswered(size_t rank, const MemberRef& like, model::CommunicatorId own,
