@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <stop_token>
 #include <thread>
 
@@ -59,11 +58,6 @@ int64_t integer_member(const Json& object, const char* name, int64_t otherwise) 
 bool flag_member(const Json& object, const char* name, bool otherwise) {
   const auto found = object.find(name);
   return found != object.end() && found->is_boolean() ? found->get<bool>() : otherwise;
-}
-
-std::string string_member(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 // A response, and what happens once it is sent: events must not precede it.

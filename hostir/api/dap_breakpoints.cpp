@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 
+#include "hostir/api/dap_stream.h"
 #include "hostir/support/number_from.h"
 
 namespace hostir::api {
@@ -20,11 +20,6 @@ using interp::Place;
 constexpr const char* kFunctions = ":functions";
 constexpr const char* kData = ":data";
 constexpr const char* kExceptions = ":exceptions";
-
-std::string text_member(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 // The breakpoints that a request asks for; skips anything that is not an object.
 std::vector<Json> wanted_of(const Json& arguments, const char* member) {
@@ -75,15 +70,15 @@ void DapBreakpoints::clear(const std::string& set) {
 }
 
 Expected<interp::BreakpointSnapshot> DapBreakpoints::execute(const Json& wanted, Command command) {
-  const std::string condition = text_member(wanted, "condition");
+  const std::string condition = string_member(wanted, "condition");
   if (!condition.empty()) {
     HOSTIR_ASSIGN_OR_RETURN(const Command parsed,
                             interp::parse_command("break collective if " + condition));
     command.condition = parsed.condition;
   }
-  command.text = text_member(wanted, "logMessage");
+  command.text = string_member(wanted, "logMessage");
   if (!command.text.empty()) command.kind = CommandKind::kDprintf;
-  const std::string hits = text_member(wanted, "hitCondition");
+  const std::string hits = string_member(wanted, "hitCondition");
   Command ignore;
   ignore.kind = CommandKind::kIgnore;
   if (!hits.empty()) {
@@ -111,8 +106,8 @@ Json DapBreakpoints::place(const std::string& set, const Json& wanted, Command c
 Json DapBreakpoints::set_lines(const Json& arguments) {
   const auto source = arguments.find("source");
   const Json from = source != arguments.end() && source->is_object() ? *source : Json::object();
-  const std::string path = text_member(from, "path");
-  const std::string set = path.empty() ? text_member(from, "name") : path;
+  const std::string path = string_member(from, "path");
+  const std::string set = path.empty() ? string_member(from, "name") : path;
   clear(set);
   Json out = Json::array();
   for (const Json& wanted : wanted_of(arguments, "breakpoints")) {
@@ -140,7 +135,7 @@ Json DapBreakpoints::set_functions(const Json& arguments) {
   clear(kFunctions);
   Json out = Json::array();
   for (const Json& wanted : wanted_of(arguments, "breakpoints")) {
-    const auto command = interp::parse_command("break " + text_member(wanted, "name"));
+    const auto command = interp::parse_command("break " + string_member(wanted, "name"));
     out.push_back(command ? place(kFunctions, wanted, *command)
                           : Json{{"verified", false}, {"message", command.error().message()}});
   }
@@ -151,7 +146,7 @@ Json DapBreakpoints::set_data(const Json& arguments) {
   clear(kData);
   Json out = Json::array();
   for (const Json& wanted : wanted_of(arguments, "breakpoints")) {
-    const auto command = interp::parse_command("watch " + text_member(wanted, "dataId"));
+    const auto command = interp::parse_command("watch " + string_member(wanted, "dataId"));
     out.push_back(command ? place(kData, wanted, *command)
                           : Json{{"verified", false}, {"message", command.error().message()}});
   }

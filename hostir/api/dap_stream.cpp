@@ -51,6 +51,11 @@ std::optional<Json> read_dap_message(std::istream& input) {
   return parse_bounded<Json>(text);
 }
 
+std::string string_member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 void DapWriter::write(Json message) {
   const std::lock_guard lock(mutex_);
   message["seq"] = ++sequence_;

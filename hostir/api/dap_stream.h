@@ -16,6 +16,9 @@ namespace hostir::api {
 /// an invalid header, because the start of the next message is then unknown.
 std::optional<Json> read_dap_message(std::istream& input);
 
+/// A string of a message; empty if it is absent or not a string.
+std::string string_member(const Json& object, const char* name);
+
 /// Writes messages and numbers them. Any thread.
 class DapWriter {
  public:

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "hostir/import/reducer.h"
 #include "hostir/import/tile_sharding.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "hostir/import/handlers.h"
 #include "hostir/import/reducer.h"

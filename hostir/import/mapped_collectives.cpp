@@ -4,15 +4,13 @@
 #include <numeric>
 
 #include "hostir/import/device_ops.h"
-#include "hostir/import/indexing.h"
+#include "hostir/import/indexing_parts.h"
 #include "hostir/import/mapped_ops.h"
 #include "hostir/import/reducer.h"
 
 namespace hostir::importer {
 
 namespace {
-
-using Dims = std::vector<int64_t>;
 
 bool has_axis_at(const AxisPositions& axes, size_t axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
@@ -35,13 +33,6 @@ AxisPositions less_axes(const AxisPositions& axes, const AxisPositions& less) {
 
 int64_t place_of(const AxisPositions& axes, size_t axis) {
   return std::find(axes.begin(), axes.end(), axis) - axes.begin();
-}
-
-Dims inverse_order(const Dims& permutation) {
-  Dims out(permutation.size());
-  for (size_t i = 0; i < permutation.size(); ++i)
-    out[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
-  return out;
 }
 
 // The reduction of a value over the devices along `axes`; it no longer has these dimensions.
@@ -292,7 +283,7 @@ Expected<void> MappedOps::permuted(const OpSite& s) {
   }
   HOSTIR_ASSIGN_OR_RETURN(const Known moved, e.concatenated(std::move(parts), 0));
   HOSTIR_ASSIGN_OR_RETURN(const Known apart, e.reshaped(moved, front.type.dims));
-  HOSTIR_ASSIGN_OR_RETURN(Known back, e.transposed(apart, inverse_order(order)));
+  HOSTIR_ASSIGN_OR_RETURN(Known back, e.transposed(apart, inverse(order)));
   Known y = map_.part(std::move(back), lead, s.in(0).type);
   HOSTIR_TRY(map_.annotate(e, y));
   return s.set(std::move(y));

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "hostir/import/handlers.h"
-#include "hostir/import/indexing.h"
+#include "hostir/import/indexing_parts.h"
 #include "hostir/ops/record.h"
 
 namespace hostir::importer {
 
 namespace {
-
-using Dims = std::vector<int64_t>;
 
 template <size_t N>
 bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
@@ -59,12 +56,6 @@ Dims prefixed(const Dims& front, const Dims& dims) {
   return out;
 }
 
-Dims first_dims(size_t count) {
-  Dims out(count);
-  std::iota(out.begin(), out.end(), 0);
-  return out;
-}
-
 // Applies `how` to each of these attributes that the operation has.
 void change(ModuleOp& op, std::initializer_list<std::string_view> names,
             const std::function<Dims(Dims)>& how) {
@@ -107,7 +98,7 @@ void map_contraction(ModuleOp& op, size_t lead, size_t left_rank) {
   }
   std::erase_if(op.attributes,
                 [](const NamedAttr& a) { return a.first == "dot_dimension_numbers"; });
-  for (Dims& dims : batch) dims = prefixed(first_dims(lead), shifted(dims, lead));
+  for (Dims& dims : batch) dims = prefixed(counting(lead), shifted(dims, lead));
   for (Dims& dims : contracted) dims = shifted(dims, lead);
   put_attribute(op, "batching_dims", two_lists(batch[0], batch[1]));
   put_attribute(op, "contracting_dims", two_lists(contracted[0], contracted[1]));
@@ -121,7 +112,7 @@ bool map_ragged(ModuleOp& op, size_t lead) {
   for (NamedAttr& field : mapped.fields) {
     Dims dims = shifted(field.second.integers(), lead);
     if (field.first == "lhs_batching_dimensions" || field.first == "rhs_batching_dimensions")
-      dims = prefixed(first_dims(lead), dims);
+      dims = prefixed(counting(lead), dims);
     field.second = Attr::of_ints(dims);
   }
   put_attribute(op, "ragged_dot_dimension_numbers", std::move(mapped));
@@ -135,7 +126,7 @@ bool map_attributes(ModuleOp& op, const Dims& lead, size_t rank) {
   const size_t k = lead.size();
   const auto behind = [k](Dims dims) { return shifted(std::move(dims), k); };
   const auto with_lead = [k](Dims dims) {
-    return prefixed(first_dims(k), shifted(std::move(dims), k));
+    return prefixed(counting(k), shifted(std::move(dims), k));
   };
   const auto with = [k](int64_t value) {
     return [k, value](Dims dims) { return prefixed(Dims(k, value), dims); };
@@ -254,7 +245,7 @@ Expected<void> MappedOps::mapped(const OpSite& s, const AxisPositions& lead) {
     } else if (wide && x.type.dims.empty()) {
       if (!x.is_number()) {
         HOSTIR_ASSIGN_OR_RETURN(const Known all, map_.lifted(s.emitter, x, lead));
-        HOSTIR_ASSIGN_OR_RETURN(x, s.emitter.broadcast(all, first_dims(lead.size()),
+        HOSTIR_ASSIGN_OR_RETURN(x, s.emitter.broadcast(all, counting(lead.size()),
                                                        prefixed(sizes, s.result_type().dims)));
       }
     } else {
@@ -305,10 +296,10 @@ Expected<void> MappedOps::indexed(const OpSite& s, const AxisPositions& lead) {
     for (Dims* dims : {&n.dropped, &n.operand_batch, &n.map}) *dims = shifted(*dims, k);
     n.sizes = prefixed(indices_differ ? Dims(k, 1) : sizes, n.sizes);
     if (indices_differ) {
-      n.operand_batch = prefixed(first_dims(k), n.operand_batch);
-      n.index_batch = prefixed(first_dims(k), n.index_batch);
+      n.operand_batch = prefixed(counting(k), n.operand_batch);
+      n.index_batch = prefixed(counting(k), n.index_batch);
     } else {
-      n.window = prefixed(first_dims(k), n.window);
+      n.window = prefixed(counting(k), n.window);
     }
   }
   const AxisPositions none;

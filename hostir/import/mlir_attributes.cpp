@@ -16,11 +16,6 @@ Attr text_attr(Attr::Kind kind, std::string text) {
   return attr;
 }
 
-std::string symbol_name(std::string_view token) {
-  token.remove_prefix(1);
-  return token.starts_with('"') ? unescaped(token) : std::string(token);
-}
-
 }  // namespace
 
 std::optional<Attr> MlirReader::read_attr() {

@@ -151,4 +151,9 @@ std::string unescaped(std::string_view quoted) {
   return out;
 }
 
+std::string symbol_name(std::string_view token) {
+  token.remove_prefix(1);
+  return token.starts_with('"') ? unescaped(token) : std::string(token);
+}
+
 }  // namespace hostir::importer

@@ -53,5 +53,7 @@ class MlirLexer {
 /// The content of a string token, with the escapes `\"`, `\\`, `\n`, `\t` and two hex digits
 /// replaced.
 std::string unescaped(std::string_view quoted);
+/// The name in a symbol's token, without its sigil and quotes.
+std::string symbol_name(std::string_view token);
 
 }  // namespace hostir::importer

@@ -5,16 +5,6 @@
 
 namespace hostir::importer {
 
-namespace {
-
-// The name in a token, without its sigil and quotes.
-std::string without_sigil(std::string_view token) {
-  token.remove_prefix(1);
-  return token.starts_with('"') ? unescaped(token) : std::string(token);
-}
-
-}  // namespace
-
 Module MlirReader::read_module() {
   while (!at(MlirTokenKind::kEnd)) {
     if (!read_top()) break;
@@ -54,7 +44,7 @@ bool MlirReader::read_alias() {
 
 bool MlirReader::read_module_op() {
   next();
-  if (at(MlirTokenKind::kSymbol)) module_.name = without_sigil(next().text);
+  if (at(MlirTokenKind::kSymbol)) module_.name = symbol_name(next().text);
   if (accept("attributes")) {
     std::vector<NamedAttr> fields;
     if (!at("{")) return unexpected("\"{\"");
@@ -93,7 +83,7 @@ bool MlirReader::read_mesh() {
   if (!at(MlirTokenKind::kSymbol)) return unexpected("the name of a mesh");
   const MlirToken name = next();
   if (!expect("=")) return false;
-  auto mesh = read_mesh_body(without_sigil(name.text));
+  auto mesh = read_mesh_body(symbol_name(name.text));
   if (!mesh) return false;
   mesh->span = span_of(name);
   module_.meshes.push_back(std::move(*mesh));
@@ -172,7 +162,7 @@ bool MlirReader::read_function() {
   if (at("public") || at("private") || at("nested")) next();
   if (!at(MlirTokenKind::kSymbol)) return unexpected("the name of a function");
   f.span = span_of(token_);
-  f.name = without_sigil(next().text);
+  f.name = symbol_name(next().text);
   function_ = &f;
   scopes_.assign(1, Scope());
   bool good = read_parameters(f) && read_results(f);

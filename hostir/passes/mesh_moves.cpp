@@ -7,6 +7,12 @@
 
 namespace hostir {
 
+Sharding reduced(Sharding s) {
+  s.unreduced.clear();
+  s.unreduced_kind = Reduction::kSum;
+  return s;
+}
+
 namespace {
 
 constexpr double kPerStepNs = 1;  // added per step, so that the shorter of two equal plans wins
@@ -15,12 +21,6 @@ OpKind kind_of(const RedistributeStep& step) {
   if (step.kind == StepKind::kBroadcast) return OpKind::broadcast;
   if (step.kind == StepKind::kReduce) return OpKind::reduce;
   return step.kind == StepKind::kPermute ? OpKind::permute : OpKind::all_to_all;
-}
-
-Sharding reduced(Sharding s) {
-  s.unreduced.clear();
-  s.unreduced_kind = Reduction::kSum;
-  return s;
 }
 
 // Partial over all axes that do not cut it: coordinate 0 can get the value and the others zeros.

@@ -55,4 +55,7 @@ class MeshMoves {
   std::map<std::string, Redistribution> crossings_;  // by type and both shardings
 };
 
+/// The sharding without partial axes.
+Sharding reduced(Sharding s);
+
 }  // namespace hostir

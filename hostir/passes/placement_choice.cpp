@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "hostir/passes/factor_moves.h"
+#include "hostir/passes/mesh_moves.h"
 #include "hostir/passes/task_times.h"
 
 namespace hostir {
@@ -23,12 +24,6 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr int kLookahead = 8;  // maximum number of ops by which a reduce may be delayed
 constexpr size_t kMaxOrderedTensors = 4;
 constexpr size_t kMaxAxesTried = 2;  // in every place of a contraction; more is slow
-
-Sharding fully_reduced(Sharding s) {
-  s.unreduced.clear();
-  s.unreduced_kind = Reduction::kSum;
-  return s;
-}
 
 // Extends the choice `into` with one tensor's axes where they continue the chosen ones.
 void merge(const Mesh& mesh, const FactorAxes& from, FactorAxes& into) {
@@ -356,21 +351,21 @@ double OpChooser::result_cost(ValueId value, const Sharding& held) const {
   if (request.fixed || request.only_returned) return moves_.cost_ns(type, held, request.sharding);
   if (held.is_partial()) return future_cost(value, held, kLookahead);
   // Open dimensions without axes express no preference.
-  const Sharding whole = fully_reduced(request.sharding);
+  const Sharding whole = reduced(request.sharding);
   return whole.is_fully_replicated() ? 0 : moves_.cost_ns(type, held, whole);
 }
 
 size_t OpChooser::collectives_after(ValueId value, const Sharding& held) const {
   const RequestedSharding& request = requests_[value.index];
   const Sharding needed =
-      request.fixed || request.only_returned ? request.sharding : fully_reduced(request.sharding);
+      request.fixed || request.only_returned ? request.sharding : reduced(request.sharding);
   if (!request.fixed && !request.only_returned && needed.is_fully_replicated())
     return held.is_partial();
   return moves_.plan(tensor_type(source_, value), held, needed).collectives();
 }
 
 double OpChooser::reduce_ns(ValueId value, const Sharding& held) const {
-  const Sharding whole = fully_reduced(requests_[value.index].sharding);
+  const Sharding whole = reduced(requests_[value.index].sharding);
   return moves_.cost_ns(tensor_type(source_, value), held, whole);
 }
 

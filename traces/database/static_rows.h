@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "traces/database/sqlite.h"
@@ -39,6 +40,8 @@ Expected<void> write_kernel_rows(Database& database, const ProgramDescription& p
 Expected<void> write_tensor_rows(Database& database, const ProgramDescription& program);
 Expected<void> write_collective_site_rows(Database& database, const ProgramDescription& program);
 
+/// Binds NULL for an empty text.
+void bind_text_or_null(Statement& statement, int index, std::string_view text);
 /// `16x32`; empty for rank 0.
 std::string extents_text(const std::vector<int64_t>& extents);
 /// Parses extents_text(). Errors: `log_damaged`.

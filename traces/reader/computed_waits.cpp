@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <optional>
 #include <tuple>
 
 #include "traces/reader/computed_tables.h"

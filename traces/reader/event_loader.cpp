@@ -1,7 +1,6 @@
 #include "traces/reader/event_loader.h"
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <limits>
 #include <memory>

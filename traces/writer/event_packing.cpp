@@ -16,15 +16,15 @@ namespace hostir::traces {
 using interp::kUnknownNs;
 using interp::LogEvent;
 
+int64_t task_cell(interp::TaskId task) {
+  return task == interp::kNoTask ? kNull : static_cast<int64_t>(interp::task_number(task));
+}
+
 namespace {
 
 constexpr size_t kCells = 16;
 constexpr size_t kMaxRowChars = kCells * 21 + 8;
 static_assert(kNull == kUnknownNs);
-
-int64_t task_cell(interp::TaskId task) {
-  return task == interp::kNoTask ? kNull : static_cast<int64_t>(interp::task_number(task));
-}
 
 // Subtracts in two's complement: a damaged log may contain any numbers.
 int64_t minus(int64_t a, int64_t b) {

@@ -18,6 +18,9 @@
 
 namespace hostir::traces {
 
+/// The number of a task in the log; kNull for none.
+int64_t task_cell(interp::TaskId task);
+
 /// The bases of the numbers in a block, and its summary.
 struct BlockHeader {
   int64_t first_id = 0;

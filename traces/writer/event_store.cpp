@@ -10,10 +10,6 @@ constexpr std::string_view kColumns =
     "id, branch, decision, rank, instruction, loop_path, host_start_ns, host_end_ns, bytes, "
     "waited_ns, stream, task, queued_ns, start_ns, finish_ns, live_bytes, waited_for";
 
-int64_t task_column(interp::TaskId task) {
-  return task == interp::kNoTask ? kNull : static_cast<int64_t>(interp::task_number(task));
-}
-
 void fill(int64_t* row, const LogEvent& event) {
   row[0] = event.id;
   row[1] = event.branch;
@@ -26,12 +22,12 @@ void fill(int64_t* row, const LogEvent& event) {
   row[8] = event.bytes;
   row[9] = event.waited_ns;
   row[10] = event.stream < 0 ? kNull : event.stream;
-  row[11] = task_column(event.task);
+  row[11] = task_cell(event.task);
   row[12] = event.queued_ns;
   row[13] = event.start_ns;
   row[14] = event.finish_ns;
   row[15] = event.live_bytes < 0 ? kNull : event.live_bytes;
-  row[16] = task_column(event.waited_for);
+  row[16] = task_cell(event.waited_for);
 }
 
 }  // namespace

@@ -8,14 +8,6 @@ namespace hostir::traces {
 
 namespace {
 
-void bind_text_or_null(Statement& statement, int index, std::string_view text) {
-  if (text.empty()) {
-    statement.bind_null(index);
-  } else {
-    statement.bind_text(index, text);
-  }
-}
-
 void bind_or_null(Statement& statement, int index, int64_t value) {
   value >= 0 ? statement.bind_int(index, value) : statement.bind_null(index);
 }

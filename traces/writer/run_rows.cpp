@@ -15,6 +15,14 @@
 #include "traces/database/static_rows.h"
 
 namespace hostir::traces {
+void bind_text_or_null(Statement& statement, int index, std::string_view text) {
+  if (text.empty()) {
+    statement.bind_null(index);
+  } else {
+    statement.bind_text(index, text);
+  }
+}
+
 namespace {
 
 int64_t now_unix_ns() {
@@ -42,14 +50,6 @@ std::string cpu_name() {
 
 bool contains(const std::vector<interp::Rank>& ranks, interp::Rank rank) {
   return ranks.empty() || std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-}
-
-void bind_text_or_null(Statement& statement, int index, const std::string& text) {
-  if (text.empty()) {
-    statement.bind_null(index);
-  } else {
-    statement.bind_text(index, text);
-  }
 }
 
 Expected<void> write_run_row(Database& database, const RunDescription& run,

@@ -12,10 +12,6 @@ namespace hostir::gui {
 
 namespace {
 
-int64_t row_in(const Plane& plane, const std::vector<int64_t>& index) {
-  return plane.is_matrix() ? index[static_cast<size_t>(plane.row_dim)] : 0;
-}
-
 float line_height(const Frame& frame) { return frame.ui.fonts.small->FontSize + 1; }
 
 // Lines of text in a cell: the value, then addends.
@@ -73,7 +69,7 @@ void draw_addend(Frame& frame, const CellsOf& of, const Tensor& values, const Bo
   for (int64_t i = 0; i < values.element_count(); ++i) {
     const std::vector<int64_t> index = box.index_at(i);
     const ImVec2 at =
-        picture.corner(row_in(of.plane, index), index[static_cast<size_t>(of.plane.column_dim)]);
+        picture.corner(of.plane.row_of(index), index[static_cast<size_t>(of.plane.column_dim)]);
     const float y = at.y + 1 + line_height(frame) * static_cast<float>(line);
     std::string text = cell_text(values, i, font, space - named);
     text = text == "\u00b7" ? cell_text(values, i, font, space) : name + text;
@@ -109,7 +105,7 @@ void draw_cell_values(Frame& frame, const CellsOf& of, const Tensor& values, con
   for (int64_t i = 0; i < values.element_count(); ++i) {
     const std::vector<int64_t> index = box.index_at(i);
     const ImVec2 at =
-        picture.corner(row_in(of.plane, index), index[static_cast<size_t>(of.plane.column_dim)]);
+        picture.corner(of.plane.row_of(index), index[static_cast<size_t>(of.plane.column_dim)]);
     const bool differs = copies_differ_at(of.view, index);
     const float space = picture.fit.cell_x - 3;
     std::string text = cell_text(values, i, font, space);

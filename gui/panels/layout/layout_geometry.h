@@ -51,6 +51,9 @@ struct Plane {
   friend bool operator==(const Plane&, const Plane&) = default;
   size_t rank() const { return at.size(); }
   bool is_matrix() const { return at.size() >= 2; }
+  int64_t row_of(const std::vector<int64_t>& index) const {
+    return is_matrix() ? index[static_cast<size_t>(row_dim)] : 0;
+  }
   int64_t rows(const Extents& global) const;
   int64_t columns(const Extents& global) const;
 

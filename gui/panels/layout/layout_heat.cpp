@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace hostir::gui {
 
@@ -19,9 +18,6 @@ struct RankHeat {
   const ReadingSlot* slot;
 };
 
-int64_t row_of(const Plane& plane, const std::vector<int64_t>& index) {
-  return plane.is_matrix() ? index[static_cast<size_t>(plane.row_dim)] : 0;
-}
 int64_t column_of(const Plane& plane, const std::vector<int64_t>& index) {
   return index[static_cast<size_t>(plane.column_dim)];
 }
@@ -125,7 +121,7 @@ void draw_heat(Frame& frame, const Tensor& tensor, const Box& box, const Plane& 
                          : std::isinf(v) ? p.inf
                                          : p.ramp(static_cast<float>((v - range.min) / width));
     const ImVec2 at(origin.x + static_cast<float>(column_of(plane, index)) * cell.x,
-                    origin.y + static_cast<float>(row_of(plane, index)) * cell.y);
+                    origin.y + static_cast<float>(plane.row_of(index)) * cell.y);
     list->AddRectFilled(at, ImVec2(at.x + cell.x, at.y + cell.y), colour);
   }
 }
