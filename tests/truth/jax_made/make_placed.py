@@ -256,6 +256,60 @@ def stage_grad():
                                                            put(m, normal(3, 4, 8))), {"atol": 1e-4}
 
 
+@case
+def cut_twice():
+    """A result that is cut anew by a transpose and a reshape: all_to_all of slices, then a permute of its axes."""
+    m = mesh(a=2, b=2, c=2)
+
+    def f(x, w):
+        y = cut(m, x @ w, "a", None, "b")
+        z = cut(m, jnp.swapaxes(y, 1, 2), "c", ("a", "b"), None)
+        return cut(m, z.sum(2), None, "a"), cut(m, z.reshape(4, -1), ("a", "c"), None)
+    return f, (put(m, normal(4, 4, 8), "a", None, None), put(m, normal(8, 8), None, "b")), {}
+
+
+@case
+def ring_attention():
+    """Causal attention, the sequence cut; keys and values go around a ring in a loop."""
+    m, n = mesh(x=4), 4
+    spec = P(None, "x", None)
+
+    def f(q, k, v):
+        rank, length = lax.axis_index("x"), q.shape[1]
+
+        def body(step, carry):
+            k, v, out, top, total = carry
+            scores = jnp.einsum("bqd,bkd->bqk", q, k) / np.sqrt(8)
+            owner = (rank - step) % n
+            seen = (rank * length + jnp.arange(length))[:, None] >= (owner * length + jnp.arange(length))[None]
+            scores = jnp.where(seen, scores, -1e30)
+            new_top = jnp.maximum(top, scores.max(-1))
+            weights, shrink = jnp.exp(scores - new_top[..., None]), jnp.exp(top - new_top)
+            out = out * shrink[..., None] + jnp.einsum("bqk,bkd->bqd", weights, v)
+            k, v = (lax.ppermute(t, "x", [(r, (r + 1) % n) for r in range(n)]) for t in (k, v))
+            return k, v, out, new_top, total * shrink + weights.sum(-1)
+        none = q * 0
+        carry = lax.fori_loop(0, n, body, (k, v, none, none[..., 0] - 1e30, none[..., 0]))
+        return carry[2] / carry[4][..., None]
+    args = tuple(put(m, normal(2, 16, 8), *spec) for _ in range(3))
+    return manual(f, m, (spec,) * 3, spec), args, {}
+
+
+@case
+def decode_cache():
+    """One step of decoding: a key and a value enter the cache at a position, then masked attention."""
+    m = mesh(dp=2, tp=2)
+
+    def f(keys, values, q, position):
+        keys = lax.dynamic_update_slice(keys, q[:, None], (0, position, 0, 0))
+        values = values.at[:, position].set(q)
+        scores = jnp.einsum("bhd,bthd->bht", q, keys) / 2.0
+        scores = jnp.where(jnp.arange(8)[None, None] <= position, scores, -jnp.inf)
+        return jnp.einsum("bht,bthd->bhd", jax.nn.softmax(scores, -1), values), keys, values
+    cache = [put(m, normal(2, 8, 4, 4), "dp", None, "tp", None) for _ in range(2)]
+    return f, (*cache, put(m, normal(2, 4, 4), "dp", "tp", None), put(m, np.int32(5))), {}
+
+
 def main():
     for name in sys.argv[2:] or CASES:
         numbers.seed(0)
