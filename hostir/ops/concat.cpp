@@ -81,7 +81,8 @@ OpRecord op_concat() {
       .mnemonic = "concat",
       .shape = OpShape::kBroadcast,
       .summary = "Tensors put one after another along a dimension.",
-      .doc = {.shapes = "All operands of one shape but for dimension dim, whose sizes add up.",
+      .doc = {.shapes =
+                  "All operands have the same shape except in dimension dim, where sizes add up.",
               .sharding =
                   "Other dimensions pass through. If dim is cut, neighbours exchange what the "
                   "result's parts lack. If all operands are partial in the same way, so is the "

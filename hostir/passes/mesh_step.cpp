@@ -185,8 +185,8 @@ class Crossing {
     return true;
   }
 
-  // The position of the one rank of the source, if every other rank needs all that it holds and it
-  // keeps that too. A broadcast writes the output of its root, so the root must be of the target.
+  // The position of the only source rank, if it keeps what it holds and every other rank needs all
+  // of it. A broadcast also writes its root's output, so the root must be on the target mesh.
   std::optional<size_t> one_holder() const {
     if (from_.is_partial() || to_.is_partial()) return std::nullopt;
     std::optional<size_t> root;

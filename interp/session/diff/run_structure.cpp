@@ -36,8 +36,8 @@ Expected<std::pair<std::string, std::string>> mesh_and_kernel_set(const LogView&
   return std::pair(text(0), text(1));
 }
 
-// The rows of a query (what, how) in which two logs differ, in the order of A's. Rows with equal
-// `what` are numbered; `none` replaces a row that a log lacks.
+// A row (what, how) in which two logs differ. Rows with equal `what` are numbered; `none` stands
+// for a row that one log lacks.
 struct Answers {
   std::string what;
   std::array<std::string, 2> how;
