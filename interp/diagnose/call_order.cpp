@@ -22,21 +22,21 @@ constexpr uint32_t kElsewhereCost = 2;
 // Above this table size, two lines are compared position by position.
 constexpr size_t kMostCells = size_t{1} << 24;
 
-LaidCall::Kind kind_of(const Run& run, const Member& a, const Member& b) {
-  if (!same_call(a.call, b.call)) return LaidCall::Kind::kOther;
-  return same_stack(run, a, b) ? LaidCall::Kind::kSame : LaidCall::Kind::kElsewhere;
+AlignedStep::Kind kind_of(const Run& run, const Member& a, const Member& b) {
+  if (!same_call(a.call, b.call)) return AlignedStep::Kind::kOther;
+  return same_stack(run, a, b) ? AlignedStep::Kind::kSame : AlignedStep::Kind::kElsewhere;
 }
 
-uint32_t cost_of(LaidCall::Kind kind) {
+uint32_t cost_of(AlignedStep::Kind kind) {
   switch (kind) {
-    case LaidCall::Kind::kSame:
+    case AlignedStep::Kind::kSame:
       return 0;
-    case LaidCall::Kind::kElsewhere:
+    case AlignedStep::Kind::kElsewhere:
       return kElsewhereCost;
-    case LaidCall::Kind::kOther:
+    case AlignedStep::Kind::kOther:
       return kOtherCost;
-    case LaidCall::Kind::kLeftOut:
-    case LaidCall::Kind::kExtra:
+    case AlignedStep::Kind::kLeftOut:
+    case AlignedStep::Kind::kExtra:
       return kGapCost;
   }
   return kGapCost;
@@ -45,7 +45,7 @@ uint32_t cost_of(LaidCall::Kind kind) {
 /// The table of edit distances, without the common prefix and suffix.
 class Table {
  public:
-  Table(const Run& run, const CallLine& mine, const CallLine& theirs, size_t skip)
+  Table(const Run& run, const CallSequence& mine, const CallSequence& theirs, size_t skip)
       : run_(run), mine_(mine), theirs_(theirs), skip_(skip) {
     rows_ = mine.calls.size() - skip + 1;
     columns_ = theirs.calls.size() - skip + 1;
@@ -54,7 +54,7 @@ class Table {
 
   // The table has the costs of suffixes, so that the walk can choose from the front: matches come
   // first, gaps as late as possible.
-  void walk(std::vector<LaidCall>& out) {
+  void walk(std::vector<AlignedStep>& out) {
     for (size_t i = skip_; i < mine_.calls.size(); ++i) mine_numbers_.push_back(number(mine_, i));
     for (size_t j = skip_; j < theirs_.calls.size(); ++j) {
       theirs_numbers_.push_back(number(theirs_, j));
@@ -73,10 +73,10 @@ class Table {
         ++i;
         ++j;
       } else if (j + 1 < columns_ && at(i, j) == at(i, j + 1) + kGapCost) {
-        out.push_back({LaidCall::Kind::kLeftOut, SIZE_MAX, skip_ + j});
+        out.push_back({AlignedStep::Kind::kLeftOut, SIZE_MAX, skip_ + j});
         ++j;
       } else {
-        out.push_back({LaidCall::Kind::kExtra, skip_ + i, SIZE_MAX});
+        out.push_back({AlignedStep::Kind::kExtra, skip_ + i, SIZE_MAX});
         ++i;
       }
     }
@@ -85,14 +85,14 @@ class Table {
  private:
   uint32_t& at(size_t i, size_t j) { return cost_[i * columns_ + j]; }
   // Each pair of different calls is compared once.
-  LaidCall::Kind pair(size_t i, size_t j) {
+  AlignedStep::Kind pair(size_t i, size_t j) {
     const size_t a = mine_numbers_[i];
     const size_t b = theirs_numbers_[j];
     auto& kind = kinds_[a * different_.size() + b];
     if (!kind) kind = kind_of(run_, *different_[a], *different_[b]);
     return *kind;
   }
-  size_t number(const CallLine& line, size_t at) {
+  size_t number(const CallSequence& line, size_t at) {
     const Member& call = *line.calls[at].member;
     for (const size_t known : of_instruction_[call.instruction.index]) {
       if (different_[known]->call == call.call) return known;
@@ -109,8 +109,8 @@ class Table {
   }
 
   const Run& run_;
-  const CallLine& mine_;
-  const CallLine& theirs_;
+  const CallSequence& mine_;
+  const CallSequence& theirs_;
   size_t skip_;
   size_t rows_ = 0;
   size_t columns_ = 0;
@@ -119,7 +119,7 @@ class Table {
   std::map<uint32_t, std::vector<size_t>> of_instruction_;  // in different_
   std::vector<size_t> mine_numbers_;
   std::vector<size_t> theirs_numbers_;
-  std::vector<std::optional<LaidCall::Kind>> kinds_;  // by both numbers
+  std::vector<std::optional<AlignedStep::Kind>> kinds_;  // by both numbers
 };
 
 }  // namespace
@@ -180,8 +180,9 @@ std::vector<std::vector<MemberRef>> calls_by_rank(const Run& run) {
   return calls;
 }
 
-CallLine line_of(const Run& run, Rank rank, model::CommunicatorId communicator, uint64_t first) {
-  CallLine line;
+CallSequence sequence_of(const Run& run, Rank rank, model::CommunicatorId communicator,
+                         uint64_t first) {
+  CallSequence line;
   line.rank = rank;
   const auto begin =
       std::lower_bound(run.meetings.begin(), run.meetings.end(), std::tuple(communicator, first),
@@ -195,13 +196,14 @@ CallLine line_of(const Run& run, Rank rank, model::CommunicatorId communicator, 
   return line;
 }
 
-std::vector<LaidCall> lay_beside(const Run& run, const CallLine& mine, const CallLine& theirs) {
-  std::vector<LaidCall> out;
+std::vector<AlignedStep> align_sequences(const Run& run, const CallSequence& mine,
+                                         const CallSequence& theirs) {
+  std::vector<AlignedStep> out;
   const size_t common = std::min(mine.calls.size(), theirs.calls.size());
   size_t skip = 0;
   while (skip < common && kind_of(run, *mine.calls[skip].member, *theirs.calls[skip].member) ==
-                              LaidCall::Kind::kSame) {
-    out.push_back({LaidCall::Kind::kSame, skip, skip});
+                              AlignedStep::Kind::kSame) {
+    out.push_back({AlignedStep::Kind::kSame, skip, skip});
     ++skip;
   }
   Table table(run, mine, theirs, skip);
@@ -213,9 +215,9 @@ std::vector<LaidCall> lay_beside(const Run& run, const CallLine& mine, const Cal
     out.push_back({kind_of(run, *mine.calls[i].member, *theirs.calls[i].member), i, i});
   }
   for (size_t i = common; i < mine.calls.size(); ++i)
-    out.push_back({LaidCall::Kind::kExtra, i, SIZE_MAX});
+    out.push_back({AlignedStep::Kind::kExtra, i, SIZE_MAX});
   for (size_t i = common; i < theirs.calls.size(); ++i)
-    out.push_back({LaidCall::Kind::kLeftOut, SIZE_MAX, i});
+    out.push_back({AlignedStep::Kind::kLeftOut, SIZE_MAX, i});
   return out;
 }
 

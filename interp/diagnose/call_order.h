@@ -20,15 +20,15 @@ inline constexpr size_t kMostLeftOut = 64;
 std::vector<std::vector<MemberRef>> calls_by_rank(const model::Run& run);
 
 /// A rank's collectives on one communicator, by sequence number.
-struct CallLine {
+struct CallSequence {
   model::Rank rank = model::kNoRank;
   std::vector<MemberRef> calls;
 };
 /// Starts at sequence number `first`.
-CallLine line_of(const model::Run& run, model::Rank rank, model::CommunicatorId communicator,
-                 uint64_t first);
+CallSequence sequence_of(const model::Run& run, model::Rank rank,
+                         model::CommunicatorId communicator, uint64_t first);
 
-struct LaidCall {
+struct AlignedStep {
   enum class Kind : uint8_t {
     kSame,
     kElsewhere,  // the same call from another line
@@ -41,8 +41,8 @@ struct LaidCall {
   size_t theirs = SIZE_MAX;
 };
 /// The alignment with the fewest differences; among equals, the one that differs latest.
-std::vector<LaidCall> lay_beside(const model::Run& run, const CallLine& mine,
-                                 const CallLine& theirs);
+std::vector<AlignedStep> align_sequences(const model::Run& run, const CallSequence& mine,
+                                         const CallSequence& theirs);
 
 /// True if a rank that waits in `a` has not reached `b` yet.
 bool comes_before(const MemberRef& a, const MemberRef& b);

@@ -16,19 +16,19 @@ using model::Rank;
 
 namespace {
 
-using Step = LaidCall::Kind;
+using Step = AlignedStep::Kind;
 
 /// Steps that are crossed: each rank makes the other one's call.
-size_t crossing(const Beside& beside, size_t at) {
+size_t crossing(const AlignedCalls& aligned, size_t at) {
   const auto call = [](const MemberRef& ref) -> const model::Call& { return ref.member->call; };
-  const LaidCall& one = beside.laid[at];
-  for (size_t k = at + 1; k < beside.laid.size(); ++k) {
-    const LaidCall& two = beside.laid[k];
+  const AlignedStep& one = aligned.steps[at];
+  for (size_t k = at + 1; k < aligned.steps.size(); ++k) {
+    const AlignedStep& two = aligned.steps[k];
     if (two.kind == Step::kLeftOut || two.kind == Step::kExtra) return SIZE_MAX;
     if (two.kind != Step::kOther) continue;
     const bool crossed =
-        same_call(call(beside.mine.calls[one.mine]), call(beside.theirs.calls[two.theirs])) &&
-        same_call(call(beside.mine.calls[two.mine]), call(beside.theirs.calls[one.theirs]));
+        same_call(call(aligned.mine.calls[one.mine]), call(aligned.theirs.calls[two.theirs])) &&
+        same_call(call(aligned.mine.calls[two.mine]), call(aligned.theirs.calls[one.theirs]));
     return crossed ? k : SIZE_MAX;
   }
   return SIZE_MAX;
@@ -59,120 +59,120 @@ void CallReader::read(const Disagreement& found, RecordedVerdict& verdict) const
 }
 
 void CallReader::read_one(Rank odd, const MemberRef& right, RecordedVerdict& verdict) const {
-  const Beside beside = lay(run_, odd, right.member->rank, right.communicator());
-  for (size_t i = 0; i < beside.laid.size(); ++i) {
-    const LaidCall& step = beside.laid[i];
+  const AlignedCalls aligned = align_ranks(run_, odd, right.member->rank, right.communicator());
+  for (size_t i = 0; i < aligned.steps.size(); ++i) {
+    const AlignedStep& step = aligned.steps[i];
     if (step.kind == Step::kSame) continue;
-    if (step.kind == Step::kElsewhere && !is_unusual(beside, i)) continue;
+    if (step.kind == Step::kElsewhere && !is_unusual(aligned, i)) continue;
     if (step.kind == Step::kOther || step.kind == Step::kElsewhere) {
-      const size_t other = crossing(beside, i);
+      const size_t other = crossing(aligned, i);
       if (step.kind == Step::kOther && other != SIZE_MAX) {
-        crossed(beside, i, other, verdict);
+        crossed(aligned, i, other, verdict);
       } else {
-        by_rounds(beside, i, verdict);
+        by_rounds(aligned, i, verdict);
       }
       return;
     }
-    if (!goes_on_alike(beside, i) && partner(beside, i) == SIZE_MAX) return;
-    step.kind == Step::kLeftOut ? left_out(beside, i, verdict) : extra(beside, i, verdict);
+    if (!same_call_follows(aligned, i) && partner(aligned, i) == SIZE_MAX) return;
+    step.kind == Step::kLeftOut ? left_out(aligned, i, verdict) : extra(aligned, i, verdict);
     return;
   }
 }
 
 // ---- what the alignment shows
 
-void CallReader::left_out(const Beside& beside, size_t at, RecordedVerdict& verdict) const {
-  const MemberRef& missing = beside.theirs.calls[beside.laid[at].theirs];
+void CallReader::left_out(const AlignedCalls& aligned, size_t at, RecordedVerdict& verdict) const {
+  const MemberRef& missing = aligned.theirs.calls[aligned.steps[at].theirs];
   verdict.missing = missing;
   verdict.sequence = missing.sequence();
-  const size_t other = partner(beside, at);
+  const size_t other = partner(aligned, at);
   if (other != SIZE_MAX) {
-    swapped(beside, at, other, verdict);
+    swapped(aligned, at, other, verdict);
     return;
   }
-  const size_t count = goes_on_alike(beside, at) ? gaps_from(beside, at) : 1;
+  const size_t count = same_call_follows(aligned, at) ? gaps_from(aligned, at) : 1;
   const size_t next = at + count;
   verdict.charge = Charge::kLeftOut;
   verdict.count = count;
-  verdict.at = next < beside.laid.size() && beside.laid[next].mine != SIZE_MAX
-                   ? beside.mine.calls[beside.laid[next].mine]
-                   : last_call(beside.mine.rank);
+  verdict.at = next < aligned.steps.size() && aligned.steps[next].mine != SIZE_MAX
+                   ? aligned.mine.calls[aligned.steps[next].mine]
+                   : last_call(aligned.mine.rank);
   verdict.repair.clear();
   for (size_t k = at; k < next; ++k) {
     CallEdit edit;
     edit.kind = CallEdit::Kind::kAdd;
-    edit.rank = beside.mine.rank;
-    edit.at = place_for(beside, next - 1);
-    edit.pattern = beside.theirs.calls[beside.laid[k].theirs];
+    edit.rank = aligned.mine.rank;
+    edit.at = place_for(aligned, next - 1);
+    edit.pattern = aligned.theirs.calls[aligned.steps[k].theirs];
     verdict.repair.push_back(edit);
   }
   verdict.repair_text =
       fmt::format("with {} on rank {}",
                   count == 1 ? std::string("this call") : fmt::format("these {} calls", count),
-                  beside.mine.rank);
+                  aligned.mine.rank);
 }
 
 // The position before the next call that both ranks have; the end if there is none.
-size_t CallReader::place_for(const Beside& beside, size_t at) const {
-  for (size_t k = at + 1; k < beside.laid.size(); ++k) {
-    if (beside.laid[k].mine != SIZE_MAX)
-      return place_of(calls_, beside.mine.calls[beside.laid[k].mine]);
+size_t CallReader::place_for(const AlignedCalls& aligned, size_t at) const {
+  for (size_t k = at + 1; k < aligned.steps.size(); ++k) {
+    if (aligned.steps[k].mine != SIZE_MAX)
+      return place_of(calls_, aligned.mine.calls[aligned.steps[k].mine]);
   }
-  return calls_[static_cast<size_t>(beside.mine.rank)].size();
+  return calls_[static_cast<size_t>(aligned.mine.rank)].size();
 }
 
-void CallReader::extra(const Beside& beside, size_t at, RecordedVerdict& verdict) const {
-  const MemberRef& call = beside.mine.calls[beside.laid[at].mine];
+void CallReader::extra(const AlignedCalls& aligned, size_t at, RecordedVerdict& verdict) const {
+  const MemberRef& call = aligned.mine.calls[aligned.steps[at].mine];
   verdict.at = call;
   verdict.sequence = call.sequence();
-  const size_t other = partner(beside, at);
+  const size_t other = partner(aligned, at);
   if (other != SIZE_MAX) {
-    swapped(beside, other, at, verdict);
+    swapped(aligned, other, at, verdict);
     return;
   }
-  const size_t count = goes_on_alike(beside, at) ? gaps_from(beside, at) : 1;
+  const size_t count = same_call_follows(aligned, at) ? gaps_from(aligned, at) : 1;
   verdict.charge = Charge::kExtraCall;
   verdict.count = count;
   verdict.missing = {};
   verdict.repair.clear();
   for (size_t k = at; k < at + count; ++k) {
     verdict.repair.push_back(
-        edit_at(CallEdit::Kind::kRemove, beside.mine.calls[beside.laid[k].mine]));
+        edit_at(CallEdit::Kind::kRemove, aligned.mine.calls[aligned.steps[k].mine]));
   }
   verdict.repair_text =
       fmt::format("without {} on rank {}",
                   count == 1 ? std::string("this call") : fmt::format("these {} calls", count),
-                  beside.mine.rank);
-  if (const auto between = left_out_instead(run_, beside, at)) {
+                  aligned.mine.rank);
+  if (const auto between = left_out_instead(run_, aligned, at)) {
     verdict.also = fmt::format("; or it left out {}{} before that call and is a round ahead",
                                call_name(run_, *between), at_stack(run_, *between));
   }
 }
 
-void CallReader::swapped(const Beside& beside, size_t left, size_t extra,
+void CallReader::swapped(const AlignedCalls& aligned, size_t left, size_t extra,
                          RecordedVerdict& verdict) const {
   verdict.charge = Charge::kSwapped;
-  const MemberRef& late = beside.mine.calls[beside.laid[extra].mine];
-  const MemberRef& early = beside.theirs.calls[beside.laid[left].theirs];
+  const MemberRef& late = aligned.mine.calls[aligned.steps[extra].mine];
+  const MemberRef& early = aligned.theirs.calls[aligned.steps[left].theirs];
   // The call that comes too early is the odd rank's call at the start of the gap.
-  verdict.at = extra < left ? late : beside.mine.calls[next_mine(beside, left)];
-  verdict.missing = extra < left ? beside.theirs.calls[next_theirs(beside, extra)] : early;
+  verdict.at = extra < left ? late : aligned.mine.calls[next_mine(aligned, left)];
+  verdict.missing = extra < left ? aligned.theirs.calls[next_theirs(aligned, extra)] : early;
   verdict.sequence = std::min(verdict.at.sequence(), verdict.missing.sequence());
   CallEdit edit = edit_at(CallEdit::Kind::kMove, late);
-  edit.to = place_for(beside, left);
+  edit.to = place_for(aligned, left);
   verdict.repair = {edit};
   verdict.repair_text =
-      fmt::format("with these calls in the other order on rank {}", beside.mine.rank);
+      fmt::format("with these calls in the other order on rank {}", aligned.mine.rank);
 }
 
 // Two calls stand in each other's place, and those between them are right.
-void CallReader::crossed(const Beside& beside, size_t one, size_t two,
+void CallReader::crossed(const AlignedCalls& aligned, size_t one, size_t two,
                          RecordedVerdict& verdict) const {
-  const MemberRef& early = beside.mine.calls[beside.laid[one].mine];
-  const MemberRef& late = beside.mine.calls[beside.laid[two].mine];
+  const MemberRef& early = aligned.mine.calls[aligned.steps[one].mine];
+  const MemberRef& late = aligned.mine.calls[aligned.steps[two].mine];
   verdict.charge = Charge::kSwapped;
   verdict.at = early;
-  verdict.missing = beside.theirs.calls[beside.laid[one].theirs];
+  verdict.missing = aligned.theirs.calls[aligned.steps[one].theirs];
   verdict.sequence = early.sequence();
   CallEdit there = edit_at(CallEdit::Kind::kMove, early);
   CallEdit here = edit_at(CallEdit::Kind::kMove, late);
@@ -180,40 +180,41 @@ void CallReader::crossed(const Beside& beside, size_t one, size_t two,
   here.to = there.at;
   verdict.repair = {here, there};
   verdict.repair_text =
-      fmt::format("with these calls in the other order on rank {}", beside.mine.rank);
+      fmt::format("with these calls in the other order on rank {}", aligned.mine.rank);
 }
 
 // ---- what earlier rounds show
 
-void CallReader::by_rounds(const Beside& beside, size_t step, RecordedVerdict& verdict) const {
-  const Place here{beside.laid[step].mine, beside.laid[step].theirs};
-  const MemberRef& mine = beside.mine.calls[here.mine];
-  const MemberRef& theirs = beside.theirs.calls[here.theirs];
+void CallReader::by_rounds(const AlignedCalls& aligned, size_t step,
+                           RecordedVerdict& verdict) const {
+  const Place here{aligned.steps[step].mine, aligned.steps[step].theirs};
+  const MemberRef& mine = aligned.mine.calls[here.mine];
+  const MemberRef& theirs = aligned.theirs.calls[here.theirs];
   const bool one_line = same_stack(run_, *mine.member, *theirs.member);
-  const Earlier before = last_like(beside, here, theirs);
+  const Earlier before = last_like(aligned, here, theirs);
   if (before.at != SIZE_MAX) {
     // How many calls after theirs is this call, in the last such round?
     for (size_t k = 1; k <= kMostLeftOut && before.at + k < here.mine; ++k) {
-      const MemberRef& later = beside.mine.calls[before.at + k];
-      if (stands_for(beside, step, later, theirs)) break;
+      const MemberRef& later = aligned.mine.calls[before.at + k];
+      if (stands_for(aligned, step, later, theirs)) break;
       if (!same(later, mine)) continue;
-      if (k == 1 || before.agree > 0) steps_left_out(beside, here, before, k, verdict);
+      if (k == 1 || before.agree > 0) steps_left_out(aligned, here, before, k, verdict);
       return;
     }
   }
   if (one_line) return;
-  const MemberRef* previous = here.mine > 0 ? &beside.mine.calls[here.mine - 1] : nullptr;
-  if (before.agree > 0 && (is_new(beside, here) || same(*previous, mine))) {
+  const MemberRef* previous = here.mine > 0 ? &aligned.mine.calls[here.mine - 1] : nullptr;
+  if (before.agree > 0 && (is_new(aligned, here) || same(*previous, mine))) {
     verdict.at = mine;
     verdict.missing = theirs;
     verdict.sequence = mine.sequence();
     verdict.repair.clear();
     // All that follows belongs to what the others do not do.
-    for (size_t k = here.mine; k < beside.mine.calls.size(); ++k)
-      verdict.repair.push_back(edit_at(CallEdit::Kind::kRemove, beside.mine.calls[k]));
+    for (size_t k = here.mine; k < aligned.mine.calls.size(); ++k)
+      verdict.repair.push_back(edit_at(CallEdit::Kind::kRemove, aligned.mine.calls[k]));
     const size_t more = verdict.repair.size();
     verdict.repair_text = fmt::format("without {} on rank {}",
-                                      more == 1 ? "this call" : "these calls", beside.mine.rank);
+                                      more == 1 ? "this call" : "these calls", aligned.mine.rank);
     verdict.also = fmt::format(
         "; the others go on as in the rounds before: that is {} more, or {} {} left their loop "
         "early",
@@ -221,7 +222,7 @@ void CallReader::by_rounds(const Beside& beside, size_t step, RecordedVerdict& v
         model::list_of(verdict.culprits), verdict.culprits.size() == 1 ? "has" : "have");
     return;
   }
-  const Earlier usual = last_like(beside, here, mine);
+  const Earlier usual = last_like(aligned, here, mine);
   const bool as_before = before.at == SIZE_MAX && usual.agree > 0;
   if (!as_before && !further_on(mine, theirs)) return;
   verdict.at = mine;
@@ -231,7 +232,7 @@ void CallReader::by_rounds(const Beside& beside, size_t step, RecordedVerdict& v
   edit.pattern = theirs;
   verdict.repair = {edit};
   verdict.repair_text =
-      fmt::format("with {} before it on rank {}", short_call_name(run_, theirs), beside.mine.rank);
+      fmt::format("with {} before it on rank {}", short_call_name(run_, theirs), aligned.mine.rank);
   if (as_before) {
     verdict.also =
         "; it goes on as in its rounds before: it left out the others' call, or makes a round more";
@@ -242,52 +243,53 @@ void CallReader::by_rounds(const Beside& beside, size_t step, RecordedVerdict& v
   }
 }
 
-void CallReader::steps_left_out(const Beside& beside, const Place& here, const Earlier& before,
-                                size_t count, RecordedVerdict& verdict) const {
-  const MemberRef& mine = beside.mine.calls[here.mine];
+void CallReader::steps_left_out(const AlignedCalls& aligned, const Place& here,
+                                const Earlier& before, size_t count,
+                                RecordedVerdict& verdict) const {
+  const MemberRef& mine = aligned.mine.calls[here.mine];
   verdict.at = mine;
-  verdict.missing = beside.theirs.calls[here.theirs];
+  verdict.missing = aligned.theirs.calls[here.theirs];
   verdict.sequence = verdict.missing.sequence();
   verdict.repair.clear();
   for (size_t k = 0; k < count; ++k) {
     CallEdit edit = edit_at(CallEdit::Kind::kAdd, mine);
-    edit.pattern = k == 0 ? verdict.missing : beside.mine.calls[before.at + k];
+    edit.pattern = k == 0 ? verdict.missing : aligned.mine.calls[before.at + k];
     verdict.repair.push_back(edit);
   }
   if (count > 1) {
     verdict.repair_text =
-        fmt::format("with the {} calls of its round before on rank {}", count, beside.mine.rank);
+        fmt::format("with the {} calls of its round before on rank {}", count, aligned.mine.rank);
     verdict.also = fmt::format(
         "; in its round before, {} calls came first: they were left out, or come later", count);
     return;
   }
   verdict.charge = Charge::kLeftOut;
   verdict.count = 1;
-  verdict.repair_text = fmt::format("with this call on rank {}", beside.mine.rank);
-  const bool twice = here.mine > 0 && same(beside.mine.calls[here.mine - 1], mine);
+  verdict.repair_text = fmt::format("with this call on rank {}", aligned.mine.rank);
+  const bool twice = here.mine > 0 && same(aligned.mine.calls[here.mine - 1], mine);
   verdict.also = twice ? "; or it makes that call once more" : "";
 }
 
 // The same call from another line than the others': as a rule that means nothing. Here the rank
 // called the others' line in its rounds before, and nobody has called this one.
-bool CallReader::is_unusual(const Beside& beside, size_t step) const {
-  const Place here{beside.laid[step].mine, beside.laid[step].theirs};
-  const MemberRef& mine = beside.mine.calls[here.mine];
-  return is_new(beside, here) &&
-         last_like(beside, here, beside.theirs.calls[here.theirs]).agree > 0 &&
-         !stands_for(beside, step, mine, beside.theirs.calls[here.theirs]);
+bool CallReader::is_unusual(const AlignedCalls& aligned, size_t step) const {
+  const Place here{aligned.steps[step].mine, aligned.steps[step].theirs};
+  const MemberRef& mine = aligned.mine.calls[here.mine];
+  return is_new(aligned, here) &&
+         last_like(aligned, here, aligned.theirs.calls[here.theirs]).agree > 0 &&
+         !stands_for(aligned, step, mine, aligned.theirs.calls[here.theirs]);
 }
 
 // Of the rank's earlier calls that stand for `call`: the one before which most calls are the same
 // as before the difference; the last of those.
-CallReader::Earlier CallReader::last_like(const Beside& beside, const Place& here,
+CallReader::Earlier CallReader::last_like(const AlignedCalls& aligned, const Place& here,
                                           const MemberRef& call) const {
-  const auto& calls = beside.mine.calls;
+  const auto& calls = aligned.mine.calls;
   Earlier best;
   for (size_t p = 0; p < here.mine; ++p) {
-    const bool like = call.member->rank == beside.mine.rank
+    const bool like = call.member->rank == aligned.mine.rank
                           ? same(calls[p], call)
-                          : stands_for(beside, here.mine, calls[p], call);
+                          : stands_for(aligned, here.mine, calls[p], call);
     if (!like) continue;
     size_t agree = 0;
     while (agree < kMostLeftOut && agree < p &&
@@ -299,27 +301,27 @@ CallReader::Earlier CallReader::last_like(const Beside& beside, const Place& her
 }
 
 // True if the two are the same call from the same line, or from lines that met before step `end`.
-bool CallReader::stands_for(const Beside& beside, size_t end, const MemberRef& mine,
+bool CallReader::stands_for(const AlignedCalls& aligned, size_t end, const MemberRef& mine,
                             const MemberRef& theirs) const {
   if (!same_call(mine.member->call, theirs.member->call)) return false;
   if (same_stack(run_, *mine.member, *theirs.member)) return true;
-  for (size_t i = 0; i < std::min(end, beside.laid.size()); ++i) {
-    const LaidCall& step = beside.laid[i];
+  for (size_t i = 0; i < std::min(end, aligned.steps.size()); ++i) {
+    const AlignedStep& step = aligned.steps[i];
     if (step.kind == Step::kElsewhere &&
-        same_stack(run_, *beside.mine.calls[step.mine].member, *mine.member) &&
-        same_stack(run_, *beside.theirs.calls[step.theirs].member, *theirs.member))
+        same_stack(run_, *aligned.mine.calls[step.mine].member, *mine.member) &&
+        same_stack(run_, *aligned.theirs.calls[step.theirs].member, *theirs.member))
       return true;
   }
   return false;
 }
 
 // True if neither rank has made a call from this line before, as far as stacks are known.
-bool CallReader::is_new(const Beside& beside, const Place& here) const {
-  const Member& mine = *beside.mine.calls[here.mine].member;
+bool CallReader::is_new(const AlignedCalls& aligned, const Place& here) const {
+  const Member& mine = *aligned.mine.calls[here.mine].member;
   const auto from_there = [&](const MemberRef& ref) { return same_stack(run_, *ref.member, mine); };
-  const auto begin = beside.mine.calls.begin();
+  const auto begin = aligned.mine.calls.begin();
   return std::none_of(begin, begin + static_cast<ptrdiff_t>(here.mine), from_there) &&
-         std::none_of(beside.theirs.calls.begin(), beside.theirs.calls.end(), from_there);
+         std::none_of(aligned.theirs.calls.begin(), aligned.theirs.calls.end(), from_there);
 }
 
 // True if both stacks part in one function, and `mine` is at a later line of it.

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "interp/diagnose/beside.h"
+#include "interp/diagnose/aligned_calls.h"
 #include "interp/diagnose/disagreement.h"
 #include "interp/diagnose/recorded.h"
 
@@ -23,9 +23,9 @@ class CallReader {
   /// Adds to `verdict`, which accuses the odd members of `found`, what they did. Does nothing if
   /// the records do not show it, or show different mistakes on different ranks.
   void read(const Disagreement& found, RecordedVerdict& verdict) const;
-  /// The gaps from step `at` on are calls that `beside.mine` left out, or made in excess.
-  void left_out(const Beside& beside, size_t at, RecordedVerdict& verdict) const;
-  void extra(const Beside& beside, size_t at, RecordedVerdict& verdict) const;
+  /// The gaps from step `at` on are calls that `mine` left out, or made in excess.
+  void left_out(const AlignedCalls& aligned, size_t at, RecordedVerdict& verdict) const;
+  void extra(const AlignedCalls& aligned, size_t at, RecordedVerdict& verdict) const;
 
  private:
   struct Place {
@@ -39,19 +39,20 @@ class CallReader {
   };
 
   void read_one(model::Rank odd, const MemberRef& right, RecordedVerdict& verdict) const;
-  void crossed(const Beside& beside, size_t one, size_t two, RecordedVerdict& verdict) const;
-  void swapped(const Beside& beside, size_t left, size_t extra, RecordedVerdict& verdict) const;
-  void by_rounds(const Beside& beside, size_t step, RecordedVerdict& verdict) const;
-  void steps_left_out(const Beside& beside, const Place& here, const Earlier& before, size_t count,
-                      RecordedVerdict& verdict) const;
-  bool is_unusual(const Beside& beside, size_t step) const;
-  Earlier last_like(const Beside& beside, const Place& here, const MemberRef& call) const;
-  bool stands_for(const Beside& beside, size_t end, const MemberRef& mine,
+  void crossed(const AlignedCalls& aligned, size_t one, size_t two, RecordedVerdict& verdict) const;
+  void swapped(const AlignedCalls& aligned, size_t left, size_t extra,
+               RecordedVerdict& verdict) const;
+  void by_rounds(const AlignedCalls& aligned, size_t step, RecordedVerdict& verdict) const;
+  void steps_left_out(const AlignedCalls& aligned, const Place& here, const Earlier& before,
+                      size_t count, RecordedVerdict& verdict) const;
+  bool is_unusual(const AlignedCalls& aligned, size_t step) const;
+  Earlier last_like(const AlignedCalls& aligned, const Place& here, const MemberRef& call) const;
+  bool stands_for(const AlignedCalls& aligned, size_t end, const MemberRef& mine,
                   const MemberRef& theirs) const;
-  bool is_new(const Beside& beside, const Place& here) const;
+  bool is_new(const AlignedCalls& aligned, const Place& here) const;
   bool further_on(const MemberRef& mine, const MemberRef& theirs) const;
   bool same(const MemberRef& a, const MemberRef& b) const;
-  size_t place_for(const Beside& beside, size_t at) const;
+  size_t place_for(const AlignedCalls& aligned, size_t at) const;
   MemberRef last_call(model::Rank rank) const;
   CallEdit edit_at(CallEdit::Kind kind, const MemberRef& call) const;
 

@@ -66,7 +66,7 @@ std::optional<RecordComparison::Difference> RecordComparison::difference(size_t 
     const bool shifted = same_at(mine, i, theirs, j + 1) || same_at(mine, i + 1, theirs, j);
     if (a.call == b.call && !shifted) continue;
     if (ends_in_launch(mine, i, theirs, j)) return std::nullopt;
-    // Records that begin late may have been laid beside each other in a wrong place.
+    // Records that begin late may have been aligned in a wrong place.
     if (late_[mine] && i == first) return std::nullopt;
     return classified(mine, i, theirs, j);
   }

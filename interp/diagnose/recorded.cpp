@@ -8,9 +8,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "interp/diagnose/beside.h"
+#include "interp/diagnose/aligned_calls.h"
 #include "interp/diagnose/call_order.h"
-#include "interp/diagnose/circles.h"
 #include "interp/diagnose/continuation.h"
 #include "interp/diagnose/disagreement.h"
 #include "interp/diagnose/explanation.h"
@@ -18,6 +17,7 @@
 #include "interp/diagnose/halted.h"
 #include "interp/diagnose/job_calls.h"
 #include "interp/diagnose/odd_verdict.h"
+#include "interp/diagnose/order_cycle.h"
 #include "interp/diagnose/other_call.h"
 #include "interp/diagnose/peers.h"
 #include "interp/diagnose/recorded_text.h"
@@ -260,12 +260,13 @@ class Judge {
     std::vector<CallEdit> edits;
     RecordedVerdict first;
     for (const Rank rank : waited.absent) {
-      const Beside beside = lay(run_, rank, waited.call.member->rank, out_.communicator);
-      for (size_t i = 0; i < beside.laid.size(); ++i) {
-        const bool gap = beside.laid[i].kind == LaidCall::Kind::kLeftOut;
-        if (!gap || !goes_on_alike(beside, i)) continue;
+      const AlignedCalls aligned =
+          align_ranks(run_, rank, waited.call.member->rank, out_.communicator);
+      for (size_t i = 0; i < aligned.steps.size(); ++i) {
+        const bool gap = aligned.steps[i].kind == AlignedStep::Kind::kLeftOut;
+        if (!gap || !same_call_follows(aligned, i)) continue;
         out_.culprits = {rank};
-        reader_.left_out(beside, i, out_);
+        reader_.left_out(aligned, i, out_);
         if (ranks.empty()) {
           first = out_;
         } else if (first.charge != out_.charge || out_.missing.meeting != first.missing.meeting) {
@@ -292,11 +293,11 @@ class Judge {
 
   bool ahead(const Waited& waited) {
     const Rank rank = waited.waiting.front();
-    const Beside beside = lay(run_, rank, waited.absent.front(), out_.communicator);
-    for (size_t i = 0; i < beside.laid.size(); ++i) {
-      if (beside.laid[i].kind != LaidCall::Kind::kExtra) continue;
+    const AlignedCalls aligned = align_ranks(run_, rank, waited.absent.front(), out_.communicator);
+    for (size_t i = 0; i < aligned.steps.size(); ++i) {
+      if (aligned.steps[i].kind != AlignedStep::Kind::kExtra) continue;
       out_.culprits = {rank};
-      reader_.extra(beside, i, out_);
+      reader_.extra(aligned, i, out_);
       return true;
     }
     return false;
@@ -362,7 +363,7 @@ class Judge {
 
   void in_flight() {
     if (!moving_ && (halted() || unanswered())) return;
-    if (const auto circle = find_circle(run_, calls_)) {
+    if (const auto circle = find_order_cycle(run_, calls_)) {
       if (moving_) return;
       out_.charge = Charge::kOrder;
       out_.culprits = circle->odd;
@@ -421,13 +422,14 @@ class Judge {
       for (const model::CallRange& range : run_.ranges) {
         if (range.communicator != communicator || !range.last || *range.last >= *longest->last)
           continue;
-        const Beside beside = lay(run_, range.rank, longest->rank, communicator);
-        for (size_t i = 0; i < beside.laid.size(); ++i) {
-          if (beside.laid[i].kind != LaidCall::Kind::kLeftOut || !goes_on_alike(beside, i))
+        const AlignedCalls aligned = align_ranks(run_, range.rank, longest->rank, communicator);
+        for (size_t i = 0; i < aligned.steps.size(); ++i) {
+          if (aligned.steps[i].kind != AlignedStep::Kind::kLeftOut ||
+              !same_call_follows(aligned, i))
             continue;
           out_.communicator = communicator;
           out_.culprits = {range.rank};
-          reader_.left_out(beside, i, out_);
+          reader_.left_out(aligned, i, out_);
           return;
         }
       }

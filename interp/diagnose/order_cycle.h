@@ -13,7 +13,7 @@
 
 namespace hostir::diagnose {
 
-struct Circle {
+struct OrderCycle {
   std::vector<model::Rank> ranks;  // each waits for the next
   std::vector<model::Rank> odd;    // differ from the majority's order; may be empty
   MemberRef at;                    // the call that comes too early on the rank to repair
@@ -24,7 +24,7 @@ struct Circle {
 };
 
 /// The shortest cycle; `calls` is calls_by_rank(run).
-std::optional<Circle> find_circle(const model::Run& run,
-                                  const std::vector<std::vector<MemberRef>>& calls);
+std::optional<OrderCycle> find_order_cycle(const model::Run& run,
+                                           const std::vector<std::vector<MemberRef>>& calls);
 
 }  // namespace hostir::diagnose

@@ -1,4 +1,4 @@
-#include "interp/diagnose/beside.h"
+#include "interp/diagnose/aligned_calls.h"
 
 #include <fmt/core.h>
 
@@ -11,98 +11,100 @@ namespace hostir::diagnose {
 
 namespace {
 
-size_t gaps_in_front(const std::vector<LaidCall>& laid, LaidCall::Kind kind) {
+size_t gaps_in_front(const std::vector<AlignedStep>& steps, AlignedStep::Kind kind) {
   size_t n = 0;
-  while (n < laid.size() && laid[n].kind == kind) ++n;
-  return n == laid.size() ? 0 : n;
+  while (n < steps.size() && steps[n].kind == kind) ++n;
+  return n == steps.size() ? 0 : n;
 }
 
 }  // namespace
 
-Beside lay(const model::Run& run, model::Rank mine, model::Rank theirs,
-           model::CommunicatorId communicator) {
-  Beside out;
+AlignedCalls align_ranks(const model::Run& run, model::Rank mine, model::Rank theirs,
+                         model::CommunicatorId communicator) {
+  AlignedCalls out;
   uint64_t first = 0;
   for (const model::Rank rank : {mine, theirs}) {
     const model::CallRange* range = run.range(rank, communicator);
     if (range != nullptr && range->first) first = std::max(first, *range->first);
   }
-  out.mine = line_of(run, mine, communicator, first);
-  out.theirs = line_of(run, theirs, communicator, first);
-  out.laid = lay_beside(run, out.mine, out.theirs);
+  out.mine = sequence_of(run, mine, communicator, first);
+  out.theirs = sequence_of(run, theirs, communicator, first);
+  out.steps = align_sequences(run, out.mine, out.theirs);
   if (first == 0) return out;
   // One rank's matching calls have smaller sequence numbers than the other's.
-  const size_t fewer = gaps_in_front(out.laid, LaidCall::Kind::kLeftOut);
-  const size_t more = gaps_in_front(out.laid, LaidCall::Kind::kExtra);
+  const size_t fewer = gaps_in_front(out.steps, AlignedStep::Kind::kLeftOut);
+  const size_t more = gaps_in_front(out.steps, AlignedStep::Kind::kExtra);
   if (fewer + more == 0 || fewer + more > first) return out;
   const uint64_t earlier = first - (fewer + more);
-  CallLine& shorter = fewer > 0 ? out.mine : out.theirs;
-  CallLine longer_record = line_of(run, shorter.rank, communicator, earlier);
+  CallSequence& shorter = fewer > 0 ? out.mine : out.theirs;
+  CallSequence longer_record = sequence_of(run, shorter.rank, communicator, earlier);
   out.fewer_before = static_cast<int64_t>(fewer) - static_cast<int64_t>(more);
   if (longer_record.calls.size() == shorter.calls.size() + fewer + more) {
     shorter = std::move(longer_record);
-    out.laid = lay_beside(run, out.mine, out.theirs);
+    out.steps = align_sequences(run, out.mine, out.theirs);
   } else {
-    out.laid.erase(out.laid.begin(), out.laid.begin() + static_cast<ptrdiff_t>(fewer + more));
+    out.steps.erase(out.steps.begin(), out.steps.begin() + static_cast<ptrdiff_t>(fewer + more));
   }
   return out;
 }
 
-bool goes_on_alike(const Beside& beside, size_t at) {
-  const size_t count = gaps_from(beside, at);
-  if (at + count >= beside.laid.size()) return false;
-  const LaidCall::Kind next = beside.laid[at + count].kind;
-  return next == LaidCall::Kind::kSame || (count == 1 && next == LaidCall::Kind::kElsewhere);
+bool same_call_follows(const AlignedCalls& aligned, size_t at) {
+  const size_t count = gaps_from(aligned, at);
+  if (at + count >= aligned.steps.size()) return false;
+  const AlignedStep::Kind next = aligned.steps[at + count].kind;
+  return next == AlignedStep::Kind::kSame || (count == 1 && next == AlignedStep::Kind::kElsewhere);
 }
 
-size_t gaps_from(const Beside& beside, size_t at) {
+size_t gaps_from(const AlignedCalls& aligned, size_t at) {
   size_t count = 1;
-  while (at + count < beside.laid.size() && beside.laid[at + count].kind == beside.laid[at].kind) {
+  while (at + count < aligned.steps.size() &&
+         aligned.steps[at + count].kind == aligned.steps[at].kind) {
     ++count;
   }
   return count;
 }
 
-size_t partner(const Beside& beside, size_t at) {
-  using Kind = LaidCall::Kind;
-  const LaidCall& step = beside.laid[at];
+size_t partner(const AlignedCalls& aligned, size_t at) {
+  using Kind = AlignedStep::Kind;
+  const AlignedStep& step = aligned.steps[at];
   const bool is_left_out = step.kind == Kind::kLeftOut;
-  const model::Member& call =
-      is_left_out ? *beside.theirs.calls[step.theirs].member : *beside.mine.calls[step.mine].member;
-  for (size_t k = 0; k < beside.laid.size(); ++k) {
-    const LaidCall& other = beside.laid[k];
+  const model::Member& call = is_left_out ? *aligned.theirs.calls[step.theirs].member
+                                          : *aligned.mine.calls[step.mine].member;
+  for (size_t k = 0; k < aligned.steps.size(); ++k) {
+    const AlignedStep& other = aligned.steps[k];
     // At the end of the records, the moved call may be aligned with the other ranks' next one.
     if (other.kind != (is_left_out ? Kind::kExtra : Kind::kLeftOut) && other.kind != Kind::kOther) {
       continue;
     }
-    const model::Member& moved = is_left_out ? *beside.mine.calls[other.mine].member
-                                             : *beside.theirs.calls[other.theirs].member;
+    const model::Member& moved = is_left_out ? *aligned.mine.calls[other.mine].member
+                                             : *aligned.theirs.calls[other.theirs].member;
     if (same_call(call.call, moved.call)) return k;
   }
   return SIZE_MAX;
 }
 
-size_t next_mine(const Beside& beside, size_t at) {
-  while (beside.laid[at].mine == SIZE_MAX) ++at;
-  return beside.laid[at].mine;
+size_t next_mine(const AlignedCalls& aligned, size_t at) {
+  while (aligned.steps[at].mine == SIZE_MAX) ++at;
+  return aligned.steps[at].mine;
 }
 
-size_t next_theirs(const Beside& beside, size_t at) {
-  while (beside.laid[at].theirs == SIZE_MAX) ++at;
-  return beside.laid[at].theirs;
+size_t next_theirs(const AlignedCalls& aligned, size_t at) {
+  while (aligned.steps[at].theirs == SIZE_MAX) ++at;
+  return aligned.steps[at].theirs;
 }
 
-std::optional<MemberRef> left_out_instead(const model::Run& run, const Beside& beside, size_t at) {
-  const auto& mine = beside.mine.calls;
-  const auto& theirs = beside.theirs.calls;
-  const MemberRef& extra = mine[beside.laid[at].mine];
+std::optional<MemberRef> left_out_instead(const model::Run& run, const AlignedCalls& aligned,
+                                          size_t at) {
+  const auto& mine = aligned.mine.calls;
+  const auto& theirs = aligned.theirs.calls;
+  const MemberRef& extra = mine[aligned.steps[at].mine];
   const auto same = [&](const MemberRef& a, const MemberRef& b) {
     return same_stack(run, *a.member, *b.member);
   };
-  size_t last = beside.laid[at].mine;  // of the calls of this line in a row
+  size_t last = aligned.steps[at].mine;  // of the calls of this line in a row
   while (last + 1 < mine.size() && same(mine[last + 1], extra)) ++last;
   if (last == 0 || !same(mine[last - 1], extra)) return std::nullopt;
-  size_t next = next_theirs(beside, at);
+  size_t next = next_theirs(aligned, at);
   while (next < theirs.size() && same(theirs[next], extra)) ++next;
   if (next >= theirs.size()) return std::nullopt;
   for (size_t i = 0; i + 1 < last; ++i) {
@@ -131,7 +133,7 @@ void note_fewer_before(const model::Run& run, model::Rank rank, const MemberRef&
                        std::vector<std::string>& notes) {
   if (call.meeting == nullptr) return;
   const model::Rank other = call.member->rank;
-  const int64_t fewer = lay(run, rank, other, call.communicator()).fewer_before;
+  const int64_t fewer = align_ranks(run, rank, other, call.communicator()).fewer_before;
   if (fewer <= 0) return;
   notes.push_back(
       fmt::format("rank {} made {} fewer than rank {} on {} before their records begin; from "

@@ -13,33 +13,34 @@
 
 namespace hostir::diagnose {
 
-struct Beside {
-  CallLine mine;
-  CallLine theirs;
-  std::vector<LaidCall> laid;
+struct AlignedCalls {
+  CallSequence mine;
+  CallSequence theirs;
+  std::vector<AlignedStep> steps;
   /// If the beginning of both records is lost: how many fewer calls `mine` made before it.
   int64_t fewer_before = 0;
 };
 
 /// Starts at the first call that both records contain. A gap there is not an omission if earlier
 /// calls were lost; `fewer_before` counts it instead.
-Beside lay(const model::Run& run, model::Rank mine, model::Rank theirs,
-           model::CommunicatorId communicator);
+AlignedCalls align_ranks(const model::Run& run, model::Rank mine, model::Rank theirs,
+                         model::CommunicatorId communicator);
 
 /// True if both continue with the same call after the gaps from `at` on.
-bool goes_on_alike(const Beside& beside, size_t at);
+bool same_call_follows(const AlignedCalls& aligned, size_t at);
 /// The number of gaps of one kind in a row from `at` on.
-size_t gaps_from(const Beside& beside, size_t at);
+size_t gaps_from(const AlignedCalls& aligned, size_t at);
 /// The opposite gap, or the differing pair, with the same call as gap `at`; SIZE_MAX: there is
 /// none.
-size_t partner(const Beside& beside, size_t at);
+size_t partner(const AlignedCalls& aligned, size_t at);
 /// The rank's next call at or after step `at`; there must be one.
-size_t next_mine(const Beside& beside, size_t at);
-size_t next_theirs(const Beside& beside, size_t at);
+size_t next_mine(const AlignedCalls& aligned, size_t at);
+size_t next_theirs(const AlignedCalls& aligned, size_t at);
 
 /// A line called twice in a row, between which other rounds call another one: that call may be
 /// missing, instead of `at` being one too many.
-std::optional<MemberRef> left_out_instead(const model::Run& run, const Beside& beside, size_t at);
+std::optional<MemberRef> left_out_instead(const model::Run& run, const AlignedCalls& aligned,
+                                          size_t at);
 /// Ranks of other groups that call the same line in this round too: as often as the rank that made
 /// this call. A parallel group shows what is expected.
 size_t callers_outside(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,

@@ -1,4 +1,4 @@
-#include "interp/diagnose/circles.h"
+#include "interp/diagnose/order_cycle.h"
 
 #include <fmt/core.h>
 
@@ -43,14 +43,14 @@ class CircleFinder {
     }
   }
 
-  std::optional<Circle> find() {
+  std::optional<OrderCycle> find() {
     std::vector<size_t> best;
     for (size_t start = 0; start < holds_.size(); ++start) {
       std::vector<size_t> path = path_back_to(start);
       if (!path.empty() && (best.empty() || path.size() < best.size())) best = std::move(path);
     }
     if (best.empty()) return std::nullopt;
-    Circle circle;
+    OrderCycle circle;
     for (const size_t r : best) circle.ranks.push_back(static_cast<Rank>(r));
     describe(circle);
     return circle;
@@ -101,7 +101,7 @@ class CircleFinder {
     return *std::find_if(list.begin(), list.end(), [&](const Hold& h) { return h.to == to; });
   }
 
-  void describe(Circle& circle) {
+  void describe(OrderCycle& circle) {
     const size_t n = circle.ranks.size();
     for (size_t i = 0; i < n; ++i) {
       const Rank from = circle.ranks[i];
@@ -148,7 +148,7 @@ class CircleFinder {
   }
 
   // The odd ranks wait in the call that they do not make on the others' group.
-  bool wrong_group(const Circle& circle) const {
+  bool wrong_group(const OrderCycle& circle) const {
     const auto waits = [&](Rank rank) {
       const Member* mine = side_of(circle.at, rank);
       return mine != nullptr && mine->unfinished();
@@ -157,14 +157,14 @@ class CircleFinder {
            never_made(circle) && std::all_of(circle.odd.begin(), circle.odd.end(), waits);
   }
 
-  bool never_made(const Circle& circle) const {
+  bool never_made(const OrderCycle& circle) const {
     return std::none_of(circle.odd.begin(), circle.odd.end(), [&](Rank rank) {
       const Member* mine = side_of(circle.before, rank);
       return mine != nullptr && mine->arrived();
     });
   }
 
-  std::string others(const Circle& circle) const {
+  std::string others(const OrderCycle& circle) const {
     std::vector<Rank> ranks;
     if (circle.before.meeting == nullptr) return "the others";
     for (const Member& member : circle.before.meeting->members) {
@@ -177,7 +177,7 @@ class CircleFinder {
 
   // For a cycle of two collectives: finds the minority of ranks, by which of the two they made
   // first.
-  void find_odd(Circle& circle, size_t& fix) {
+  void find_odd(OrderCycle& circle, size_t& fix) {
     if (circle.ranks.size() != 2) return;
     const MemberRef& x = hold_between(circle.ranks[0], circle.ranks[1]).call;
     const MemberRef& y = hold_between(circle.ranks[1], circle.ranks[0]).call;
@@ -289,13 +289,13 @@ class CircleFinder {
       if (same_stack(run_, *line[i].member, *other.member)) {
         ++out.times;
       } else {
-        ++out.rest[line_of(*line[i].member)];
+        ++out.rest[sequence_of(*line[i].member)];
       }
     }
     return out;
   }
   // One address for all instructions of a source line.
-  const void* line_of(const Member& member) const {
+  const void* sequence_of(const Member& member) const {
     const model::Instruction* site = run_.find(member.instruction);
     if (site == nullptr) return nullptr;
     const auto [at, added] = lines_.try_emplace(site, site);
@@ -320,7 +320,7 @@ class CircleFinder {
 
   // Repaired ranks first make the call that the previous rank waits for. A rank that never reached
   // a call of the cycle makes it at the end.
-  void repair(Circle& circle, Rank rank) {
+  void repair(OrderCycle& circle, Rank rank) {
     std::vector<Rank> fixed = circle.odd.empty() ? std::vector<Rank>{rank} : circle.odd;
     for (const Rank each : fixed) {
       const Member* early = side_of(circle.at, each);
@@ -336,7 +336,7 @@ class CircleFinder {
         fmt::format("with {} before {} on {}", short_call_name(run_, circle.before),
                     short_call_name(run_, circle.at), model::list_of(fixed));
   }
-  void first_there(Circle& circle, Rank rank, const Member& early, const MemberRef& call) {
+  void first_there(OrderCycle& circle, Rank rank, const Member& early, const MemberRef& call) {
     const Member* mine = side_of(call, rank);
     CallEdit edit;
     edit.rank = rank;
@@ -351,7 +351,7 @@ class CircleFinder {
     }
     circle.repair.push_back(edit);
   }
-  void add_absent(Circle& circle, const MemberRef& call, const std::vector<Rank>& fixed) {
+  void add_absent(OrderCycle& circle, const MemberRef& call, const std::vector<Rank>& fixed) {
     const auto add = [&](const Member& member) {
       if (member.state != MemberState::kNotArrived) return;
       const bool same = call.meeting == circle.before.meeting && call.pair == circle.before.pair;
@@ -386,8 +386,8 @@ class CircleFinder {
 
 }  // namespace
 
-std::optional<Circle> find_circle(const Run& run,
-                                  const std::vector<std::vector<MemberRef>>& calls) {
+std::optional<OrderCycle> find_order_cycle(const Run& run,
+                                           const std::vector<std::vector<MemberRef>>& calls) {
   return CircleFinder(run, calls).find();
 }
 

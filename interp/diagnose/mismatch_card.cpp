@@ -4,7 +4,7 @@
 // 4. The cause: the order of the calls if they are at different instructions, else the field that
 //    differs.
 
-#include "interp/diagnose/card.h"
+#include "interp/diagnose/mismatch_card.h"
 
 #include <fmt/core.h>
 
