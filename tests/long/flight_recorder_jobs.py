@@ -8,6 +8,7 @@ Each case is a job of several ranks on one GPU. Each process has its own NCCL_HO
 as separate hosts. A few seconds after the start, a thread in every rank writes the Flight Recorder dump and ends the
 process, like a watchdog. `case.json` names the rank at fault; `torchfrtrace.txt` is the output of PyTorch's analyser.
 """
+import datetime
 import json
 import os
 import pathlib
@@ -304,7 +305,9 @@ def worker(name, rank, folder):
     folder = pathlib.Path(folder)
     ranks = Ranks(rank, facts["world"])
     ranks.torch.cuda.set_device(0)
-    ranks.dist.init_process_group("nccl", rank=rank, world_size=facts["world"])
+    # Calls younger than their timeout accuse nobody: the job may only be slow.
+    ranks.dist.init_process_group("nccl", rank=rank, world_size=facts["world"],
+                                  timeout=datetime.timedelta(seconds=DUMP_AFTER_S - 1))
     ranks.dist.all_reduce(ranks.zeros(1024))
     ranks.sync()
 
