@@ -69,12 +69,12 @@ int open_and_zoom(const std::string& path, const std::string& panel) {
     fmt::print(stderr, "no timeline: {}\n", window.app().model().open_error());
     return 3;
   }
-  window.settle(60);
+  window.wait_until_idle(60);
   fmt::print("first picture {:.2f} s, whole timeline {:.2f} s\n", first_s, since(start));
   if (!panel.empty()) {
     window.app().perform("panel." + panel);
     window.app().tree().maximise(panel);
-    window.settle(60);
+    window.wait_until_idle(60);
   }
   window.hover("timeline");
   for (int zoom = 0; zoom < 14; ++zoom) {
@@ -82,7 +82,7 @@ int open_and_zoom(const std::string& path, const std::string& panel) {
     fmt::print("zoom {:>2}  frame {:>6.2f} ms  largest {:>6.2f} ms  vertices {:>6}  {}\n", zoom,
                f.median_ms, f.largest_ms, f.vertices, window.text("timeline/status"));
     for (int i = 0; i < 5; ++i) window.scroll("timeline", 1);
-    window.settle(60);
+    window.wait_until_idle(60);
   }
   return 0;
 }

@@ -41,7 +41,7 @@ interp::OpenRequest large_mlp() {
 bool steps() {
   Workbench window("");
   window.model().open(large_mlp());
-  if (!window->settle(120) || !window.model().snapshot()) {
+  if (!window->wait_until_idle(120) || !window.model().snapshot()) {
     fmt::print(stderr, "{}\n", window.model().open_error());
     return false;
   }
@@ -58,7 +58,7 @@ bool steps() {
     const double alone = ms_since(begin);
     begin = Clock::now();
     window->press("F10");
-    if (!window->settle(60)) return false;
+    if (!window->wait_until_idle(60)) return false;
     const double shown = ms_since(begin);
     extra.push_back(shown - alone);
     fmt::print("step {:>2}: engine alone {:8.2f} ms, to the redrawn window {:8.2f} ms\n", i, alone,
