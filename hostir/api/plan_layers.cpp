@@ -49,7 +49,7 @@ Windows windows_of(std::span<const int64_t> changes) {
   return out;
 }
 
-// Moments of the smaller and of the larger sample, compared one by one.
+// Pairs moments of the run with few layers with moments of the run with many.
 class Moments {
  public:
   Moments(const std::vector<int64_t>& few, const std::vector<int64_t>& many,

@@ -1,10 +1,10 @@
 // How the ranks of a job go on after their last recorded call.
 //
-// A dump ends where the job hung: ranks that were kept waiting, or that have no record, would have
-// made more calls: those in which the others wait. The job is therefore run in the order of its
-// calls, without values. When nothing moves, a rank that has made all its calls and may go on makes
-// the call in which others wait for it, if that call then completes. A rank that may not go on
-// makes no call, so that a wrong repair does not complete.
+// A dump ends where the job hung, so ranks that were blocked, or have no record, would have made
+// more calls: those that other ranks wait in. This runs the job's calls in order, without values.
+// When nothing moves, a rank that has made all its recorded calls joins a call that waits for it,
+// if that lets the call complete. Ranks that may not go on make no such call; otherwise a wrong
+// repair could complete.
 #pragma once
 
 #include <set>

@@ -20,8 +20,8 @@ class CallReader {
   CallReader(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls)
       : run_(run), calls_(calls) {}
 
-  /// Adds to `verdict`, which accuses the odd members of `found`, what they did. Does nothing if
-  /// the records do not show it, or show different mistakes on different ranks.
+  /// Says in `verdict`, which already accuses the odd members of `found`, what they did wrong.
+  /// Leaves it unchanged if the records do not show that, or show a different mistake on each rank.
   void read(const Disagreement& found, RecordedVerdict& verdict) const;
   /// The gaps from step `at` on are calls that `mine` left out, or made in excess.
   void left_out(const AlignedCalls& aligned, size_t at, RecordedVerdict& verdict) const;

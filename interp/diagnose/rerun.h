@@ -1,7 +1,7 @@
-// A repaired job as a run of its own, so that what is still wrong with it can be judged.
+// Turns a repaired job into a new run, so that the next fault in it can be found.
 //
-// The repaired calls are run in their order, without values; those that complete then are
-// completed, all others are issued. Only for records without lost calls.
+// Runs the repaired calls in order, without values. Calls that complete are marked completed, the
+// others issued. Only for records without lost calls.
 #pragma once
 
 #include <optional>

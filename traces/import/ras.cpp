@@ -116,8 +116,8 @@ class RasReader {
         add_counts(dump, group, kind, most, ranks.at(i));
         if (dump.groups.back().last_enqueued == most - 1 && fewest[kind] == most - 1) {
           dump.remarks.push_back(
-              fmt::format("its count of {} is one below the others', which is normal at moments of "
-                          "a running job; if a second report says the same, it is stuck",
+              fmt::format("its count of {} is one below the others', which happens briefly in a "
+                          "running job; if a second report says the same, it is stuck",
                           kind));
         }
       }

@@ -61,7 +61,8 @@ ordered_json ranks_json(const model::Run& run) {
   return out;
 }
 
-// `all_reduce f32[100] at fr.py:7 in ar`; what a member that did not come did.
+// What a member called, and where: `all_reduce f32[100] at fr.py:7 in ar`; "not there" if it did
+// not come.
 std::string act_of(const model::Run& run, const diagnose::MemberRef& ref) {
   if (ref.member->state == model::MemberState::kNotArrived) return "not there";
   if (!ref.member->arrived()) return "not known";

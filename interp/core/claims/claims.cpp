@@ -154,6 +154,17 @@ LayoutIndex after(const CodeInstruction& c, size_t operand) {
   return c.becomes[operand] == kNoLayout ? c.layouts[operand] : c.becomes[operand];
 }
 
+Sides sides_of(const CodeInstruction& c, const Instruction& source) {
+  Sides sides;
+  for (size_t o = 0; o < source.operands.size(); ++o) {
+    if (c.operands[o] == kNoRegister) continue;
+    const Access access = source.operands[o].access;
+    if (access == Access::kRead || access == Access::kReadWrite) sides.in = o;
+    if (access == Access::kWrite || access == Access::kReadWrite) sides.out = o;
+  }
+  return sides;
+}
+
 std::string buffer_name(const Code& code, const CodeInstruction& c, size_t operand) {
   return code.register_name(c.operands[operand]);
 }

@@ -55,6 +55,12 @@ std::string element_text(const BoxOfWhole& a, int64_t place);
 const ShardType* shard(const Code& code, LayoutIndex layout);
 /// The layout of an operand after the instruction.
 LayoutIndex after(const CodeInstruction& c, size_t operand);
+/// The operands that a communication op reads and writes; one `rw` operand is both.
+struct Sides {
+  std::optional<size_t> in;
+  std::optional<size_t> out;
+};
+Sides sides_of(const CodeInstruction& c, const Instruction& source);
 std::string buffer_name(const Code& code, const CodeInstruction& c, size_t operand);
 
 /// True if at most one rank of each group over these axes executes the instruction. Considers only

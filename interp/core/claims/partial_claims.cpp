@@ -57,13 +57,7 @@ std::optional<Communication> communication(const Code& code, CodeIndex index) {
   const Instruction& source = code.source(index);
   const CommunicationFacts& facts = *communication_facts(c.kind);
   if (facts.point_to_point || c.comm == kNoComm) return std::nullopt;
-  std::optional<size_t> in, out;
-  for (size_t o = 0; o < source.operands.size(); ++o) {
-    if (c.operands[o] == kNoRegister) continue;
-    const Access access = source.operands[o].access;
-    if (access == Access::kRead || access == Access::kReadWrite) in = o;
-    if (access == Access::kWrite || access == Access::kReadWrite) out = o;
-  }
+  const auto [in, out] = claims::sides_of(c, source);
   const ShardType* before = in ? shard(code, c.layouts[*in]) : nullptr;
   const ShardType* result = out ? shard(code, after(c, *out)) : nullptr;
   if (before == nullptr) return std::nullopt;

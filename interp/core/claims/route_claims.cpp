@@ -43,13 +43,7 @@ const LayoutTable* placed_shard(const Code& code, LayoutIndex layout) {
 std::optional<Moved> moved_by(const Code& code, CodeIndex index) {
   const CodeInstruction& c = code.instructions[index];
   const Instruction& source = code.source(index);
-  std::optional<size_t> in, out;
-  for (size_t o = 0; o < source.operands.size(); ++o) {
-    if (c.operands[o] == kNoRegister) continue;
-    const Access access = source.operands[o].access;
-    if (access == Access::kRead || access == Access::kReadWrite) in = o;
-    if (access == Access::kWrite || access == Access::kReadWrite) out = o;
-  }
+  const auto [in, out] = sides_of(c, source);
   if (!in || !out) return std::nullopt;
   const LayoutTable* from = placed_shard(code, c.layouts[*in]);
   const LayoutTable* to = placed_shard(code, after(c, *out));

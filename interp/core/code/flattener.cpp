@@ -128,6 +128,17 @@ CodeIndex Flattener::glue(CodeRole role, const CodeInstruction& like, CodeIndex 
   return static_cast<CodeIndex>(code_.instructions.size() - 1);
 }
 
+CodeInstruction Flattener::begin(const Scope& scope, InstrId id, CodeIndex parent) {
+  CodeInstruction out;
+  out.kind = scope.function->instr(id).kind;
+  out.function = scope.function_index;
+  out.instr = id;
+  out.address = scope.numbers[id.index];
+  out.parent = parent;
+  out.call = scope.call;
+  return out;
+}
+
 Expected<void> Flattener::instruction(Scope& scope, InstrId id, CodeIndex parent) {
   const Instruction& source = scope.function->instr(id);
   const OpRecord& op = record(source.kind);
@@ -137,13 +148,7 @@ Expected<void> Flattener::instruction(Scope& scope, InstrId id, CodeIndex parent
                    source.name_span);
   }
   if (op.role == HostRole::kGroup) return group(scope, id, parent);
-  CodeInstruction out;
-  out.kind = source.kind;
-  out.function = scope.function_index;
-  out.instr = id;
-  out.address = scope.numbers[id.index];
-  out.parent = parent;
-  out.call = scope.call;
+  CodeInstruction out = begin(scope, id, parent);
   if (op.role == HostRole::kCommunicator) HOSTIR_TRY(communicator(scope, source, id));
   if (op.role == HostRole::kStream) HOSTIR_TRY(stream(scope, source));
   HOSTIR_TRY(operands(scope, id, out));
@@ -414,13 +419,7 @@ Expected<void> Flattener::group(Scope& scope, InstrId id, CodeIndex parent) {
     inner.group = index;
     if (inner.parent == kOpenGroup) inner.parent = index;
   }
-  CodeInstruction out;
-  out.kind = source.kind;
-  out.function = scope.function_index;
-  out.instr = id;
-  out.address = scope.numbers[id.index];
-  out.parent = parent;
-  out.call = scope.call;
+  CodeInstruction out = begin(scope, id, parent);
   out.end = index + 1;
   out.jump = first;
   HOSTIR_TRY(results(scope, id, out));

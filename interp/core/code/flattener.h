@@ -48,6 +48,8 @@ class Flattener {
 
   Expected<Scope> open_scope(const Function& function, CodeIndex call);
   Expected<void> region(Scope& scope, RegionId id, CodeIndex parent);
+  /// The code of an instruction, without operands and results.
+  static CodeInstruction begin(const Scope& scope, InstrId id, CodeIndex parent);
   Expected<void> instruction(Scope& scope, InstrId id, CodeIndex parent);
   Expected<void> control(Scope& scope, InstrId id, CodeIndex index);
   void return_from_call(const Scope& scope, CodeIndex index);

@@ -30,8 +30,8 @@ bool check_returned(Engine& engine, Step& step, uint32_t operand) {
     const auto& results = engine.run.code->functions[step.code.function]->results;
     return engine.faults.fault(
         step, "alias",
-        fmt::format("rank {}: {} gives {} for a result that is alias(%{}), which "
-                    "is another buffer",
+        fmt::format("rank {}: {} gives {} for a result declared alias(%{}); they are "
+                    "different buffers",
                     step.rank, engine.faults.name_of(step), engine.run.code->register_name(reg),
                     *results[operand].alias));
   }

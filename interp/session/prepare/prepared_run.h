@@ -104,7 +104,7 @@ struct PrepareOptions {
   /// The files that the program's spans point into, so that faults can show the user's text; may be
   /// null. Used only during prepare().
   const SourceManager* sources = nullptr;
-  PrepareProgress watch;  // notified of each part; may cancel
+  PrepareProgress watch;  // is told when each part begins; can cancel
 };
 
 /// A program ready to run. Immutable; shared by all runs.

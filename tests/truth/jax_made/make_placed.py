@@ -258,7 +258,7 @@ def stage_grad():
 
 @case
 def cut_twice():
-    """A result that is cut anew by a transpose and a reshape: all_to_all of slices, then a permute of its axes."""
+    """A result that is resharded by a transpose and a reshape: all_to_all of slices, then a permute of its axes."""
     m = mesh(a=2, b=2, c=2)
 
     def f(x, w):
@@ -270,7 +270,7 @@ def cut_twice():
 
 @case
 def ring_attention():
-    """Causal attention, the sequence cut; keys and values go around a ring in a loop."""
+    """Causal attention over a sharded sequence; a loop passes keys and values around a ring."""
     m, n = mesh(x=4), 4
     spec = P(None, "x", None)
 
