@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <deque>
 
@@ -9,6 +10,7 @@
 #include "interp/cuda/device.h"
 #include "interp/cuda/exchange_kernels.h"
 #include "interp/cuda/host_kernel.h"
+#include "interp/cuda/launch_thread.h"
 #include "kernels/cuda/kernel.h"
 
 namespace hostir::cuda {
@@ -66,8 +68,9 @@ class BorrowedHostKernel final : public DeviceKernel {
 class CudaGraph final : public DeviceGraph {
  public:
   CudaGraph(CudaDevice& device, cudaGraphExec_t graph) : device_(device), graph_(graph) {}
-  ~CudaGraph() override { cudaGraphExecDestroy(graph_); }
+  ~CudaGraph() override;
   void launch(StreamHandle stream) const override;
+  void launch_soon(StreamHandle stream) const override;
 
  private:
   CudaDevice& device_;
@@ -202,6 +205,9 @@ class CudaDevice final : public Device {
   void download(std::byte* to, const void* from, int64_t bytes) override {
     transfer(to, from, bytes, cudaMemcpyDeviceToHost);
   }
+  void finish_launches() override {
+    if (launch_thread_ != nullptr) launch_thread_->finish();
+  }
   // Its own streams only: other runs in this process may use the device, and the driver would make
   // them wait as well.
   void synchronize() override {
@@ -268,6 +274,7 @@ class CudaDevice final : public Device {
   }
 
   const Error* failure() override {
+    check("cudaGraphLaunch", graph_status_.load(std::memory_order_acquire));
     if (!failure_) check("the device", cudaPeekAtLastError());
     return failure_ ? &*failure_ : nullptr;
   }
@@ -291,7 +298,26 @@ class CudaDevice final : public Device {
     if (status == cudaSuccess || status == cudaErrorNotReady || failure_) return;
     failure_ = cuda_error(what, status).value();
   }
-  void use() const { use_device(index_); }
+  /// Called before anything is enqueued.
+  void use() {
+    use_device(index_);
+    finish_launches();
+  }
+  void launch(cudaGraphExec_t graph, StreamHandle stream) {
+    use();
+    check("cudaGraphLaunch", cudaGraphLaunch(graph, stream_of(stream)));
+  }
+  /// On the device's own thread.
+  void launch_soon(cudaGraphExec_t graph, StreamHandle stream) {
+    if (launch_thread_ == nullptr) {
+      launch_thread_ = std::make_unique<LaunchThread>([this](void* exec, void* on) {
+        use_device(index_);
+        const auto status = cudaGraphLaunch(static_cast<cudaGraphExec_t>(exec), stream_of(on));
+        if (status != cudaSuccess) graph_status_.store(status, std::memory_order_release);
+      });
+    }
+    launch_thread_->add(graph, stream);
+  }
 
   /// Host memory for a kernel that runs on the host; reused once its stream has passed it.
   struct HostCall {
@@ -373,6 +399,8 @@ class CudaDevice final : public Device {
   std::shared_ptr<KernelCompiler> compiler_;
   std::string no_compiler_;
   std::optional<Error> failure_;
+  std::atomic<cudaError_t> graph_status_ = cudaSuccess;  // of the launch thread
+  std::unique_ptr<LaunchThread> launch_thread_;
 };
 
 void GeneratedKernel::launch(StreamHandle stream, std::span<const void* const> in,
@@ -382,10 +410,12 @@ void GeneratedKernel::launch(StreamHandle stream, std::span<const void* const> i
   if (status != 0) device_.check("a launch", static_cast<cudaError_t>(status));
 }
 
-void CudaGraph::launch(StreamHandle stream) const {
+CudaGraph::~CudaGraph() {
   device_.use();
-  device_.check("cudaGraphLaunch", cudaGraphLaunch(graph_, stream_of(stream)));
+  cudaGraphExecDestroy(graph_);
 }
+void CudaGraph::launch(StreamHandle stream) const { device_.launch(graph_, stream); }
+void CudaGraph::launch_soon(StreamHandle stream) const { device_.launch_soon(graph_, stream); }
 
 void BorrowedHostKernel::launch(StreamHandle stream, std::span<const void* const> in,
                                 std::span<void* const> out, void*) const {

@@ -79,6 +79,8 @@ class DeviceGraph {
  public:
   virtual ~DeviceGraph() = default;
   virtual void launch(StreamHandle stream) const = 0;
+  /// May return before the launch is made. It is made before any later work on the device.
+  virtual void launch_soon(StreamHandle stream) const { launch(stream); }
 };
 
 class Device {
@@ -110,6 +112,9 @@ class Device {
   virtual void upload(void* to, const std::byte* from, int64_t bytes) = 0;
   virtual void download(std::byte* to, const void* from, int64_t bytes) = 0;
   virtual void synchronize() = 0;
+  /// Makes the launches that DeviceGraph::launch_soon() put off. Call it before a library enqueues
+  /// work of its own; the calls of this interface do so themselves.
+  virtual void finish_launches() {}
 
   virtual void move(std::span<const Move> moves, StreamHandle stream) = 0;
   virtual void fold(const Fold& fold, StreamHandle stream) = 0;

@@ -388,6 +388,7 @@ class DeviceBackend final : public interp::Backend {
   std::vector<std::unique_ptr<Device>> devices_;
   std::unique_ptr<Rendezvous> rendezvous_;
   std::unique_ptr<Network> network_;
+  bool drives_several_ = false;  // devices, in this process
   const interp::Code* code_ = nullptr;
   size_t streams_ = 0;
   std::vector<Device*> device_of_;  // by rank; nullptr: in another process

@@ -415,7 +415,11 @@ void DeviceBackend::launch_graph(Unit& unit, const DeviceGraph& graph, size_t ti
   EventRef begun;
   if (is_measured) begun = follows ? leader.in_flight.back().ended : mark(leader);
   const ActivityRef activity = begin_activity();
-  graph.launch(leader.stream);
+  if (drives_several_ && activity == nullptr) {
+    graph.launch_soon(leader.stream);
+  } else {
+    graph.launch(leader.stream);
+  }
   end_activity(activity);
   const EventRef ended = is_awaited ? mark(leader) : nullptr;
   for (Queue* q : unit.queues) {

@@ -175,6 +175,9 @@ Expected<void> DeviceBackend::prepare(const interp::Code& code) {
       q.stream = q.device->make_stream();
     }
   }
+  std::set<Device*> driven(device_of_.begin(), device_of_.end());
+  driven.erase(nullptr);
+  drives_several_ = driven.size() > 1;
   HOSTIR_TRY(connect(code));
   return interp::prepare_static_launches(
       code,

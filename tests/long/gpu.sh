@@ -85,10 +85,64 @@ scripts_in_parts='find tests/scripts -name "*.hir" | sort | xargs -P 10 -n 8 "$0
   awk "/^[0-9]+ passed, [0-9]+ failed$/ { passed += \$1; failed += \$3 }
     END { print passed + 0 \" passed, \" failed + 0 \" failed\"; exit failed > 0 || passed == 0 }" "$1"'
 
+faults() { # RANKS
+  timeout 150 bash tests/long/gpu_faults.sh "$hostir" "$logs" "$1" > "$logs/faults_$1.txt" 2>&1
+  while IFS='|' read -r name result remark; do row "$1 ranks, $name" "$result" "$remark"; done < <(grep '|' "$logs/faults_$1.txt")
+}
+
 # Way a and the times need one device. Ways b and c get them all, below.
 all_devices=${CUDA_VISIBLE_DEVICES:-}
 export CUDA_VISIBLE_DEVICES=${all_devices:-0}
 CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES%%,*}
+
+# With several devices, what needs them comes first: ways b and c with a device for every rank, measured alone on the machine.
+devices=$(nvidia-smi -L 2> /dev/null | grep -c '^GPU')
+[ -n "$all_devices" ] && devices=$(tr ',' '\n' <<< "$all_devices" | wc -l)
+every_device=${all_devices:-$(seq -s, 0 $((devices - 1)))}
+first_devices() { cut -d, -f1-"$1" <<< "$every_device"; }
+port=29500
+every_way() { # RANKS WHAT ARGUMENTS...: in one process, and with a process per rank, started in three ways
+  local n=$1 what=$2
+  shift 2
+  both "way b, $n devices, $what" 60 "$hostir" "$@"
+  both "way c, $n devices, hostir launch, $what" 60 "$hostir" launch -n "$n" "$@"
+  port=$((port + 10))
+  command -v torchrun > /dev/null &&
+    both "way c, $n devices, torchrun, $what" 60 torchrun --master-port $port --nproc-per-node "$n" --no-python "$hostir" "$@"
+  port=$((port + 10))
+  command -v mpirun > /dev/null &&
+    both "way c, $n devices, mpirun, $what" 60 env MASTER_PORT=$port mpirun --allow-run-as-root --oversubscribe -np "$n" "$hostir" "$@"
+}
+if [ "$devices" -gt 1 ] && wanted several; then
+  one_device=$CUDA_VISIBLE_DEVICES
+  CUDA_VISIBLE_DEVICES=$every_device
+  if python3 -c 'import torch' 2> /dev/null; then
+    LIMIT=200 check "bench on $devices devices, beside PyTorch" env GPU_BENCH_SECONDS=150 python3 tests/long/gpu_bench.py "$hostir" --several
+    cat "$logs/bench_on_${devices}_devices__beside_PyTorch.txt"
+  fi
+  LIMIT=100 check "transformer blocks, predicted and measured" python3 tests/long/gpu_block.py "$hostir"
+  cat "$logs/transformer_blocks__predicted_and_measured.txt"
+  for n in $(seq 2 "$devices"); do
+    CUDA_VISIBLE_DEVICES=$(first_devices "$n")
+    for shard in 0 1 2 3 4 5 6 7; do
+      both "way b, $n devices, conformance, eighth $shard" 150 env GTEST_TOTAL_SHARDS=8 GTEST_SHARD_INDEX=$shard \
+        "$build/bin/unit_conformance" --gtest_brief=1 --gtest_filter='*/cuda_*-*/cuda_on_host*'
+    done
+    collect
+    both "way b, $n devices, tests/programs" 100 "$hostir" test tests/programs --backend cuda -j 4
+    run=(run $mlp --mesh tp="$n" --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5 --timeout 30)
+    every_way "$n" tp_mlp "${run[@]}"
+    for type in f32 bf16 i32; do
+      tests/long/gpu_collectives.py "$n" $type > "$logs/devices_${n}_$type.hir"
+      run=(run "$logs/devices_${n}_$type.hir" --backend cuda --example-inputs --reference sim --rtol 2e-2 --atol 1e-2 --timeout 30)
+      every_way "$n" "every collective, $type" "${run[@]}"
+    done
+    collect
+  done
+  CUDA_VISIBLE_DEVICES=$every_device
+  wanted faults && faults "$devices"
+  CUDA_VISIBLE_DEVICES=$one_device
+fi
 
 # These check values, which do not depend on the GPU's load, so they run in parallel.
 if wanted kernels; then
@@ -160,30 +214,6 @@ if wanted calibrate; then
   LIMIT=120 check "machines calibrate" sh -c "'$hostir' machines calibrate --backend cuda --name here > '$logs/machine.hir' && grep '^// geometric' '$logs/machine.hir'"
 fi
 
-# Ways b and c with one device per rank.
-one_device=$CUDA_VISIBLE_DEVICES
-devices=$(nvidia-smi -L 2> /dev/null | grep -c '^GPU')
-[ -n "$all_devices" ] && devices=$(tr ',' '\n' <<< "$all_devices" | wc -l)
-CUDA_VISIBLE_DEVICES=${all_devices:-$(seq -s, 0 $((devices - 1)))}
-if [ "$devices" -gt 1 ] && wanted devices; then
-  for n in $(seq 2 "$devices"); do
-    run=(run $mlp --mesh tp=$n --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5 --timeout 30)
-    check "way b, $n devices, tp_mlp against sim" "$hostir" "${run[@]}"
-    check "way c, $n devices, hostir launch, tp_mlp" "$hostir" launch -n "$n" "${run[@]}"
-    for type in f32 bf16 i32; do
-      tests/long/gpu_collectives.py "$n" $type > "$logs/devices_${n}_$type.hir"
-      run=(run "$logs/devices_${n}_$type.hir" --backend cuda --example-inputs --reference sim --rtol 2e-2 --atol 1e-2 --timeout 30)
-      check "way b, $n devices, every collective, $type" "$hostir" "${run[@]}"
-      check "way c, $n devices, every collective, $type" "$hostir" launch -n "$n" "${run[@]}"
-    done
-  done
-  run=(run $mlp --mesh tp=$devices --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5 --timeout 30)
-  command -v torchrun > /dev/null &&
-    check "way c, $devices devices, torchrun, tp_mlp" torchrun --nproc-per-node "$devices" --no-python "$hostir" "${run[@]}"
-  command -v mpirun > /dev/null &&
-    check "way c, $devices devices, mpirun, tp_mlp" mpirun --allow-run-as-root --oversubscribe -np "$devices" "$hostir" "${run[@]}"
-fi
-
 # Measurements run alone on the GPU. The bench beside PyTorch sees all devices.
 if wanted bench && [ -x "$build/bin/cuda_kernel_bench" ]; then
   LIMIT=60 check "bench of kernels, products searched" "$build/bin/cuda_kernel_bench" search
@@ -201,7 +231,6 @@ elif wanted bench; then
   cat "$logs/bench__no_PyTorch_here.txt"
 fi
 
-CUDA_VISIBLE_DEVICES=$one_device
 if wanted nccl; then
   for n in 2 4; do
     check "way c, $n ranks, tp_mlp against sim" "$hostir" launch -n $n run $mlp --mesh tp=$n --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5 --timeout 40
@@ -253,10 +282,7 @@ if wanted sanitizer && command -v compute-sanitizer > /dev/null; then
   check "compute-sanitizer memcheck, collectives" compute-sanitizer --tool memcheck --error-exitcode 9 "$hostir" run "$logs/collectives_4_bf16.hir" --backend cuda --example-inputs -q
 fi
 
-if wanted faults; then
-  timeout 120 bash tests/long/gpu_faults.sh "$hostir" "$logs" > "$logs/faults.txt" 2>&1
-  while IFS='|' read -r name result remark; do row "$name" "$result" "$remark"; done < <(grep '|' "$logs/faults.txt")
-fi
+wanted faults && faults 2
 
 printf '\n%-52s %-6s %s\n' what result remark
 printf '%s\n' "${rows[@]}"

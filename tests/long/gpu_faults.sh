@@ -1,9 +1,10 @@
 #!/bin/bash
-# Faults in runs with several processes on one GPU: each run ends in time, names the rank and instruction at fault, and
-# leaves the GPU clean. Usage: gpu_faults.sh HOSTIR LOG_DIR. Prints `name|ok or FAIL|remark` for every fault.
+# Faults in runs with several processes, on one GPU or with a GPU each: each run ends in time, names the rank and instruction
+# at fault, and leaves the GPUs clean. Usage: gpu_faults.sh HOSTIR LOG_DIR [RANKS]. Prints `name|ok or FAIL|remark` for every fault.
 set -u
 hostir=$1
 logs=$2
+ranks=${3:-2}
 timeout_s=6
 
 program() { # program RANKS BODY
@@ -11,9 +12,9 @@ program() { # program RANKS BODY
 }
 good=$'  %e = all_reduce sum %c rw(%a) on %s\n  wait %e on host\n'
 
-# fault NAME EXPECTED_STATUS PATTERN RANKS BODY [COMMAND run in parallel with the launcher's pid]
+# fault NAME EXPECTED_STATUS PATTERN BODY [COMMAND run in parallel with the launcher's pid]
 fault() {
-  local name=$1 status=$2 pattern=$3 ranks=$4 body=$5 beside=${6:-}
+  local name=$1 status=$2 pattern=$3 body=$4 beside=${5:-}
   local text="$logs/fault_${name//[^a-z]/_}.hir" log="$logs/fault_${name//[^a-z]/_}.txt" begin=$SECONDS got
   program "$ranks" "$body" > "$text"
   timeout 90 "$hostir" launch -n "$ranks" --grace 15 run "$text" --backend cuda --timeout $timeout_s --example-inputs ${run_options:-} \
@@ -38,15 +39,15 @@ kill_second() { # the process of rank 1, once it has had time to connect
   kill -KILL "$child"
 }
 
-fault "none" 0 'a' 2 "$good"
-fault "a rank that never calls" 4 'never issued by rank 1' 2 $'  where coord(r) == 0 {\n    %e = all_reduce sum %c rw(%a) on %s\n    wait %e on host\n  }\n'
-fault "operations that differ" 4 'all_reduce sum.*all_reduce max|all_reduce max.*all_reduce sum|collective_mismatch' 2 \
-  $'  where coord(r) == 0 {\n    %e = all_reduce sum %c rw(%a) on %s\n    wait %e on host\n  } else {\n    %p = alloc on %s : tensor<512xf32>\n    %e = broadcast %c root(0) rw(%p) on %s\n    wait %e on host\n    free %p on %s\n  }\n'
+fault "none" 0 'a' "$good"
+fault "a rank that never calls" 4 'never issued by rank 1' $'  where coord(r) != 1 {\n    %e = all_reduce sum %c rw(%a) on %s\n    wait %e on host\n  }\n'
+fault "operations that differ" 4 'all_reduce sum.*all_reduce max|all_reduce max.*all_reduce sum|collective_mismatch' \
+  $'  where coord(r) != 1 {\n    %e = all_reduce sum %c rw(%a) on %s\n    wait %e on host\n  } else {\n    %p = alloc on %s : tensor<512xf32>\n    %e = broadcast %c root(0) rw(%p) on %s\n    wait %e on host\n    free %p on %s\n  }\n'
 loop=$'  for %i in 0..2000000 {\n    %e = all_reduce sum %c rw(%a) on %s\n    wait %e on host\n  }\n'
-fault "a rank that is killed" 4 'process 1 with rank 1 is gone|process 1 .* was ended by signal 9' 2 "$loop" kill_second
-fault "out of memory" 3 'max_memory|no .* bytes left|more than the' 2 $'  %big = alloc on %s : tensor<1000000000000xf32>\n  free %big on %s\n'
-run_options="--nan error" fault "a NaN" 3 'nan_born.*rank 1: @f.* makes the first NaN' 2 \
+fault "a rank that is killed" 4 'process 1 with rank 1 is gone|process 1 .* was ended by signal 9' "$loop" kill_second
+fault "out of memory" 3 'max_memory|no .* bytes left|more than the' $'  %big = alloc on %s : tensor<1000000000000xf32>\n  free %big on %s\n'
+run_options="--nan error" fault "a NaN" 3 'nan_born.*rank 1: @f.* makes the first NaN' \
   $'  where coord(r) == 1 {\n    %t = alloc on %s : tensor<1024xf32>\n    %e = launch @root ro(%a) wo(%t) on %s\n    wait %e on host\n    free %t on %s\n  }\n'
-fault "an assertion about a value on the device" 3 'rank 1: @f.* assert failed: %n < 0 does not hold, where %n is' 2 \
+fault "an assertion about a value on the device" 3 'rank 1: @f.* assert failed: %n < 0 does not hold, where %n is' \
   $'  where coord(r) == 1 {\n    %t = alloc on %s : tensor<1xi64>\n    %e = launch @largest ro(%a) wo(%t) on %s\n    wait %e on host\n    %n = read %t[0]\n    assert %n < 0, "an index is too large"\n    free %t on %s\n  }\n'"$good"
-fault "none again" 0 'a' 2 "$good"
+fault "none again" 0 'a' "$good"
