@@ -117,19 +117,19 @@ if [ "$devices" -gt 1 ] && wanted several; then
   one_device=$CUDA_VISIBLE_DEVICES
   CUDA_VISIBLE_DEVICES=$every_device
   if python3 -c 'import torch' 2> /dev/null; then
-    LIMIT=200 check "bench on $devices devices, beside PyTorch" env GPU_BENCH_SECONDS=150 python3 tests/long/gpu_bench.py "$hostir" --several
+    LIMIT=170 check "bench on $devices devices, beside PyTorch" env GPU_BENCH_SECONDS=130 python3 tests/long/gpu_bench.py "$hostir" --several
     cat "$logs/bench_on_${devices}_devices__beside_PyTorch.txt"
   fi
   LIMIT=100 check "transformer blocks, predicted and measured" python3 tests/long/gpu_block.py "$hostir"
   cat "$logs/transformer_blocks__predicted_and_measured.txt"
   for n in $(seq 2 "$devices"); do
+    wanted "ways b and c on $n devices" || continue
     CUDA_VISIBLE_DEVICES=$(first_devices "$n")
     for shard in 0 1 2 3 4 5 6 7; do
-      both "way b, $n devices, conformance, eighth $shard" 150 env GTEST_TOTAL_SHARDS=8 GTEST_SHARD_INDEX=$shard \
+      both "way b, $n devices, conformance, eighth $shard" 80 env GTEST_TOTAL_SHARDS=8 GTEST_SHARD_INDEX=$shard \
         "$build/bin/unit_conformance" --gtest_brief=1 --gtest_filter='*/cuda_*-*/cuda_on_host*'
     done
-    collect
-    both "way b, $n devices, tests/programs" 100 "$hostir" test tests/programs --backend cuda -j 4
+    both "way b, $n devices, tests/programs" 80 "$hostir" test tests/programs --backend cuda -j 4
     run=(run $mlp --mesh tp="$n" --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5 --timeout 30)
     every_way "$n" tp_mlp "${run[@]}"
     for type in f32 bf16 i32; do

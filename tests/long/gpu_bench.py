@@ -28,6 +28,9 @@ SIZES = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048), (8192, 2048), (8192,
 # (hidden, tokens, iterations) on several devices
 SEVERAL_SIZES = [(1024, 128, 4000), (4096, 1, 2000), (4096, 128, 2000), (4096, 2048, 400), (8192, 2048, 100), (8192, 16384, 20)]
 LARGE_SIZE = (16384, 16384, 10)  # on four or more
+COMPILED_SIZE = (8192, 2048)  # by torch.compile on several devices, which takes it half a minute
+# (hidden, tokens, layers) of a chain of MLPs, as fusions, with each --overlap
+OVERLAPPED = [(8192, 2048, 10), (16384, 16384, 2)]
 LOOP_SIZES = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048)]
 # The operands decide how much power a product takes, and so its clock: everybody gets the same ones.
 INPUTS = sum((["--input", f"{name}=normal({seed}, 0, {deviation})"] for seed, (name, deviation) in
@@ -104,6 +107,22 @@ host @f on @m (inout %x: tensor<{size_bytes // 4}xf32>) -> (%x: tensor<{size_byt
 """
 
 
+def chain(hidden, tokens, layers, ranks, inner):
+    """A fusion: MLPs one after the other, all with the same weights, each with an all_reduce if there are several ranks."""
+    x = f"tensor<{tokens}x{hidden}xbf16>"
+    body, last = "", "x"
+    for i in range(layers):
+        body += (f"  %h{i} = linear %{last}, %w1, %b1\n  %g{i} = gelu %h{i} {{approximate = tanh}}\n"
+                 f"  %y{i} = linear %g{i}, %w2 : {x} <@m, [{{}}, {{}}]>\n")
+        last = f"y{i}"
+    return f"""mesh @m = <tp={ranks}>
+fusion @mlp(%x: {x}, %w1: tensor<{inner}x{hidden}xbf16> <@m, [{{tp}}, {{}}]>, %b1: tensor<{inner}xbf16> <@m, [{{tp}}]>,
+            %w2: tensor<{hidden}x{inner}xbf16> <@m, [{{}}, {{tp}}]>) -> (%{last}: {x} <@m, [{{}}, {{}}]>) {{
+{body}  return %{last}
+}}
+"""
+
+
 def ours(hostir, text, iterations, options=(), timed_products=False):
     """Microseconds per iteration, or what went wrong."""
     with tempfile.TemporaryDirectory() as folder:
@@ -111,7 +130,7 @@ def ours(hostir, text, iterations, options=(), timed_products=False):
         path.write_text(text)
         environment = dict(os.environ, **({"HOSTIR_CUDA_TIMED_PRODUCTS": "1"} if timed_products else {}))
         try:
-            runs = "3" if iterations >= 500 else "2"
+            runs = "3" if iterations >= 500 or "fusion @mlp" in text else "2"
             inputs = INPUTS if "host @mlp" in text else ()
             out = subprocess.run([hostir, "bench", str(path), "--backend", "cuda", "--runs", runs, *inputs, *options],
                                  capture_output=True, text=True, timeout=60, env=environment)
@@ -181,8 +200,11 @@ def torch_on_several():
             with torch.cuda.graph(graph):
                 call()
             replayed = timed(graph.replay, repeats=repeats)
+            compiled = ""
+            if what == f"H={COMPILED_SIZE[0]} T={COMPILED_SIZE[1]}":
+                compiled = f", compiled {timed(torch.compile(call, dynamic=False), repeats=repeats):.1f} us"
         if rank == 0:
-            print(f"PyTorch, {ranks} devices, {what}: {hand:.1f} us, graph {replayed:.1f} us", flush=True)
+            print(f"PyTorch, {ranks} devices, {what}: {hand:.1f} us, graph {replayed:.1f} us{compiled}", flush=True)
 
     for hidden, tokens, iterations in several_sizes(ranks):
         inner = 4 * hidden // ranks
@@ -229,6 +251,21 @@ def on_several(hostir):
             if "H=" in what:
                 searched = ", searched " + text_of(ours(hostir, text, iterations, given + ("--graphs",), timed_products=True))
             print(f"way b, {ranks} devices, {what}: {times[0]}, graphs {times[1]}{searched}", flush=True)
+        if "--all-reduce" not in sys.argv:
+            overlapped(hostir, ranks, place)
+
+
+def overlapped(hostir, ranks, place):
+    for hidden, tokens, layers in OVERLAPPED:
+        if ranks < 4 and hidden > 8192 or is_late(f"overlap, {ranks} devices, H={hidden} T={tokens}"):
+            continue
+        local = ours(hostir, chain(hidden, tokens, layers, 1, 4 * hidden // ranks), layers, ("--devices", "0"))
+        print(f"chain of MLPs, {ranks} devices, H={hidden} T={tokens}, us each: local part {text_of(local)}", flush=True)
+        text = chain(hidden, tokens, layers, ranks, 4 * hidden)
+        for overlap in ("none", "collectives", "ring"):
+            took = ours(hostir, text, layers, place + ("--overlap", overlap))
+            ratio = "" if isinstance(took, str) or isinstance(local, str) else f", {took / local:.3f} times the local part"
+            print(f"  --overlap {overlap}: {text_of(took)}{ratio}", flush=True)
 
 
 def on_one(hostir):
