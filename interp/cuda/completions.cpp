@@ -71,17 +71,19 @@ bool DeviceBackend::collect_queue(Queue& queue, std::vector<Delivery>& out) {
     happened = head.on_host_clock ? nullptr : head.ended.get();
     if (samples()) estimate(queue, head);
     interp::Completion completion = complete(queue, head);
-    for (const auto& [earlier, written] : out) {
-      if (head.waits.empty()) break;
-      const bool before =
-          std::find(head.waits.begin(), head.waits.end(), earlier.id) != head.waits.end();
-      if (before) completion.finished_ns = std::max(completion.finished_ns, earlier.finished_ns);
+    for (const TaskId id : head.waits) {
+      const auto earlier = collected_ns_.find(id);
+      if (earlier == collected_ns_.end()) continue;
+      completion.finished_ns = std::max(completion.finished_ns, earlier->second);
     }
     queue.finished_ns = completion.finished_ns;
-    if (head.on_host_clock && enqueued_.contains(head.id)) {
-      delivered_early_.push_back(head.id);
-    } else {
-      enqueued_.erase(head.id);
+    if (const auto named = enqueued_.find(head.id); named != enqueued_.end()) {
+      collected_ns_[head.id] = completion.finished_ns;
+      if (head.on_host_clock) {
+        delivered_early_.push_back(head.id);
+      } else {
+        enqueued_.erase(named);
+      }
     }
     if (head.wire_call >= 0) network_->finished(head.wire_call);
     out.emplace_back(completion, std::move(head.written));
@@ -92,6 +94,7 @@ bool DeviceBackend::collect_queue(Queue& queue, std::vector<Delivery>& out) {
 }
 
 void DeviceBackend::collect(std::vector<Delivery>& out) {
+  collected_ns_.clear();
   while (!delivered_early_.empty()) {
     const auto at = enqueued_.find(delivered_early_.front());
     if (!devices_.front()->has_happened(at->second->handle())) break;

@@ -401,6 +401,8 @@ class DeviceBackend final : public interp::Backend {
   /// End events of tasks in flight that other tasks may wait for.
   std::unordered_map<TaskId, EventRef> enqueued_;
   std::deque<TaskId> delivered_early_;  // in enqueued_ until their events have happened
+  /// When the tasks that others may wait for finished, of those that collect() has found.
+  std::unordered_map<TaskId, int64_t> collected_ns_;
   std::unordered_set<TaskId> held_;
   std::vector<Queue*> awake_;
   std::vector<Queue*> starting_;  // head is a wire call that is not on the stream yet

@@ -1,5 +1,6 @@
-// What the cuda backend costs the host per launch, and what it asks of the device: the loop of
-// tests/long/gpu_bench.py (two launches a pass) on a device that does nothing.
+// What the cuda backend costs the host per launch, and what it asks of the device, on a device that
+// does nothing: the loop of tests/long/gpu_bench.py (two launches a pass), and layers as the
+// compiler writes them (four ranks on a busy device; three launches, allocations and two streams).
 //
 //   cuda_host_bench [PASSES [ROUNDS [LOG [MODE]]]]
 // Each round makes every measurement once; the minimum is printed. "run" is the CPU time of the
@@ -59,6 +60,51 @@ host @mlp on @m (%x: tensor<8x16xbf16>, %w1: tensor<64x16xbf16>, %b1: tensor<64x
                      passes);
 }
 
+std::string layers_text(int layers) {
+  return fmt::format(R"(mesh @m = <r=4>
+kernel @up(%x: tensor<8x16xbf16>, %w: tensor<64x16xbf16>) -> (%y: tensor<8x64xbf16>) {{
+  %y = linear %x, %w
+  return %y
+}}
+kernel @down(%x: tensor<8x64xbf16>, %w: tensor<16x64xbf16>) -> (%y: tensor<8x16xbf16>) {{
+  %y = linear %x, %w
+  return %y
+}}
+kernel @apart(%x: tensor<8x16xbf16>) -> (%y: tensor<8x16xbf16>) {{
+  %y = neg %x
+  return %y
+}}
+host @layers on @m (inout %x: tensor<8x16xbf16>, %w1: tensor<64x16xbf16>, %w2: tensor<16x64xbf16>) -> (%x: tensor<8x16xbf16>) {{
+  %s = stream "compute"
+  %n = stream "comm"
+  for %i in 0..{} {{
+    %g = alloc on %s : tensor<8x64xbf16>
+    launch @up ro(%x, %w1) wo(%g) on %s
+    %y = alloc on %s : tensor<8x16xbf16>
+    %e = launch @down ro(%g, %w2) wo(%y) on %s
+    free %g on %s
+    wait %e on %n
+    %z = alloc on %n : tensor<8x16xbf16>
+    %f = launch @apart ro(%y) wo(%z) on %n
+    free %y on %n
+    free %z on %n
+    wait %f on %s
+  }}
+  return %x
+}}
+)",
+                     layers);
+}
+
+struct Workload {
+  const char* name;
+  std::string (*text)(int passes);
+  double launches;    // of all ranks, per pass
+  int64_t kernel_ns;  // 0: the device is always done
+};
+constexpr Workload kWorkloads[] = {{"a loop of two launches", program_text, 2, 0},
+                                   {"layers on four ranks", layers_text, 12, 1'000}};
+
 struct Mode {
   const char* name;
   bool logs;
@@ -80,9 +126,10 @@ struct Figures {
   cuda::Timeline line;
 };
 
-Expected<void> measure(const std::shared_ptr<const interp::Code>& code, const Mode& mode,
-                       const std::string& log, Figures& figures) {
+Expected<void> measure(const std::shared_ptr<const interp::Code>& code, const Workload& workload,
+                       const Mode& mode, const std::string& log, Figures& figures) {
   cuda::Timeline line;
+  for (const char* kernel : {"up", "down", "apart"}) line.kernel_ns[kernel] = workload.kernel_ns;
   line.keeps_runs = false;
   cuda::BackendOptions options;
   options.graphs = mode.graphs;
@@ -121,8 +168,9 @@ Expected<void> measure(const std::shared_ptr<const interp::Code>& code, const Mo
   return {};
 }
 
-Expected<void> report(int passes, int rounds, const std::string& log, const std::string& wanted) {
-  HOSTIR_ASSIGN_OR_RETURN(Program program, text::parse_program(program_text(passes)));
+Expected<void> report(const Workload& workload, int passes, int rounds, const std::string& log,
+                      const std::string& wanted) {
+  HOSTIR_ASSIGN_OR_RETURN(Program program, text::parse_program(workload.text(passes)));
   HOSTIR_ASSIGN_OR_RETURN(
       const auto code,
       interp::compile_code(std::make_shared<const Program>(std::move(program)), {}));
@@ -130,15 +178,15 @@ Expected<void> report(int passes, int rounds, const std::string& log, const std:
   for (int i = 0; i < rounds; ++i) {
     for (size_t m = 0; m < std::size(kModes); ++m) {
       if (!wanted.empty() && wanted != kModes[m].name) continue;
-      HOSTIR_TRY(measure(code, kModes[m], log, figures[m]));
+      HOSTIR_TRY(measure(code, workload, kModes[m], log, figures[m]));
     }
   }
-  fmt::print("{:28} {:>8} {:>8} {:>9} {:>9} {:>9}\n", "per launch", "run ns", "closed", "events",
+  fmt::print("{:28} {:>8} {:>8} {:>9} {:>9} {:>9}\n", workload.name, "run ns", "closed", "events",
              "queries", "times");
   for (size_t m = 0; m < std::size(kModes); ++m) {
     const Figures& f = figures[m];
     if (f.run_ns == Figures().run_ns) continue;
-    const double n = 2.0 * passes;
+    const double n = workload.launches * passes;
     const auto per = [&](int64_t count) { return static_cast<double>(count) / n; };
     fmt::print("{:28} {:8.0f} {:8.0f} {:9.4f} {:9.4f} {:9.4f}\n", kModes[m].name, f.run_ns / n,
                f.closed_ns / n, per(f.line.events), per(f.line.queries), per(f.line.times));
@@ -151,11 +199,13 @@ Expected<void> report(int passes, int rounds, const std::string& log, const std:
 int main(int argc, char** argv) {
   const int passes = argc > 1 ? std::max(1, std::atoi(argv[1])) : 50'000;
   const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 5;
-  if (const auto done = report(passes, rounds, argc > 3 ? argv[3] : "cuda_host_bench.db",
-                               argc > 4 ? argv[4] : "");
-      !done) {
-    fmt::print(stderr, "{}\n", done.error().message());
-    return 1;
+  const std::string log = argc > 3 ? argv[3] : "cuda_host_bench.db";
+  for (const Workload& workload : kWorkloads) {
+    const int few = static_cast<int>(2.0 / workload.launches * passes);
+    if (const auto done = report(workload, few, rounds, log, argc > 4 ? argv[4] : ""); !done) {
+      fmt::print(stderr, "{}\n", done.error().message());
+      return 1;
+    }
   }
   return 0;
 }
