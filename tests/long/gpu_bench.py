@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """MLP forward (linear, tanh-gelu, linear) in bf16, this project and PyTorch measured in one run, on one GPU and on several.
 
-Usage: gpu_bench.py HOSTIR [--several | --all-reduce]. Without PyTorch, only our times are measured. Prints microseconds per forward pass.
+Usage: gpu_bench.py HOSTIR [--several [N] | --all-reduce]. Without PyTorch, only our times are measured. Prints microseconds per forward pass.
 Ours is the wall time of many passes in a loop, with everything included. --several: only the part on several devices, and
-all_reduce between them, of f32. --all-reduce: only that.
+all_reduce between them, of f32; with N only on N devices and a few sizes. --all-reduce: only that.
        gpu_bench.py HOSTIR --loop: beside a hand-written loop of the same library calls (tests/bench/cuda_loop.cu, built
 with nvcc), without and with a log; and what a launch costs the host beside a raw driver call.
 GPU_BENCH_SECONDS (160): no measurement starts later than this; the rest is named and left out.
@@ -27,6 +27,7 @@ except ImportError:
 SIZES = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048), (8192, 2048), (8192, 16384)]
 # (hidden, tokens, iterations) on several devices
 SEVERAL_SIZES = [(1024, 128, 4000), (4096, 1, 2000), (4096, 128, 2000), (4096, 2048, 400), (8192, 2048, 100), (8192, 16384, 20)]
+FEW_SIZES = [(4096, 128), (8192, 2048)]
 LARGE_SIZE = (16384, 16384, 10)  # on four or more
 COMPILED_SIZE = (8192, 2048)  # by torch.compile on several devices, which takes it half a minute
 # (hidden, tokens, layers) of a chain of MLPs, as fusions, with each --overlap
@@ -43,9 +44,17 @@ STARTED = time.monotonic()
 SECONDS = float(os.environ.get("GPU_BENCH_SECONDS", "160"))
 
 
+def wanted_devices():
+    """N of `--several N`, or None."""
+    at = sys.argv.index("--several") + 1 if "--several" in sys.argv else len(sys.argv)
+    return int(sys.argv[at]) if at < len(sys.argv) else None
+
+
 def several_sizes(ranks):
     if "--all-reduce" in sys.argv:
         return []
+    if wanted_devices():
+        return [size for size in SEVERAL_SIZES if size[:2] in FEW_SIZES] + ([LARGE_SIZE] if ranks >= 4 else [])
     return SEVERAL_SIZES + ([LARGE_SIZE] if ranks >= 4 else [])
 
 
@@ -231,7 +240,7 @@ def text_of(time_us):
 
 def on_several(hostir):
     devices = torch.cuda.device_count() if torch else 1
-    for ranks in [n for n in (2, 4, 8) if n <= devices]:
+    for ranks in [n for n in (2, 4, 8) if n <= devices and wanted_devices() in (None, n)]:
         if is_late(f"{ranks} devices"):
             return
         subprocess.run(["torchrun", "--nproc-per-node", str(ranks), __file__, "--torch", *sys.argv[2:]], timeout=90)
@@ -248,7 +257,7 @@ def on_several(hostir):
                 given += ("--input", f"x=full(1.0, {int(what.split()[1]) // 4}xf32)")
             times = [text_of(ours(hostir, text, iterations, given + more)) for more in ((), ("--graphs",))]
             searched = ""
-            if "H=" in what:
+            if "H=" in what and not wanted_devices():
                 searched = ", searched " + text_of(ours(hostir, text, iterations, given + ("--graphs",), timed_products=True))
             print(f"way b, {ranks} devices, {what}: {times[0]}, graphs {times[1]}{searched}", flush=True)
         if "--all-reduce" not in sys.argv:
