@@ -62,18 +62,16 @@ class LaunchVerb : public Verb {
       children_.push_back({pid, {}});
     }
     wait_for_all(terminal);
-    int worst = 0;
+    bool killed = false;
     for (size_t i = 0; i < children_.size(); ++i) {
       const int status = children_[i].status.value_or(0);
       if (WIFSIGNALED(status)) {
         terminal.note(fmt::format("process {} (pid {}) was ended by signal {} ({})", i,
                                   children_[i].pid, WTERMSIG(status), strsignal(WTERMSIG(status))));
-        worst = std::max(worst, exit_status(ErrorKind::kRuntime));
-      } else if (WIFEXITED(status)) {
-        worst = std::max(worst, WEXITSTATUS(status));
+        killed = true;
       }
     }
-    return worst;
+    return first_failure_ == 0 && killed ? exit_status(ErrorKind::kRuntime) : first_failure_;
   }
 
   Expected<pid_t> start(size_t index, int port) {
@@ -136,6 +134,7 @@ class LaunchVerb : public Verb {
         --left;
         any = true;
         const bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        if (WIFEXITED(status) && first_failure_ == 0) first_failure_ = WEXITSTATUS(status);
         if (!good && !end) end = steady_clock::now() + std::chrono::seconds(grace_s_);
       }
       if (any) continue;
@@ -158,6 +157,9 @@ class LaunchVerb : public Verb {
   int64_t grace_s_ = 90;
   std::vector<std::string> command_;
   std::vector<Child> children_;
+  // The exit status of the first process that failed. The others often fail because of it: they
+  // time out while they wait for a rank that has ended with an error.
+  int first_failure_ = 0;
 };
 
 }  // namespace
