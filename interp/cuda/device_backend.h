@@ -195,6 +195,11 @@ class DeviceBackend final : public interp::Backend {
     uint64_t measured = 0;
     int64_t ns = 0;
   };
+  /// A freed block that is kept for the next allocation of its size.
+  struct SpareBlock {
+    std::byte* data = nullptr;
+    uint64_t marks = 0;  // Queue::marks when it was freed
+  };
   struct Queue {
     Device* device = nullptr;
     StreamHandle stream = nullptr;
@@ -202,10 +207,13 @@ class DeviceBackend final : public interp::Backend {
     Flights in_flight;
     std::byte* scratch = nullptr;  // shared by consecutive launches
     int64_t scratch_bytes = 0;
-    std::map<int64_t, std::vector<std::byte*>> spare;  // freed blocks by size (graphs.cpp)
-    int64_t finished_ns = 0;                           // of the last delivered completion
-    int64_t unmarked_ns = 0;                           // estimated duration since the last event
-    Window window;                                     // being delivered
+    std::map<int64_t, std::vector<SpareBlock>> spare;  // freed on this stream, by size
+    int64_t spare_bytes = 0;
+    EventRef marked;          // the last event recorded
+    uint64_t marks = 0;       // events recorded
+    int64_t finished_ns = 0;  // of the last delivered completion
+    int64_t unmarked_ns = 0;  // estimated duration since the last event
+    Window window;            // being delivered
     bool awake = false;
   };
   struct Memory {
@@ -284,6 +292,12 @@ class DeviceBackend final : public interp::Backend {
   std::byte* address(Rank rank, const BufferRef& ref);
   Side side(Rank rank, const BufferRef& ref);
   bool allocate(Rank rank, AllocationId id, int64_t bytes, Device& device, StreamHandle stream);
+  bool allocate_spare(Queue& queue, Rank rank, AllocationId id, int64_t bytes);
+  std::byte* take_spare(Queue& from, int64_t bytes, Queue& queue);
+  static void keep_spare(Queue& queue, const Memory& block);
+  bool may_keep_spare(const Queue& queue, int64_t bytes) const;
+  void free_block(Queue& queue, const Memory& block);
+  static void release_spare(Queue& queue);
   void* take_memory(Device& device, int64_t bytes, StreamHandle stream);
   bool give_up_spare(const Device& device);
 
@@ -340,14 +354,13 @@ class DeviceBackend final : public interp::Backend {
   void submit(Unit& unit);
   void submit_tasks(Unit& unit);
   bool plan_memory(Unit& unit);
-  bool allocate_spare(Queue& queue, Rank rank, AllocationId id, int64_t bytes);
   void describe_unit(Unit& unit);
   std::string why_not_captured(const Unit& unit) const;
   void capture(Unit& unit, KnownUnit& known);
   bool capture_task(Unit& unit, Held& task, std::unordered_map<TaskId, EventRef>& ends);
   void forget_capture(Unit& unit);
   void launch_graph(Unit& unit, const DeviceGraph& graph, size_t timer);
-  void release_spare(Rank rank);
+  void release_spare_of(Rank rank);
   std::string graphs_text() const;
 
   // times.cpp

@@ -37,7 +37,7 @@ bool DeviceBackend::keep_for_graph(const interp::Task& task) {
   RankBodies& mine = bodies_[static_cast<size_t>(task.rank)];
   const bool pending = !mine.tasks.empty() || !mine.closed.empty();
   if (task.loop_path == 0 && !pending) {
-    release_spare(task.rank);
+    release_spare_of(task.rank);
     return false;
   }
   if (!mine.tasks.empty() && mine.path != task.loop_path) {
@@ -167,14 +167,10 @@ void DeviceBackend::submit(Unit& unit) {
 }
 
 // The rank has left its loops: releases their blocks, after everything on the streams.
-void DeviceBackend::release_spare(Rank rank) {
+void DeviceBackend::release_spare_of(Rank rank) {
   for (StreamIndex s = 0; s < streams_; ++s) {
     Queue& q = queue(rank, s);
-    if (q.spare.empty() || !q.held.empty()) continue;
-    for (const auto& [bytes, blocks] : q.spare) {
-      for (std::byte* block : blocks) q.device->release(block, q.stream);
-    }
-    q.spare.clear();
+    if (q.held.empty()) release_spare(q);
   }
 }
 
@@ -208,7 +204,7 @@ bool DeviceBackend::plan_memory(Unit& unit) {
       } else if (task.work == Work::kFree) {
         const Memory* m = memory(task.rank, task.buffers.front().allocation);
         if (m == nullptr) continue;
-        q.spare[m->bytes].push_back(m->data);
+        keep_spare(q, *m);
         planned_frees_.insert(m->data);
         task.memory_is_planned = true;
       } else if (task.work == Work::kLaunch && task.plan->kernel->scratch_bytes() > 0) {
@@ -217,20 +213,6 @@ bool DeviceBackend::plan_memory(Unit& unit) {
     }
   }
   return good;
-}
-
-bool DeviceBackend::allocate_spare(Queue& queue, Rank rank, AllocationId id, int64_t bytes) {
-  RankMemory& memory = memory_[static_cast<size_t>(rank)];
-  Memory& m = memory.blocks[id.index];
-  if (m.data != nullptr) return m.bytes >= bytes;
-  const auto spare = queue.spare.find(bytes);
-  if (spare == queue.spare.end() || spare->second.empty()) {
-    return allocate(rank, id, bytes, *queue.device, queue.stream);
-  }
-  m = {spare->second.back(), bytes};
-  ++memory.version;
-  spare->second.pop_back();
-  return true;
 }
 
 // Fills in `words`, `queues` and `may_start`. Dependencies on tasks outside of the unit are not

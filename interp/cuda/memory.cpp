@@ -45,9 +45,10 @@ bool DeviceBackend::give_up_spare(const Device& device) {
     if (q.device != &device || !all_enqueued) continue;
     for (auto& [bytes, blocks] : q.spare) {
       any = any || !blocks.empty();
-      std::erase_if(blocks, [&](std::byte* block) {
-        if (planned_frees_.contains(block)) return false;
-        q.device->release(block, q.stream);
+      std::erase_if(blocks, [&, size = bytes](const SpareBlock& block) {
+        if (planned_frees_.contains(block.data)) return false;
+        q.device->release(block.data, q.stream);
+        q.spare_bytes -= size;
         return true;
       });
     }
@@ -86,6 +87,72 @@ bool DeviceBackend::allocate(Rank rank, AllocationId id, int64_t bytes, Device& 
   m.data = static_cast<std::byte*>(take_memory(device, std::max<int64_t>(bytes, 1), stream));
   m.bytes = m.data == nullptr ? 0 : bytes;
   return m.data != nullptr;
+}
+
+// Blocks freed on a stream serve its next allocations of the same size, without a call of the
+// driver: in a process with several devices, or on a device with several processes, cudaMallocAsync
+// takes 10 to 30 us. The rank's other streams may take a block once its stream has recorded an
+// event after the free; none is recorded for this alone.
+bool DeviceBackend::allocate_spare(Queue& queue, Rank rank, AllocationId id, int64_t bytes) {
+  RankMemory& memory = memory_[static_cast<size_t>(rank)];
+  Memory& m = memory.blocks[id.index];
+  if (m.data != nullptr) {
+    return m.bytes >= bytes || allocate(rank, id, bytes, *queue.device, queue.stream);
+  }
+  std::byte* block = take_spare(queue, bytes, queue);
+  for (StreamIndex s = 0; block == nullptr && s < streams_ && !uses_graphs(); ++s) {
+    block = take_spare(this->queue(rank, s), bytes, queue);
+  }
+  if (block == nullptr) return allocate(rank, id, bytes, *queue.device, queue.stream);
+  m = {block, bytes};
+  ++memory.version;
+  return true;
+}
+
+// nullptr if `from` has no block of that size that `queue` may use.
+std::byte* DeviceBackend::take_spare(Queue& from, int64_t bytes, Queue& queue) {
+  const auto spare = from.spare.find(bytes);
+  if (spare == from.spare.end() || spare->second.empty()) return nullptr;
+  const bool is_own = &from == &queue;
+  // The oldest is the most likely to have been freed when another stream gets there.
+  const auto at = is_own ? std::prev(spare->second.end()) : spare->second.begin();
+  if (!is_own && at->marks == from.marks) return nullptr;
+  if (!is_own) queue.device->wait(queue.stream, from.marked->handle());
+  std::byte* const block = at->data;
+  spare->second.erase(at);
+  from.spare_bytes -= bytes;
+  return block;
+}
+
+void DeviceBackend::keep_spare(Queue& queue, const Memory& block) {
+  queue.spare[block.bytes].push_back({block.data, queue.marks});
+  queue.spare_bytes += block.bytes;
+}
+
+// Graphs decide by themselves which blocks they keep.
+bool DeviceBackend::may_keep_spare(const Queue& queue, int64_t bytes) const {
+  constexpr int64_t kMostShare = 4;  // a quarter of the device's memory
+  if (uses_graphs() || bytes <= 0) return false;
+  for (const Queue& q : queues_) {
+    if (q.device == queue.device) bytes += q.spare_bytes;
+  }
+  return bytes <= queue.device->memory_bytes() / kMostShare;
+}
+
+void DeviceBackend::free_block(Queue& queue, const Memory& block) {
+  if (may_keep_spare(queue, block.bytes)) {
+    keep_spare(queue, block);
+  } else {
+    queue.device->release(block.data, queue.stream);
+  }
+}
+
+void DeviceBackend::release_spare(Queue& queue) {
+  for (const auto& [bytes, blocks] : queue.spare) {
+    for (const SpareBlock& block : blocks) queue.device->release(block.data, queue.stream);
+  }
+  queue.spare.clear();
+  queue.spare_bytes = 0;
 }
 
 Expected<void> DeviceBackend::write(Rank rank, AllocationId allocation, const Placement& placement,

@@ -164,6 +164,8 @@ bool DeviceBackend::waits_are_enqueued(const Held& task) const {
 EventRef DeviceBackend::mark(Queue& queue) {
   auto event = std::make_shared<Event>(*queue.device);
   queue.device->record(event->handle(), queue.stream);
+  queue.marked = event;
+  ++queue.marks;
   return event;
 }
 
@@ -251,7 +253,7 @@ void DeviceBackend::enqueue(Queue& queue, Held& task) {
       if (task.memory_is_planned) return;
       const BufferRef& ref = task.buffers.front();
       const int64_t bytes = ref.offset_bytes + ref.size_bytes;
-      if (!allocate(task.rank, ref.allocation, bytes, *queue.device, queue.stream)) {
+      if (!allocate_spare(queue, task.rank, ref.allocation, bytes)) {
         fail_task(task.id, "max_memory",
                   fmt::format("device {} ({}) has no {} bytes left", queue.device->index(),
                               queue.device->name(), bytes));
@@ -262,7 +264,7 @@ void DeviceBackend::enqueue(Queue& queue, Held& task) {
       const AllocationId id = task.buffers.front().allocation;
       const Memory* m = memory(task.rank, id);
       if (m == nullptr) return;
-      if (!task.memory_is_planned) queue.device->release(m->data, queue.stream);
+      if (!task.memory_is_planned) free_block(queue, *m);
       forget(task.rank, id);
       return;
     }

@@ -36,11 +36,9 @@ DeviceBackend::~DeviceBackend() {
     const Queue& sender = *meeting.queues.front();
     sender.device->release(meeting.buffer, sender.stream);
   }
-  for (const Queue& q : queues_) {
+  for (Queue& q : queues_) {
     if (q.scratch != nullptr) q.device->release(q.scratch, q.stream);
-    for (const auto& [bytes, blocks] : q.spare) {
-      for (std::byte* block : blocks) q.device->release(block, q.stream);
-    }
+    release_spare(q);
   }
 }
 

@@ -181,15 +181,16 @@ Expected<void> report(const Workload& workload, int passes, int rounds, const st
       HOSTIR_TRY(measure(code, workload, kModes[m], log, figures[m]));
     }
   }
-  fmt::print("{:28} {:>8} {:>8} {:>9} {:>9} {:>9}\n", workload.name, "run ns", "closed", "events",
-             "queries", "times");
+  fmt::print("{:28} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9}\n", workload.name, "run ns", "closed",
+             "events", "queries", "times", "allocs");
   for (size_t m = 0; m < std::size(kModes); ++m) {
     const Figures& f = figures[m];
     if (f.run_ns == Figures().run_ns) continue;
     const double n = workload.launches * passes;
     const auto per = [&](int64_t count) { return static_cast<double>(count) / n; };
-    fmt::print("{:28} {:8.0f} {:8.0f} {:9.4f} {:9.4f} {:9.4f}\n", kModes[m].name, f.run_ns / n,
-               f.closed_ns / n, per(f.line.events), per(f.line.queries), per(f.line.times));
+    fmt::print("{:28} {:8.0f} {:8.0f} {:9.4f} {:9.4f} {:9.4f} {:9.4f}\n", kModes[m].name,
+               f.run_ns / n, f.closed_ns / n, per(f.line.events), per(f.line.queries),
+               per(f.line.times), per(f.line.allocations));
   }
   return {};
 }

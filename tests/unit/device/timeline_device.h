@@ -25,6 +25,8 @@ struct Timeline {
   std::vector<Run> runs;                     // of kernels, in order of launch
   bool keeps_runs = true;
   int64_t failing_launch = 0;  // the device fails during it, the first is 1; 0: never
+  int64_t memory_bytes = int64_t{1} << 40;
+  int64_t allocations = 0;
   int64_t launches = 0;
   int64_t events = 0;   // recorded
   int64_t queries = 0;  // has_happened()
@@ -38,7 +40,7 @@ class TimelineDevice final : public Device {
   int index() const override { return 0; }
   std::string name() const override { return "timeline"; }
   std::string identity() const override { return "timeline"; }
-  int64_t memory_bytes() const override { return int64_t{1} << 40; }
+  int64_t memory_bytes() const override { return line_.memory_bytes; }
 
   StreamHandle make_stream() override {
     return streams_.emplace_back(std::make_unique<int64_t>(0)).get();
@@ -70,6 +72,7 @@ class TimelineDevice final : public Device {
 
   // Never read or written.
   void* allocate(int64_t bytes, StreamHandle) override {
+    ++line_.allocations;
     next_address_ += static_cast<uintptr_t>(bytes + 255) / 256 * 256;
     return reinterpret_cast<void*>(next_address_);
   }
