@@ -85,6 +85,7 @@ void DeviceBackend::arrive(Queue& queue, Held& task) {
   }
   if (!calls.empty()) {
     task.activity = begin_activity();
+    queue.device->finish_launches();
     task.wire_call = network_->start(calls, *queue.device, queue.stream);
     end_activity(task.activity);
     if (!network_->is_enqueued(task.wire_call)) starting_.push_back(&queue);

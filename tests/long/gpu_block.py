@@ -35,7 +35,7 @@ def main():
         if len(sys.argv) > 2:
             machine = pathlib.Path(sys.argv[2]).read_text()
         else:
-            machine = output(hostir, "machines", "calibrate", "--backend", "cuda", "--name", "here").stdout
+            machine = output(hostir, *"machines calibrate --backend cuda --name here".split()).stdout
             print(*[line for line in machine.splitlines() if "geometric" in line], sep="\n", flush=True)
         machine_name = re.search(r"^machine @?(\w+)", machine, re.MULTILINE)[1]
         print(f"{'devices':>7} {'hidden':>7} {'tokens':>7} {'layers':>7} {'measured':>10} {'predicted':>10} {'error':>8}")
