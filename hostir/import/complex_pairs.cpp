@@ -35,35 +35,35 @@ constexpr std::string_view kPartByPart[] = {
 
 // The same for both parts, which do not meet.
 constexpr std::string_view kLinear[] = {
-    "stablehlo.add",
-    "stablehlo.subtract",
-    "stablehlo.negate",
-    "stablehlo.broadcast_in_dim",
-    "stablehlo.reshape",
-    "stablehlo.transpose",
-    "stablehlo.slice",
-    "stablehlo.reverse",
-    "stablehlo.concatenate",
-    "stablehlo.pad",
-    "stablehlo.dynamic_slice",
-    "stablehlo.dynamic_update_slice",
-    "stablehlo.gather",
-    "stablehlo.select",
-    "stablehlo.convert",
-    "stablehlo.all_gather",
-    "stablehlo.all_to_all",
-    "stablehlo.collective_permute",
-    "stablehlo.collective_broadcast",
-    "hlo.bitcast",
-    "sdy.sharding_constraint",
-    "sdy.reshard",
+    "stablehlo.add",           "stablehlo.subtract",
+    "stablehlo.negate",        "stablehlo.broadcast_in_dim",
+    "stablehlo.reshape",       "stablehlo.transpose",
+    "stablehlo.slice",         "stablehlo.reverse",
+    "stablehlo.concatenate",   "stablehlo.pad",
+    "stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice",
+    "stablehlo.gather",        "stablehlo.select",
+    "stablehlo.convert",       "hlo.bitcast",
+    "sdy.sharding_constraint", "sdy.reshard",
     "sdy.propagation_barrier",
 };
 
 // The same if what their region does is an addition.
 constexpr std::string_view kReducing[] = {
-    "stablehlo.reduce",  "stablehlo.all_reduce",    "stablehlo.reduce_scatter",
-    "stablehlo.scatter", "stablehlo.reduce_window",
+    "stablehlo.reduce",
+    "stablehlo.scatter",
+    "stablehlo.reduce_window",
+};
+
+// One collective moves both parts.
+constexpr std::string_view kMoving[] = {
+    "stablehlo.all_gather",
+    "stablehlo.all_to_all",
+    "stablehlo.collective_permute",
+    "stablehlo.collective_broadcast",
+};
+constexpr std::string_view kMovingSums[] = {
+    "stablehlo.all_reduce",
+    "stablehlo.reduce_scatter",
 };
 
 struct Pair {
@@ -164,6 +164,14 @@ class Splitter {
     made.results = flat(op.results);
     made.regions.clear();
     for (const ModuleBlock& region : op.regions) made.regions.push_back(block(region));
+    out.push_back(std::move(made));
+  }
+
+  void together(const ModuleOp& op, std::vector<ModuleOp>& out) {
+    ModuleOp made = op;
+    made.operands = flat(op.operands);
+    made.results = flat(op.results);
+    for (ModuleBlock& region : made.regions) region = real_region(region);
     out.push_back(std::move(made));
   }
 
@@ -382,6 +390,8 @@ class Splitter {
     if (both &&
         (shards || is_one_of(op.name, kLinear) || (is_one_of(op.name, kReducing) && adds(op))))
       return twice(op, out);
+    if (both && (is_one_of(op.name, kMoving) || (is_one_of(op.name, kMovingSums) && adds(op))))
+      return together(op, out);
     Builder b(f_, out, op);
     if (op.results.size() == 1) {
       if (gives) {

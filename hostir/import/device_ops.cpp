@@ -265,19 +265,78 @@ Expected<bool> DeviceOps::take_reduce_scatter(const OpSite& s) {
   return true;
 }
 
+namespace {
+
+// [members * part, others..], as an exchange leaves it, with the blocks of the split dimension in
+// the concat dimension. `dims` are those before the exchange.
+Expected<Known> exchanged_blocks(Emitter& e, const Known& moved, const Sizes& dims, int64_t members,
+                                 size_t split, size_t concat) {
+  // Reshape to [members, part, others..], then move the part back to its place and `members` to
+  // just before the concat dimension.
+  Sizes apart = moved.type.dims;
+  apart[0] /= members;
+  apart.insert(apart.begin(), members);
+  HOSTIR_ASSIGN_OR_RETURN(Known y, e.reshaped(moved, apart));
+  Sizes order;
+  const Sizes back = from_front(dims.size(), split);
+  for (size_t d = 0; d < back.size(); ++d) {
+    if (d == concat) order.push_back(0);
+    order.push_back(back[d] + 1);
+  }
+  HOSTIR_ASSIGN_OR_RETURN(y, e.transposed(y, order));
+  Sizes joined = dims;
+  joined[split] /= members;
+  joined[concat] *= members;
+  return e.reshaped(y, joined);
+}
+
+}  // namespace
+
 // Block j of the split dimension goes to member j; the block from member j becomes block j of the
 // concat dimension.
 Expected<bool> DeviceOps::take_all_to_all(const OpSite& s) {
   HOSTIR_ASSIGN_OR_RETURN(const Groups groups, groups_of(s));
   const auto members = static_cast<int64_t>(groups.front().size());
-  if (s.count() > 1 || s.op.find("split_dimension") == nullptr) {
-    // One operand per member: stack them, exchange, and unstack.
-    if (static_cast<int64_t>(s.count()) != members)
-      return s.fail(
-          "import_c2",
-          fmt::format("needs one operand for each of the {} members of a group", members));
+  if (s.op.find("split_dimension") == nullptr) return take_exchange_of_operands(s, groups);
+  const int64_t split = s.op.integer_or("split_dimension", 0);
+  const int64_t concat = s.op.integer_or("concat_dimension", 0);
+  const auto sd = static_cast<size_t>(split);
+  const auto cd = static_cast<size_t>(concat);
+  std::vector<Known> fronts;
+  std::vector<ModuleType> types;
+  for (size_t i = 0; i < s.count(); ++i) {
+    const Known& x = s.in(i);
+    if (!valid_dim(split, x) || !valid_dim(concat, x) || x.type.dims[sd] % members != 0) {
+      return s.fail("import_c2",
+                    fmt::format("dimension {} cannot be divided among {} devices", split, members));
+    }
+    HOSTIR_ASSIGN_OR_RETURN(Known front, s.emitter.transposed(x, to_front(x.type.dims.size(), sd)));
+    types.push_back(front.type);
+    fronts.push_back(std::move(front));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const auto moved, collective(s, OpKind::all_to_all, std::move(fronts),
+                                                       std::move(types), {}, groups));
+  for (size_t i = 0; i < s.count(); ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(
+        Known y, exchanged_blocks(s.emitter, moved[i], s.in(i).type.dims, members, sd, cd));
+    HOSTIR_TRY(s.set(std::move(y), i));
+  }
+  return true;
+}
+
+// One operand per member, or several of each in turn: stacks those of the members, exchanges them,
+// and unstacks them.
+Expected<bool> DeviceOps::take_exchange_of_operands(const OpSite& s, const Groups& groups) {
+  const size_t members = groups.front().size();
+  const size_t each = s.count() / members;
+  if (each * members != s.count())
+    return s.fail("import_c2",
+                  fmt::format("needs one operand for each of the {} members of a group", members));
+  std::vector<Known> stacks;
+  std::vector<ModuleType> types;
+  for (size_t part = 0; part < each; ++part) {
     std::vector<Known> rows;
-    for (size_t i = 0; i < s.count(); ++i) {
+    for (size_t i = part; i < s.count(); i += each) {
       Sizes dims = s.in(i).type.dims;
       if (dims != s.in(0).type.dims)
         return s.fail("import_c2", "its operands have different shapes");
@@ -286,52 +345,22 @@ Expected<bool> DeviceOps::take_all_to_all(const OpSite& s) {
       rows.push_back(std::move(row));
     }
     HOSTIR_ASSIGN_OR_RETURN(Known stacked, s.emitter.concatenated(std::move(rows), 0));
-    HOSTIR_ASSIGN_OR_RETURN(
-        const auto moved, collective(s, OpKind::all_to_all, {stacked}, {stacked.type}, {}, groups));
-    for (size_t i = 0; i < s.count(); ++i) {
-      Sizes start(moved[0].type.dims.size(), 0);
-      Sizes limit = moved[0].type.dims;
-      start[0] = static_cast<int64_t>(i);
-      limit[0] = start[0] + 1;
-      HOSTIR_ASSIGN_OR_RETURN(const Known row,
-                              s.emitter.sliced(moved[0], start, limit, Sizes(start.size(), 1)));
-      HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.reshaped(row, s.in(i).type.dims));
-      HOSTIR_TRY(s.set(std::move(y), i));
-    }
-    return true;
+    types.push_back(stacked.type);
+    stacks.push_back(std::move(stacked));
   }
-  const Known& x = s.in(0);
-  const int64_t split = s.op.integer_or("split_dimension", 0);
-  const int64_t concat = s.op.integer_or("concat_dimension", 0);
-  if (!valid_dim(split, x) || !valid_dim(concat, x) ||
-      x.type.dims[static_cast<size_t>(split)] % members != 0) {
-    return s.fail("import_c2",
-                  fmt::format("dimension {} cannot be divided among {} devices", split, members));
+  HOSTIR_ASSIGN_OR_RETURN(const auto moved, collective(s, OpKind::all_to_all, std::move(stacks),
+                                                       std::move(types), {}, groups));
+  for (size_t i = 0; i < s.count(); ++i) {
+    const Known& all = moved[i % each];
+    Sizes start(all.type.dims.size(), 0);
+    Sizes limit = all.type.dims;
+    start[0] = static_cast<int64_t>(i / each);
+    limit[0] = start[0] + 1;
+    HOSTIR_ASSIGN_OR_RETURN(const Known row,
+                            s.emitter.sliced(all, start, limit, Sizes(start.size(), 1)));
+    HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.reshaped(row, s.in(i).type.dims));
+    HOSTIR_TRY(s.set(std::move(y), i));
   }
-  const auto sd = static_cast<size_t>(split);
-  const auto cd = static_cast<size_t>(concat);
-  HOSTIR_ASSIGN_OR_RETURN(const Known front,
-                          s.emitter.transposed(x, to_front(x.type.dims.size(), sd)));
-  HOSTIR_ASSIGN_OR_RETURN(const auto moved,
-                          collective(s, OpKind::all_to_all, {front}, {front.type}, {}, groups));
-  // Reshape [members * part, others..] to [members, part, others..], then move the part back to its
-  // place and `members` to just before the concat dimension.
-  Sizes apart = moved[0].type.dims;
-  apart[0] /= members;
-  apart.insert(apart.begin(), members);
-  HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.reshaped(moved[0], apart));
-  Sizes order;
-  const Sizes back = from_front(x.type.dims.size(), sd);
-  for (size_t d = 0; d < back.size(); ++d) {
-    if (d == cd) order.push_back(0);
-    order.push_back(back[d] + 1);
-  }
-  HOSTIR_ASSIGN_OR_RETURN(y, s.emitter.transposed(y, order));
-  Sizes joined = x.type.dims;
-  joined[sd] /= members;
-  joined[cd] *= members;
-  HOSTIR_ASSIGN_OR_RETURN(y, s.emitter.reshaped(y, joined));
-  HOSTIR_TRY(s.set(std::move(y)));
   return true;
 }
 
@@ -355,19 +384,27 @@ Expected<bool> DeviceOps::take_permute(const OpSite& s) {
   }
   Attributes attributes;
   attributes.set("pairs", std::move(pairs));
-  HOSTIR_ASSIGN_OR_RETURN(auto moved, collective(s, OpKind::permute, {s.in(0)}, {s.in(0).type},
-                                                 std::move(attributes), std::move(world)));
-  HOSTIR_TRY(s.set(std::move(moved[0])));
-  return true;
+  return take_as_they_are(s, OpKind::permute, std::move(attributes), std::move(world));
 }
 
 Expected<bool> DeviceOps::take_broadcast(const OpSite& s) {
   HOSTIR_ASSIGN_OR_RETURN(Groups groups, groups_of(s));
   Attributes attributes;
   attributes.set("root", IndexExpr(0));
-  HOSTIR_ASSIGN_OR_RETURN(auto out, collective(s, OpKind::broadcast, {s.in(0)}, {s.in(0).type},
+  return take_as_they_are(s, OpKind::broadcast, std::move(attributes), std::move(groups));
+}
+
+Expected<bool> DeviceOps::take_as_they_are(const OpSite& s, OpKind op, Attributes attributes,
+                                           Groups groups) {
+  std::vector<Known> inputs;
+  std::vector<ModuleType> types;
+  for (size_t i = 0; i < s.count(); ++i) {
+    inputs.push_back(s.in(i));
+    types.push_back(s.in(i).type);
+  }
+  HOSTIR_ASSIGN_OR_RETURN(auto out, collective(s, op, std::move(inputs), std::move(types),
                                                std::move(attributes), std::move(groups)));
-  HOSTIR_TRY(s.set(std::move(out[0])));
+  for (size_t i = 0; i < out.size(); ++i) HOSTIR_TRY(s.set(std::move(out[i]), i));
   return true;
 }
 

@@ -46,8 +46,13 @@ class DeviceOps {
   Expected<bool> take_all_gather(const OpSite& site);
   Expected<bool> take_reduce_scatter(const OpSite& site);
   Expected<bool> take_all_to_all(const OpSite& site);
+  Expected<bool> take_exchange_of_operands(const OpSite& site,
+                                           const std::vector<std::vector<int64_t>>& groups);
   Expected<bool> take_permute(const OpSite& site);
   Expected<bool> take_broadcast(const OpSite& site);
+  /// The collective moves all operands as they are.
+  Expected<bool> take_as_they_are(const OpSite& site, OpKind op, Attributes attributes,
+                                  std::vector<std::vector<int64_t>> groups);
   Expected<bool> take_device_number(const OpSite& site);
   Expected<bool> take_while(const OpSite& site);
   Expected<void> fill_loop(const OpSite& site, const Known& goes_on, DeviceLoop& loop);

@@ -56,4 +56,35 @@ std::vector<Parts> convolved(const ModuleOp& op, const std::vector<Parts>& left,
   return out;
 }
 
+std::vector<Parts> gathered(const ModuleOp& op, const std::vector<int64_t>& dims,
+                            const std::vector<Parts>& operand, const std::vector<Parts>& indices,
+                            size_t rank) {
+  std::vector<Parts> out(rank);
+  const Attr* numbers = op.find("dimension_numbers");
+  if (numbers == nullptr) return out;
+  const auto ints = [&](std::string_view key) {
+    const Attr* a = numbers->find(key);
+    return a != nullptr ? a->integers() : std::vector<int64_t>();
+  };
+  const auto holds = [](const std::vector<int64_t>& list, size_t d) {
+    return std::find(list.begin(), list.end(), static_cast<int64_t>(d)) != list.end();
+  };
+  const auto offset = ints("offset_dims");
+  const auto collapsed = ints("collapsed_slice_dims");
+  const auto sizes = op.integers("slice_sizes");
+  size_t source = 0;
+  size_t index = 0;
+  for (size_t d = 0; d < rank; ++d) {
+    if (!holds(offset, d)) {
+      if (index < indices.size()) out[d] = indices[index++];
+      continue;
+    }
+    while (source < dims.size() && holds(collapsed, source)) ++source;
+    if (source < operand.size() && source < sizes.size() && sizes[source] == dims[source])
+      out[d] = operand[source];
+    ++source;
+  }
+  return out;
+}
+
 }  // namespace hostir::importer

@@ -137,8 +137,23 @@ class Guess {
       at[op.results[r]] = std::move(layouts[r]);
   }
 
+  // A collective moves each of its tensors in the same way, except an all_to_all with an operand
+  // for each device.
+  static bool moves_each(const ModuleOp& op) {
+    if (op.operands.size() < 2 || op.operands.size() != op.results.size()) return false;
+    if (op.name == "stablehlo.all_to_all") return op.find("split_dimension") != nullptr;
+    return makes_group_equal(op) || op.name == "stablehlo.reduce_scatter" ||
+           op.name == "stablehlo.collective_permute";
+  }
+
   Layout result(const ModuleFunction& f, const ModuleOp& op, const std::vector<Layout>& in,
                 size_t r) {
+    if (moves_each(op) && r < in.size()) {
+      ModuleOp one = op;
+      one.operands = {op.operands[r]};
+      one.results = {op.results[r]};
+      return result(f, one, {in[r]}, 0);
+    }
     const auto& to = f.type(op.results[r]).dims;
     Layout out;
     out.dims.resize(to.size());
@@ -197,7 +212,8 @@ class Guess {
           out.dims[at++] = in[0].dims[d];
       }
     } else if (name == "stablehlo.gather") {
-      gather(f, op, in, out);
+      if (in.size() > 1)
+        out.dims = gathered(op, f.type(op.operands[0]).dims, in[0].dims, in[1].dims, to.size());
     } else if (name == "stablehlo.all_gather") {
       out.dims = in[0].dims;
       change(op, "all_gather_dim", out, from, to);
@@ -326,36 +342,6 @@ class Guess {
     size_t d = 0;
     while (d < dims.size() && !holds(axes_of(dims[d]), axis)) ++d;
     return d;
-  }
-
-  // Offset dimensions that are taken whole keep the operand's axes; batch dimensions get those of
-  // the indices.
-  static void gather(const ModuleFunction& f, const ModuleOp& op, const std::vector<Layout>& in,
-                     Layout& out) {
-    const Attr* numbers = op.find("dimension_numbers");
-    if (numbers == nullptr || in.size() < 2) return;
-    const auto ints = [&](std::string_view key) {
-      const Attr* a = numbers->find(key);
-      return a != nullptr ? a->integers() : std::vector<int64_t>();
-    };
-    const auto offset = ints("offset_dims");
-    const auto collapsed = ints("collapsed_slice_dims");
-    const auto sizes = op.integers("slice_sizes");
-    const auto& dims = f.type(op.operands[0]).dims;
-    size_t source = 0;
-    size_t index = 0;
-    for (size_t d = 0; d < out.dims.size(); ++d) {
-      if (std::find(offset.begin(), offset.end(), static_cast<int64_t>(d)) == offset.end()) {
-        if (index < in[1].dims.size()) out.dims[d] = in[1].dims[index++];
-        continue;
-      }
-      while (source < dims.size() && std::find(collapsed.begin(), collapsed.end(),
-                                               static_cast<int64_t>(source)) != collapsed.end())
-        ++source;
-      if (source < dims.size() && source < sizes.size() && sizes[source] == dims[source])
-        out.dims[d] = in[0].dims[source];
-      ++source;
-    }
   }
 
   // all_gather replaces axes by local indices, reduce_scatter local indices by axes.

@@ -182,8 +182,8 @@ Expected<void> MappedOps::collective(const OpSite& s) {
   const auto dim_of = [&](std::string_view attribute) {
     return static_cast<size_t>(std::max<int64_t>(s.op.integer_or(attribute, 0), 0));
   };
-  if (name == "stablehlo.all_to_all" && s.count() != 1)
-    return s.fail("import_c8", "an all_to_all of several tensors in a manual computation");
+  if (name == "stablehlo.all_to_all" && s.op.find("split_dimension") == nullptr)
+    return s.fail("import_c8", "an all_to_all with a tensor per device in a manual computation");
   for (size_t i = 0; i < s.count(); ++i) {
     Known y = s.in(i);
     const size_t rank = y.type.dims.size();
@@ -212,7 +212,6 @@ Expected<void> MappedOps::collective(const OpSite& s) {
 // Source and target differ along some axes; along the others, all devices do the same. The leading
 // dimensions of the differing axes are joined into one, whose rows move.
 Expected<void> MappedOps::permuted(const OpSite& s) {
-  Emitter& e = s.emitter;
   const Mesh& mesh = map_.mesh();
   const auto ids = s.op.integers("source_target_pairs");
   std::vector<std::pair<int64_t, int64_t>> pairs;
@@ -242,9 +241,19 @@ Expected<void> MappedOps::permuted(const OpSite& s) {
   const bool all = static_cast<int64_t>(pairs.size() * static_cast<size_t>(rows)) ==
                    static_cast<int64_t>(source.size()) * mesh.size();
   if (!all) return s.fail("import_c8", "pairs that differ along the other axes of the mesh");
-  const AxisPositions lead = with_axes(s.in(0).lead, axes);
+  for (size_t i = 0; i < s.count(); ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(Known y, moved_rows(s.emitter, s.in(i), axes, rows, source));
+    HOSTIR_TRY(map_.annotate(s.emitter, y));
+    HOSTIR_TRY(s.set(std::move(y), i));
+  }
+  return {};
+}
+
+Expected<Known> MappedOps::moved_rows(Emitter& e, const Known& x, const AxisPositions& axes,
+                                      int64_t rows, const std::map<int64_t, int64_t>& source) {
+  const AxisPositions lead = with_axes(x.lead, axes);
   const AxisPositions others = less_axes(lead, axes);
-  HOSTIR_ASSIGN_OR_RETURN(const Known full, map_.lifted(e, s.in(0), lead));
+  HOSTIR_ASSIGN_OR_RETURN(const Known full, map_.lifted(e, x, lead));
   Dims order;
   for (const size_t axis : axes) order.push_back(place_of(lead, axis));
   for (const size_t axis : others) order.push_back(place_of(lead, axis));
@@ -284,9 +293,7 @@ Expected<void> MappedOps::permuted(const OpSite& s) {
   HOSTIR_ASSIGN_OR_RETURN(const Known moved, e.concatenated(std::move(parts), 0));
   HOSTIR_ASSIGN_OR_RETURN(const Known apart, e.reshaped(moved, front.type.dims));
   HOSTIR_ASSIGN_OR_RETURN(Known back, e.transposed(apart, inverse(order)));
-  Known y = map_.part(std::move(back), lead, s.in(0).type);
-  HOSTIR_TRY(map_.annotate(e, y));
-  return s.set(std::move(y));
+  return map_.part(std::move(back), lead, x.type);
 }
 
 // A known number per device, so that what follows from it is folded.

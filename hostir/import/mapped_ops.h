@@ -47,6 +47,9 @@ class MappedOps {
   Expected<bool> device_number(const OpSite& s);
   Expected<void> collective(const OpSite& s);
   Expected<void> permuted(const OpSite& s);
+  /// x with the rows of its devices along `axes` moved: row r comes from row source[r], or is zero.
+  Expected<Known> moved_rows(Emitter& e, const Known& x, const AxisPositions& axes, int64_t rows,
+                             const std::map<int64_t, int64_t>& source);
   Expected<AxisPositions> group_axes(const OpSite& s) const;
   Expected<void> mapped(const OpSite& s, const AxisPositions& lead);
   Expected<void> indexed(const OpSite& s, const AxisPositions& lead);

@@ -194,8 +194,10 @@ class Combiner {
   void join_or_open(TaskIndex t) {
     std::vector<TaskIndex>& open = open_[key_of(instr(t))];
     for (auto call = open.rbegin(); call != open.rend(); ++call) {
-      if (tasks_[*call].bytes + tasks_[t].bytes > kMaxCombinedBytes) continue;
-      const auto made = join(*call, t);
+      const bool large = tasks_[*call].bytes + tasks_[t].bytes > kMaxCombinedBytes;
+      const bool parts = are_parts(*call, t);
+      if (large && !parts) continue;
+      const auto made = join(*call, t, large ? 0 : kWorthOfStart, parts ? moves_ns(*call, t) : 0);
       if (!made) continue;
       open.erase(std::next(call).base());
       open.push_back(*made);
@@ -205,8 +207,38 @@ class Combiner {
     if (open.size() > kOpenCalls) open.erase(open.begin());
   }
 
-  // Joins the last placed task to an earlier call if that is possible and worthwhile.
-  std::optional<TaskIndex> join(TaskIndex call, TaskIndex t) {
+  // Whether two collectives of one size have the same users, such as the real and the imaginary
+  // part of one value.
+  bool are_parts(TaskIndex call, TaskIndex t) const {
+    const bool alike = tasks_[call].members.size() == 1 && tasks_[call].bytes == tasks_[t].bytes;
+    return alike && users_of(call) == users_of(t);
+  }
+  // The kernels that use the result of a collective, behind one that only moves it.
+  std::vector<TaskIndex> users_of(TaskIndex t) const {
+    const std::vector<TaskIndex>& after = tasks_[t].after;
+    return after.size() == 1 && kernels_before(after[0]).size() == 1 &&
+                   tasks_[after[0]].engine == kCompute
+               ? tasks_[after[0]].after
+               : after;
+  }
+  // The tasks before this one that take time.
+  std::vector<TaskIndex> kernels_before(TaskIndex t) const {
+    std::vector<TaskIndex> out = tasks_[t].before;
+    std::erase_if(out, [&](TaskIndex b) { return tasks_[b].engine == kNoEngine; });
+    return out;
+  }
+  // The time of the kernel that moves the operand of `t` to where it is sent from, if the same
+  // kernels compute the operands of both. The first collective then waits only for that.
+  double moves_ns(TaskIndex call, TaskIndex t) const {
+    const std::vector<TaskIndex> one = kernels_before(call);
+    const std::vector<TaskIndex> other = kernels_before(t);
+    if (one.size() != 1 || other.size() != 1 || one == other) return 0;
+    return kernels_before(one[0]) == kernels_before(other[0]) ? tasks_[other[0]].ns() : 0;
+  }
+
+  // Joins the last placed task to an earlier call if that is possible and worthwhile: a delay is
+  // accepted up to a part of the time of the start that is saved, and `more_ns`.
+  std::optional<TaskIndex> join(TaskIndex call, TaskIndex t, double part, double more_ns) {
     const auto found = std::find(order_.rbegin(), order_.rend(), call);
     const auto begin = static_cast<size_t>(std::next(found).base() - order_.begin());
     const auto moved = tasks_to_move(begin);
@@ -235,7 +267,7 @@ class Combiner {
     const double saved = std::min(tasks_[call].latency_ns, tasks_[t].latency_ns) + issue_ns_;
     const double end = end_of(begin, t);
     const double lost = std::max(0.0, end - end_before);
-    const bool pays = lost <= kWorthOfStart * saved;
+    const bool pays = lost <= part * saved + more_ns;
     explain(call, t, saved, lost, pays);
     if (pays) {
       end_ns_ = std::max(end_ns_, end);

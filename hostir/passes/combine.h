@@ -6,7 +6,8 @@
 //   1. Visit the tasks in order, and keep the expected time at which each is done, with all kernels
 //      on one stream and all collectives on another.
 //   2. A collective may join an earlier call of the same kind, communicator and reduction if it
-//      does not depend on it and the call stays below kMaxCombinedBytes.
+//      does not depend on it and the call stays below kMaxCombinedBytes. Two of one size that have
+//      the same users, such as the parts of a complex value, may exceed it if nothing ends later.
 //   3. The joint call takes the place of the later one. What depends on the earlier one moves after
 //   it, in the same order, together with the allocs of its buffers.
 //   4. It is kept if the whole function then ends no later, up to a tenth of the time of the start

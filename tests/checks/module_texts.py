@@ -599,6 +599,24 @@ module @m attributes {mhlo.num_partitions = 2 : i32} {
 }""", [tensor(A), tensor(B)], [tensor([[(Z[i][j]**8).real for i in range(2)] for j in range(4)]), tensor([[(Z[i][j]**8).imag for i in range(2)] for j in range(4)])],
  notes="two tensors instead of parameter 0, result 0 of @main")
 
+# Every rank of x sends its row to the next, and exchanges columns for rows; y is not manual.
+case("complex_collectives_over_some_axes", """
+module @m attributes {mhlo.num_partitions = 4 : i32} {
+  sdy.mesh @mesh = <["x"=2, "y"=2]>
+  func.func public @main(%a: tensor<2x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}, %b: tensor<2x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) {
+    %z = stablehlo.complex %a, %b : tensor<2x4xcomplex<f32>>
+    %0:2 = sdy.manual_computation(%z) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>, <@mesh, [{}, {"x"}]>] manual_axes={"x"} (%p: tensor<1x4xcomplex<f32>>) {
+      %n = "stablehlo.collective_permute"(%p) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 2], [2, 0], [1, 3], [3, 1]]> : tensor<4x2xi64>}> : (tensor<1x4xcomplex<f32>>) -> tensor<1x4xcomplex<f32>>
+      %e = "stablehlo.all_to_all"(%p) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>, concat_dimension = 0 : i64, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, split_count = 2 : i64, split_dimension = 1 : i64}> : (tensor<1x4xcomplex<f32>>) -> tensor<2x2xcomplex<f32>>
+      sdy.return %n, %e : tensor<1x4xcomplex<f32>>, tensor<2x2xcomplex<f32>>
+    } : (tensor<2x4xcomplex<f32>>) -> (tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>)
+    %re = stablehlo.real %0#0 : (tensor<2x4xcomplex<f32>>) -> tensor<2x4xf32>
+    %im = stablehlo.imag %0#0 : (tensor<2x4xcomplex<f32>>) -> tensor<2x4xf32>
+    %ie = stablehlo.imag %0#1 : (tensor<2x4xcomplex<f32>>) -> tensor<2x4xf32>
+    return %re, %im, %ie : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
+  }
+}""", [tensor(A), tensor(B)], [tensor(A[::-1]), tensor(B[::-1]), tensor(B)])
+
 case("complex_functions_without_counterpart", """
 module @m {
   func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {
