@@ -22,6 +22,7 @@
 #include "traces/import/nccl_debug.h"
 #include "traces/import/nccl_ring.h"
 #include "traces/import/ras.h"
+#include "traces/import/skipped_files.h"
 
 namespace hostir::traces::import {
 
@@ -254,6 +255,7 @@ Expected<DumpFile> read_dump(std::string_view bytes, const std::string& path) {
 
 Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
   DumpFiles out;
+  SkippedFiles skipped;
   for (Candidate& file : read_all(candidates(paths))) {
     if (file.our_log) {
       return other_format(file.path,
@@ -267,12 +269,9 @@ Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
     }
     Error& error = file.read->error();
     if (file.given) return tl::unexpected(std::move(error));
-    if (error.diagnostics.front().id != "import_format" || rank_in_name(file.path)) {
-      const std::string& message = error.message();
-      const bool named = message.find(file.path) != std::string::npos;
-      out.notes.push_back(named ? message : fmt::format("{}: {}", file.path, message));
-    }
+    skipped.add(file.path, error);
   }
+  out.notes = skipped.notes();
   if (out.files.empty() && out.profiles.empty()) {
     std::string where;
     for (const std::string& path : paths) where += (where.empty() ? "" : ", ") + path;
