@@ -95,7 +95,8 @@ Answered<std::string> diagnose_dumps(const std::vector<std::string>& paths) {
     if (!job) return failed(job.error(), SourceManager());
     return profile::to_json(*job);
   }
-  const Trial trial = try_verdict(*opened->run, opened->verdict, make_backend_factory());
+  const Trial trial =
+      try_verdict(*opened->run, opened->verdict.accusation(), make_backend_factory());
   return import::to_json(*opened, trial.sentence);
 }
 

@@ -55,11 +55,13 @@ class OpenVerb : public Verb {
     HOSTIR_ASSIGN_OR_RETURN(const OpenedDumps opened, open_dumps(paths_));
     if (opened.run == nullptr) return open_only_profiles(terminal, opened);
     HOSTIR_TRY(write_programs(opened));
-    if (!trace_.empty()) HOSTIR_TRY(write_log(trace_, *opened.run, log_options({})));
+    if (!trace_.empty())
+      HOSTIR_TRY(write_log(trace_, *opened.run, log_options("verdict", opened.verdict.sentence)));
     // The trial can take seconds.
     if (!json_) terminal.print(opened.verdict.sentence + "\n");
     Trial trial;
-    if (!no_trial_) trial = try_verdict(*opened.run, opened.verdict, api::make_backend_factory());
+    if (!no_trial_)
+      trial = try_verdict(*opened.run, opened.verdict.accusation(), api::make_backend_factory());
     if (json_) {
       terminal.print(to_json(opened, trial.sentence));
     } else {
@@ -81,7 +83,7 @@ class OpenVerb : public Verb {
     job.notes.insert(job.notes.end(), opened.notes.begin(), opened.notes.end());
     if (!trace_.empty()) {
       HOSTIR_TRY(traces::write_log(trace_, traces::profile::to_run(job),
-                                   log_options(traces::profile::sentence(job))));
+                                   log_options("profile", traces::profile::sentence(job))));
     }
     terminal.print(json_ ? to_json(job) : to_text(job));
     return 0;
@@ -96,11 +98,11 @@ class OpenVerb : public Verb {
     return {};
   }
 
-  traces::LogBuilderOptions log_options(const std::string& profile_sentence) const {
+  traces::LogBuilderOptions log_options(const std::string& key, const std::string& sentence) const {
     traces::LogBuilderOptions options;
     options.command_line = fmt::format("hostir open {}", fmt::join(paths_, " "));
     options.source_name = paths_.front();
-    if (!profile_sentence.empty()) options.properties.emplace_back("profile", profile_sentence);
+    if (!sentence.empty()) options.properties.emplace_back(key, sentence);
     return options;
   }
 
@@ -112,13 +114,14 @@ class OpenVerb : public Verb {
                                                        opened.verdict.sentence)));
     }
     if (repaired_.empty()) return {};
-    if (opened.verdict.repair.empty()) {
+    const diagnose::RecordedVerdict& verdict = opened.verdict.accusation();
+    if (verdict.repair.empty()) {
       return fail(ErrorKind::kUsage, "no_repair",
                   "--repaired: the verdict proposes no repair: " + opened.verdict.sentence);
     }
-    return io::write_file(repaired_,
-                          program_text(*opened.run, repaired(*opened.run, opened.verdict.repair),
-                                       opened.verdict.repair_text));
+    return io::write_file(
+        repaired_,
+        program_text(*opened.run, repaired(*opened.run, verdict.repair), verdict.repair_text));
   }
 
   std::vector<std::string> paths_;

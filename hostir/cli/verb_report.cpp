@@ -99,7 +99,10 @@ class ReportVerb : public Verb {
     const diagnose::RecordedVerdict& verdict = opened.verdict;
     facts.sentence = verdict.sentence;
     facts.fault = verdict.is_fault();
-    facts.trial = traces::try_verdict(*opened.run, verdict, api::make_backend_factory()).sentence;
+    facts.undecided = verdict.if_stuck != nullptr;
+    facts.trial =
+        traces::try_verdict(*opened.run, verdict.accusation(), api::make_backend_factory())
+            .sentence;
     for (traces::import::CallAtFault& call : traces::import::calls_at_fault(opened)) {
       facts.marked.push_back(
           {std::move(call.communicator), call.sequence, call.pair, std::move(call.text)});

@@ -69,6 +69,8 @@ class WatchVerb : public Verb {
       return std::optional<int>();
     }
     const JobLook seen = watch_.look(*opened, wall_ns());
+    // What does not move is stuck, however young its calls are.
+    if (seen.state == JobState::kStalled) *opened = taken_as_stuck(std::move(*opened));
     tell(terminal, *opened, seen);
     state_ = seen.state;
     if (!once_ || seen.state == JobState::kMoving) return std::optional<int>();

@@ -51,6 +51,24 @@ class Finder : private RecordComparison {
     return in_calls(std::move(out));
   }
 
+  bool is_ahead(size_t idle, const MemberRef& call) {
+    const auto ahead = static_cast<size_t>(call.member->rank);
+    bool idle_known = false;
+    bool ahead_known = false;
+    for (const auto& [place, ranks] : classes()) {
+      for (const size_t rank : {idle, ahead}) {
+        if (ranks.size() < 2 || std::count(ranks.begin(), ranks.end(), rank) == 0) continue;
+        const size_t wanted = words_[rank].size() - (rank == ahead ? 1 : 0);
+        for (const size_t r : ranks) {
+          if (r == rank) continue;
+          if (words_[r].size() != wanted || difference(r, rank)) return false;
+        }
+        (rank == idle ? idle_known : ahead_known) = true;
+      }
+    }
+    return idle_known && ahead_known && calls_[ahead].back().member == call.member;
+  }
+
   std::vector<OddRank> find_by_rounds() {
     const std::optional<Word> end = end_of_rounds();
     if (!end) return {};
@@ -322,7 +340,9 @@ class Finder : private RecordComparison {
         if (mine.pair != nullptr && wrong_peer &&
             mine.pair->send.arrived() == mine.pair->recv.arrived())
           continue;
-        if (mine.pair == nullptr && all_share(mine.communicator(), each, odd, ranks)) continue;
+        const bool alone = mine.pair == nullptr && not_made_outside(mine, ranks);
+        if (mine.pair == nullptr && !alone && all_share(mine.communicator(), each, odd, ranks))
+          continue;
       } else if (each.theirs.front().call.pair == nullptr &&
                  all_share(each.theirs.front().communicator, each, odd, ranks)) {
         continue;
@@ -330,6 +350,14 @@ class Finder : private RecordComparison {
       out.push_back(each);
     }
     return out;
+  }
+  // A member that runs another program did not come to that call.
+  static bool not_made_outside(const MemberRef& call, const std::vector<size_t>& ranks) {
+    return std::any_of(
+        call.meeting->members.begin(), call.meeting->members.end(), [&](const Member& member) {
+          return member.state == model::MemberState::kNotArrived &&
+                 std::count(ranks.begin(), ranks.end(), static_cast<size_t>(member.rank)) == 0;
+        });
   }
   bool all_share(CommunicatorId id, const OddRank& each, const std::vector<OddRank>& odd,
                  const std::vector<size_t>& ranks) const {
@@ -374,6 +402,11 @@ class Finder : private RecordComparison {
 std::vector<OddRank> find_odd_twins(const Run& run,
                                     const std::vector<std::vector<MemberRef>>& calls) {
   return Finder(run, calls, true).find_twins();
+}
+
+bool is_ahead_of_its_program(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                             Rank idle, const MemberRef& call) {
+  return Finder(run, calls, true).is_ahead(static_cast<size_t>(idle), call);
 }
 
 std::vector<OddRank> find_odd_ranks(const Run& run,

@@ -54,4 +54,10 @@ std::vector<OddRank> find_odd_ranks(const model::Run& run,
 std::vector<OddRank> find_odd_twins(const model::Run& run,
                                     const std::vector<std::vector<MemberRef>>& calls);
 
+/// True if the rank of `call` is ahead of all ranks that run its program, by this call alone, and
+/// `idle`, for which it waits, made as many calls as all ranks that run its own program.
+bool is_ahead_of_its_program(const model::Run& run,
+                             const std::vector<std::vector<MemberRef>>& calls, model::Rank idle,
+                             const MemberRef& call);
+
 }  // namespace hostir::diagnose

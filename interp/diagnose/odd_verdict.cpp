@@ -22,8 +22,9 @@ namespace {
 
 class OddJudge {
  public:
-  OddJudge(const Run& run, const std::vector<std::vector<MemberRef>>& calls, RecordedVerdict& out)
-      : run_(run), calls_(calls), out_(out) {}
+  OddJudge(const Run& run, const std::vector<std::vector<MemberRef>>& calls, bool moving,
+           RecordedVerdict& out)
+      : run_(run), calls_(calls), moving_(moving), out_(out) {}
 
   void judge() {
     if (out_.charge == Charge::kDied || out_.charge == Charge::kStopped) return;
@@ -37,11 +38,9 @@ class OddJudge {
     for (const OddRank& each : odd) insert_once(ranks, each.rank);
     const bool known = out_.culprits == ranks;
     // The wrong peer explains why the rank's calls are odd, and its repair is the right one.
-    if (known && out_.charge == Charge::kWrongPeer) return;
+    if (out_.charge == Charge::kWrongPeer && (known || explains(out_.repair))) return;
     const OddRank& first = odd.front();
-    // While the run may still move, only what no later call can mend.
-    const bool moving = run_.motion == model::Motion::kMoving;
-    if (moving && !first.proved) return;
+    if (moving_ && !first.proved) return;
     // A rank may leave its rounds with good reason. If another rank waits for the call that it made
     // there before, it has none.
     if (tells_nothing(first)) {
@@ -81,9 +80,13 @@ class OddJudge {
   void odd_twin(std::vector<OddRank>& odd) {
     const bool is_open = out_.culprits.empty() || out_.charge == Charge::kNeverCame ||
                          out_.charge == Charge::kLeftOut;
-    if (!is_open || some_lost(run_) || run_.motion == model::Motion::kMoving) return;
+    if (!is_open || some_lost(run_) || moving_) return;
     const std::vector<OddRank> twins = find_odd_twins(run_, calls_);
-    if (twins.empty() || (!out_.culprits.empty() && explains(out_.repair))) return;
+    if (twins.empty()) return;
+    // That a rank stopped explains all. But if the rank that waits for it is the odd one of two,
+    // and the stopped one is not, it waits in vain.
+    const bool explained = !out_.culprits.empty() && explains(out_.repair);
+    if (explained && (out_.charge != Charge::kNeverCame || out_.missing.member == nullptr)) return;
     std::vector<OddRank> found;
     for (OddRank twin : twins) {
       bool mended = mends({twin});
@@ -94,7 +97,11 @@ class OddJudge {
       }
       if (mended) found.push_back(std::move(twin));
     }
-    if (found.size() == 1) odd = std::move(found);
+    if (found.size() == 1 && (!explained || makes_missing(found[0]))) odd = std::move(found);
+  }
+  // Whether the twin's odd call is the one to which the accused rank did not come, or leads to it.
+  bool makes_missing(const OddRank& twin) const {
+    return twin.rank == out_.missing.member->rank && twin.at <= place_of(calls_, out_.missing);
   }
   bool mends_by_missing() const { return !some_lost(run_) && explains(out_.repair); }
   bool is_extra_pair(const OddRank& odd) const {
@@ -271,14 +278,15 @@ class OddJudge {
 
   const Run& run_;
   const std::vector<std::vector<MemberRef>>& calls_;
+  bool moving_;
   RecordedVerdict& out_;
 };
 
 }  // namespace
 
-void judge_odd_ranks(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+void judge_odd_ranks(const Run& run, const std::vector<std::vector<MemberRef>>& calls, bool moving,
                      RecordedVerdict& verdict) {
-  OddJudge(run, calls, verdict).judge();
+  OddJudge(run, calls, moving, verdict).judge();
 }
 
 std::vector<Rank> unfinished_ranks(const std::vector<std::vector<MemberRef>>& calls) {

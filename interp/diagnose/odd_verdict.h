@@ -8,9 +8,10 @@
 namespace hostir::diagnose {
 
 /// Accuses the odd ranks, if there are any, unless `verdict` does so already. If it does and the
-/// records do not tell more, changes only the repair.
+/// records do not tell more, changes only the repair. `moving`: the run may still move, so only
+/// what no later call can mend counts.
 void judge_odd_ranks(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
-                     RecordedVerdict& verdict);
+                     bool moving, RecordedVerdict& verdict);
 
 /// The rank of `wrong` names the wrong peer; `other` waits for it.
 void name_wrong_peer(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& wrong,

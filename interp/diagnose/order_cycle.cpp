@@ -117,6 +117,7 @@ class CircleFinder {
     const Rank before = circle.ranks[(fix + n - 1) % n];
     circle.at = hold_between(rank, circle.ranks[(fix + 1) % n]).call;
     circle.before = hold_between(before, rank).call;
+    if (circle.odd.size() == 1) awaited_on_another_group(circle);
     if (wrong_group(circle)) {
       circle.sentence =
           wrong_group_sentence(run_, circle.odd, circle.at, circle.before) + "; " + circle.sentence;
@@ -145,6 +146,22 @@ class CircleFinder {
                       call_name(run_, circle.before), others(circle), circle.sentence);
     }
     repair(circle, rank);
+  }
+
+  // If another rank waits for the odd one in the same call on another group, that is the call that
+  // it should have made, even if the circle leads through a later one.
+  void awaited_on_another_group(OrderCycle& circle) const {
+    const Rank odd = circle.odd.front();
+    for (const model::Meeting& meeting : run_.meetings) {
+      const Member* mine = meeting.member(odd);
+      if (mine == nullptr || mine->state != MemberState::kNotArrived) continue;
+      for (const Member& member : meeting.members) {
+        const MemberRef ref{&meeting, nullptr, &member};
+        if (!member.unfinished() || !differ_in_group(run_, circle.at, ref)) continue;
+        circle.before = ref;
+        return;
+      }
+    }
   }
 
   // The odd ranks wait in the call that they do not make on the others' group.
@@ -220,6 +237,13 @@ class CircleFinder {
       return at != nullptr && !at->frames.empty();
     };
     if (!known(last) || !known(other) || same_stack(run_, *last.member, *other.member)) return;
+    // Members of the other group that called the line on a third one: it does not tell the group.
+    for (const Member& member : other.meeting->members) {
+      const Member* there = last.meeting->member(member.rank);
+      if (!member.arrived() && there != nullptr && there->arrived() &&
+          round_before(*there, last, other).times > 0)
+        return;
+    }
     const Round with = round_before(*other.member, last, other);
     const Round without = round_before(*last.member, last, other);
     bool some_vote = false;

@@ -29,7 +29,7 @@ const Member& other_side(const MemberRef& side) {
 
 }  // namespace
 
-std::optional<WrongPeer> Peers::wrong_peer(const MemberRef& mine) const {
+std::optional<WrongPeer> Peers::wrong_peer(const MemberRef& mine, bool passed) const {
   for (const SendRecv& pair : run_.pairs) {
     const MemberRef other{nullptr, &pair, mine.sends() ? &pair.recv : &pair.send};
     const bool waits = other.member->unfinished() && !other_side(other).arrived();
@@ -40,15 +40,15 @@ std::optional<WrongPeer> Peers::wrong_peer(const MemberRef& mine) const {
     if (same_source == same_target) continue;
     const bool mine_is_wrong = mine.sends() == same_source;
     const WrongPeer found = mine_is_wrong ? WrongPeer{mine, other} : WrongPeer{other, mine};
-    if (plausible(found)) return found;
+    if (plausible(found, passed && found.wrong.member == mine.member)) return found;
   }
   return std::nullopt;
 }
 
 std::optional<WrongPeer> Peers::wrong_peer() const {
   for (const Unanswered& call : unanswered()) {
-    const auto found = wrong_peer(call.mine);
     // `mine` is the wrong call itself: the rank that it names has passed on.
+    const auto found = wrong_peer(call.mine, true);
     if (found && found->wrong.member == call.mine.member) return found;
   }
   return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<WrongPeer> Peers::wrong_peer() const {
 
 // In a stalled pipeline, sends and recvs of both neighbours lack a counterpart although none of
 // them is wrong: the same lines have met these ranks before.
-bool Peers::plausible(const WrongPeer& found) const {
+bool Peers::plausible(const WrongPeer& found, bool passed) const {
   const Rank rank = found.wrong.member->rank;
   const Rank named = peer_of(found.wrong);
   const Rank right = found.other.member->rank;
@@ -64,7 +64,23 @@ bool Peers::plausible(const WrongPeer& found) const {
   if (facts == nullptr || facts->record == model::RecordState::kMissing) return false;
   if (cannot_go_on(run_, named) || met(found.wrong, named)) return false;
   if (met(found.wrong, right)) return true;
+  if (others_wait_for(named, found.wrong)) return false;
+  if (passed && !exchanged(rank, named)) return true;
   return !exchanged(rank, named) && !exchanged(rank, right);
+}
+
+// True if `rank` has nothing in flight, and lacks its part of several calls: it stopped.
+bool Peers::others_wait_for(Rank rank, const MemberRef& but) const {
+  if (first_unfinished(rank) != nullptr) return false;
+  return std::any_of(run_.pairs.begin(), run_.pairs.end(), [&](const SendRecv& pair) {
+    for (const Member* member : {&pair.send, &pair.recv}) {
+      const MemberRef side{nullptr, &pair, member};
+      if (member != but.member && member->unfinished() && peer_of(side) == rank &&
+          !other_side(side).arrived())
+        return true;
+    }
+    return false;
+  });
 }
 
 // True if the call site of `side` completed an exchange with `peer`.

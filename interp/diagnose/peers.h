@@ -31,8 +31,9 @@ class Peers {
       : run_(run), calls_(calls) {}
 
   /// Looks for another call without a counterpart that fits `mine`, so that one of the two names
-  /// the wrong rank. The one whose peer matches is the correct one.
-  std::optional<WrongPeer> wrong_peer(const MemberRef& mine) const;
+  /// the wrong rank. The one whose peer matches is the correct one. `passed`: the peer of `mine` is
+  /// known to have passed on.
+  std::optional<WrongPeer> wrong_peer(const MemberRef& mine, bool passed = false) const;
   /// Such a call whose peer is known to have passed on, because it waits in a later collective.
   std::optional<WrongPeer> wrong_peer() const;
   std::optional<PassedBy> passed_by() const;
@@ -45,7 +46,8 @@ class Peers {
   };
   std::vector<Unanswered> unanswered() const;
   const MemberRef* first_unfinished(model::Rank rank) const;
-  bool plausible(const WrongPeer& found) const;
+  bool plausible(const WrongPeer& found, bool passed) const;
+  bool others_wait_for(model::Rank rank, const MemberRef& but) const;
   bool met(const MemberRef& side, model::Rank peer) const;
   bool exchanged(model::Rank a, model::Rank b) const;
   bool left_out_this_round(const Unanswered& call, const MemberRef& earlier) const;

@@ -12,6 +12,7 @@
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/continuation.h"
 #include "interp/diagnose/disagreement.h"
+#include "interp/diagnose/doubt.h"
 #include "interp/diagnose/explanation.h"
 #include "interp/diagnose/gaps.h"
 #include "interp/diagnose/halted.h"
@@ -39,25 +40,28 @@ using model::WaitGraph;
 
 class Judge {
  public:
-  explicit Judge(const Run& run, size_t faults_before = 0)
+  /// `moving`: what may still move is not held against anybody.
+  Judge(const Run& run, bool moving, size_t faults_before = 0)
       : run_(run),
         calls_(calls_by_rank(run)),
         peers_(run, calls_),
         reader_(run, calls_),
-        faults_before_(faults_before) {}
+        faults_before_(faults_before),
+        moving_(moving) {}
 
   RecordedVerdict judge() {
-    moving_ = run_.motion == model::Motion::kMoving;
     const std::vector<Disagreement> found = first_disagreements(run_);
     if (!found.empty()) {
       disagreement(found.front());
     } else {
       waits();
     }
-    judge_odd_ranks(run_, calls_, out_);
+    accuse_extra_instead(run_, calls_, out_);
+    judge_odd_ranks(run_, calls_, moving_, out_);
     const bool more = more_faults();
     const bool stopped = out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord;
     if (stopped && !more) check_explanation(run_, calls_, waited_, out_);
+    if (!more) doubt_never_came(run_, calls_, out_);
     if (out_.is_fault() && out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
     if (!more && !found.empty() && !out_.culprits.empty()) second_fault(found);
     if (out_.is_fault()) out_.sentence += out_.also + missing_also_explains(run_, out_);
@@ -80,13 +84,13 @@ class Judge {
       const bool is_apart =
           std::all_of(all.begin(), all.end(), [&](const Member* m) { return apart(m->rank); });
       if (!is_apart || found[i].odd.empty()) continue;
-      Judge other(run_);
+      Judge other(run_, moving_);
       other.disagreement(found[i]);
       add_fault(std::move(other.out_));
       return;
     }
     if (moving_) return;
-    Judge other(run_);
+    Judge other(run_, moving_);
     other.waits();
     const model::Communicator* facts = run_.find(other.out_.communicator);
     if (other.out_.culprits.empty() || facts == nullptr || !facts->members) return;
@@ -101,13 +105,13 @@ class Judge {
     constexpr size_t kMostCalls = 50'000;
     size_t recorded = 0;
     for (const auto& line : calls_) recorded += line.size();
-    if (moving_ || faults_before_ + 1 >= kMostFaults || recorded > kMostCalls ||
-        out_.culprits.empty() || out_.repair.empty() || some_lost(run_))
+    if (faults_before_ + 1 >= kMostFaults || recorded > kMostCalls || out_.culprits.empty() ||
+        out_.repair.empty() || some_lost(run_))
       return false;
     const JobCalls job = repaired(run_, out_.repair);
     if (completes(run_, job)) return false;
     const Rerun again = rerun(run_, job);
-    RecordedVerdict other = Judge(again.run, faults_before_ + 1).judge();
+    RecordedVerdict other = Judge(again.run, moving_, faults_before_ + 1).judge();
     const auto edits = in_first_run(again, calls_, other.repair);
     if (other.culprits.empty() || !edits) return false;
     std::vector<CallEdit> both = out_.repair;
@@ -443,11 +447,24 @@ class Judge {
   size_t faults_before_;  // repaired before this one was found
   std::vector<Waited> waited_;
   RecordedVerdict out_;
-  bool moving_ = false;
+  bool moving_;
 };
 
 }  // namespace
 
-RecordedVerdict judge(const Run& run) { return Judge(run).judge(); }
+RecordedVerdict judge(const Run& run) {
+  // Ranks of a healthy job are always some milliseconds apart.
+  constexpr int64_t kTellingNs = 1'000'000'000;
+  const bool moving = run.motion == model::Motion::kMoving;
+  RecordedVerdict out = Judge(run, moving).judge();
+  if (!moving || out.is_fault() || run.oldest_call_ns.value_or(0) < kTellingNs) return out;
+  auto stuck = std::make_shared<RecordedVerdict>(Judge(run, false).judge());
+  if (!stuck->is_fault()) return out;
+  out.sentence = not_yet_sentence(run, *stuck);
+  out.notes = stuck->notes;
+  out.waiting = stuck->waiting;
+  out.if_stuck = std::move(stuck);
+  return out;
+}
 
 }  // namespace hostir::diagnose

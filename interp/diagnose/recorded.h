@@ -7,6 +7,7 @@
 // edits of the record, so that the verdict can be tested. No rank is blamed for being slow.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -60,7 +61,12 @@ struct RecordedVerdict {
   std::string also;                  // a second explanation of the hang; ends the sentence
   std::vector<std::string> notes;
   std::vector<std::string> not_known;
+  /// If nobody is accused only because the calls are younger than their timeouts: the verdict if
+  /// none of them moves any more. `sentence` repeats its sentence. Null: there is none.
+  std::shared_ptr<const RecordedVerdict> if_stuck;
   bool is_fault() const { return charge != Charge::kNone; }
+  /// The verdict that names a culprit: this one or `if_stuck`; this one if neither does.
+  const RecordedVerdict& accusation() const { return if_stuck ? *if_stuck : *this; }
 };
 
 RecordedVerdict judge(const model::Run& run);

@@ -438,6 +438,21 @@ std::string as_others_sentence(const Run& run, const RecordedVerdict& verdict,
                             call_name(run, awaiting), at_stack(run, awaiting));
 }
 
+std::string either_sentence(const Run& run, const RecordedVerdict& verdict) {
+  const Rank idle = verdict.culprits.front();
+  const Rank waits = verdict.missing.member->rank;
+  std::string text = fmt::format(
+      "rank {} waits in {}{}, to which rank {} never came: either rank {} left it out or stopped, "
+      "or "
+      "rank {} makes one call too many",
+      waits, call_name(run, verdict.missing), at_stack(run, verdict.missing), idle, idle, waits);
+  if (verdict.at.member != nullptr) {
+    text += fmt::format("; the last call of rank {} was {}{}", idle, call_name(run, verdict.at),
+                        at_stack(run, verdict.at));
+  }
+  return text;
+}
+
 std::string innocent_sentence(const Run& run, bool moving) {
   size_t calls = 0;
   size_t unfinished = 0;
@@ -468,6 +483,11 @@ std::string innocent_sentence(const Run& run, bool moving) {
   const bool rooted = first->call.kind == OpKind::broadcast || first->call.kind == OpKind::reduce;
   if (rooted && !first->call.root) text += "; its root is not recorded, and may differ";
   return text;
+}
+
+std::string not_yet_sentence(const Run& run, const RecordedVerdict& stuck) {
+  return fmt::format("nobody is accused yet: {}. If the job is stuck: {}", run.motion_source,
+                     stuck.sentence);
 }
 
 }  // namespace hostir::diagnose

@@ -38,7 +38,12 @@ std::string own_rounds_sentence(const model::Run& run, const RecordedVerdict& ve
 /// `missing` the call of the peer that waits for it.
 std::string as_others_sentence(const model::Run& run, const RecordedVerdict& verdict,
                                const MemberRef& like);
+/// For a single culprit that never came to `missing`, if the rank that waits in it may have made it
+/// once too often.
+std::string either_sentence(const model::Run& run, const RecordedVerdict& verdict);
 /// The sentence if no rank is at fault.
 std::string innocent_sentence(const model::Run& run, bool moving);
+/// The sentences if `stuck` holds only if nothing moves any more.
+std::string not_yet_sentence(const model::Run& run, const RecordedVerdict& stuck);
 
 }  // namespace hostir::diagnose

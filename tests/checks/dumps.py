@@ -1062,22 +1062,45 @@ planted(pipes.Layout("gpipe", 1, 2, steps=1), "left_out", 0, 0, pipes.SEND_F, 3,
 planted(pipes.Layout("1f1b", 1, 4, 2, steps=1), "doubled", 3, 0, 21, 0, culprits=[], trial=False)
 planted(pipes.Layout("gpipe", 1, 4, 2), "doubled", 1, 0, 23, 3, culprits=[], trial=False)
 
+# A call too many is the last one of its rank, or leads to it: the rank in whose call it waits has ended. Its twin shows it.
+ONE_STEP = dict(steps=1, world_end=False)
+planted(pipes.Layout("interleaved", 1, 4, 2, batches=2, steps=1), "doubled", 3, 0, pipes.SEND_B, 1, trial=False)
+planted(pipes.Layout("interleaved", 2, 4, batches=2, steps=1), "doubled", 3, 0, pipes.SEND_B, 0, trial=False)
+planted(pipes.Layout("1f1b", 2, 4, batches=6, **ONE_STEP), "doubled", 4, 0, pipes.RECV_B, 2)
+planted(pipes.Layout("gpipe", 1, 8, 2, batches=6, **ONE_STEP), "doubled", 8, 0, pipes.SEND_B, 2)
+planted(pipes.Layout("gpipe", 1, 8, 2, batches=2, **ONE_STEP), "doubled", 6, 0, pipes.RECV_B, 0)
+planted(pipes.Layout("interleaved", 2, 8, batches=2, **ONE_STEP), "doubled", 10, 0, pipes.RECV_B, 1, trial=False)
+# The twin that waits for it does what the earlier step did.
+planted(pipes.Layout("1f1b", 1, 4, 2, batches=2, steps=2, world_end=False), "left_out", 5, 1, 23, 0)
+
 
 # ---- the time at which the files were written
 
-def slow_before_the_timeout(folder):
-    """Rank 2 is ten seconds late, and the timeout is ten minutes: it may still come."""
-    job, _, _ = stopped_outside(4)
-    job.write(folder)
+def written_after(folder, seconds):
+    """Files of the folder were written that long after the job's start."""
     for path in pathlib.Path(folder).iterdir():
-        os.utime(path, ns=(START_NS + 10 * 10**9, START_NS + 10 * 10**9))
-    return INNOCENT
+        os.utime(path, ns=(START_NS + int(seconds * 1e9), START_NS + int(seconds * 1e9)))
+    return folder
+
+
+def slow_before_the_timeout(folder):
+    """Rank 3 is twelve seconds late, and the timeout is ten minutes: it may still come."""
+    job, _, _ = stopped_outside(4)
+    written_after(job.write(folder), 12)
+    return {**INNOCENT, "says": "nobody is accused yet: the oldest call is 12 s old and its timeout is 600 s. "
+                                "If the job is stuck: rank 3 never came to all_reduce"}
+
+
+def slow_for_a_moment(folder):
+    """Ranks of a healthy job are always some milliseconds apart."""
+    job, _, _ = stopped_outside(4)
+    written_after(job.write(folder), 0.3)
+    return {**INNOCENT, "if_stuck": False}
 
 
 def stuck_until_the_timeout(folder):
     slow_before_the_timeout(folder)
-    for path in pathlib.Path(folder).iterdir():
-        os.utime(path, ns=(START_NS + 700 * 10**9, START_NS + 700 * 10**9))
+    written_after(folder, 700)
     return fault("never_came", 3, line=12)
 
 
@@ -1128,7 +1151,18 @@ def one_file_cut_short(folder):
     return {**said, "not_known": "rank 1", "trial": False}
 
 
-FOLDERS = [slow_before_the_timeout, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
+def log_files_beside(folder):
+    """One sentence tells of them all; a dump that is cut short has its own."""
+    job, _, said = skip_blocking(4)
+    folder = job.write(folder)
+    for r in range(12):
+        (folder / f"worker_{r}.log").write_text(f"step 1 on rank {r}\nstep 2\n")
+    (folder / "trace_9").write_bytes((folder / "trace_0").read_bytes()[:300])
+    return {**said, "notes": ["trace_9", "12 files are skipped, because they are not dumps of a known recorder: "
+                              "worker_0.log, worker_1.log, worker_10.log and 9 more"]}
+
+
+FOLDERS = [log_files_beside, slow_before_the_timeout, slow_for_a_moment, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
            several_forms, one_file_cut_short]
 
 
@@ -1145,7 +1179,26 @@ def wrong(said, expected, text):
         return f"not_known says nothing of {expected['not_known']}: {said['not_known']}"
     if expected.get("trial") and "completes" not in said["trial"]:
         return f"the repaired program: {said['trial'] or 'not tried'}"
+    if "notes" in expected and not (len(said["notes"]) == len(expected["notes"]) and
+                                    all(e in s for e, s in zip(expected["notes"], said["notes"]))):
+        return f"notes: {said['notes']}"
+    if "if_stuck" in expected and (said["if_stuck"] is not None) != expected["if_stuck"]:
+        return f"if_stuck: {said['if_stuck']}"
     return ""
+
+
+def wrong_before_the_timeout(said, expected):
+    """The same job, whose files were written two minutes after its start: who is at fault if it is stuck?"""
+    if not expected["fault"]:
+        return wrong(said, {**INNOCENT, "if_stuck": False}, said["sentence"])
+    if said["fault"]:  # what no later call can mend, of one rank or of all
+        more = set(expected["culprits"]) - set(said["culprits"])
+        return wrong(said, {**expected, **({"culprits": said["culprits"], "says": "", "trial": False} if more else {})}, said["sentence"])
+    if said["if_stuck"] is None:
+        return "if_stuck is null"
+    if said["culprits"] or not said["sentence"].endswith(f". If the job is stuck: {said['if_stuck']['sentence']}"):
+        return "the sentence accuses at once, or lacks the one of if_stuck"
+    return wrong({**said, "fault": True, **said["if_stuck"]}, expected, said["if_stuck"]["sentence"])
 
 
 def ask(hostir, folder):
@@ -1171,20 +1224,29 @@ def main():
     random.seed(1)
     with tempfile.TemporaryDirectory() as scratch:
         root = pathlib.Path(keep or scratch)
+        early = []
         todo = [(f"truth {name}", TRUTH / name, expected) for name, expected in TRUE_CASES.items()]
         for name, make, world in CASES:
             job, how, expected = make(world)
             todo.append((name, job.write(root / name, **how), expected))
+            if not name.startswith("pipeline_"):
+                early.append((name, written_after(job.write(root / f"{name}_early", **how), 120), expected))
         for make in FOLDERS:
             todo.append((make.__name__, root / make.__name__, make(root / make.__name__)))
         failed = 0
+        for name, folder, expected in early:
+            said, error = ask(hostir, folder)
+            error = error or wrong_before_the_timeout(said, expected)
+            if error:
+                failed += 1
+                print(f"FAILED {name}, early: {error}" + (f"\n    {said['sentence']}" if said else ""))
         for name, folder, expected in todo:
             said, error = ask(hostir, folder)
             error = error or wrong(said, expected, said["sentence"])
             if error:
                 failed += 1
                 print(f"FAILED {name}: {error}" + (f"\n    {said['sentence']}" if said else ""))
-    print(f"{len(todo) - failed} passed, {failed} failed")
+    print(f"{len(todo) + len(early) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

@@ -2,6 +2,7 @@
 
 Every case is (job, options of the writer, verdict expected), registered with `case` of dump_cases.
 """
+import pipeline_jobs as pipes
 from dump_cases import INNOCENT, case, fault, layers
 from flight_recorder_writer import Call, Job
 
@@ -353,6 +354,62 @@ def broadcast_of_two_roots(world):
     job = layers(Job(world), [10])
     job.each(range(world), lambda r: Call("0", "broadcast", [8], 12 if r != 2 else 14, agree=(r == 2,)))
     return job.run(), {}, {**INNOCENT, "says": "root"}
+
+
+def neighbours(world, steps, ring=False):
+    """Every rank exchanges borders with those beside it in one launch; then all reduce a residual."""
+    job = Job(world)
+    for step in range(steps):
+        for r in range(world):
+            for n in ((r - 1) % world, (r + 1) % world) if ring else (r - 1, r + 1):
+                if 0 <= n < world:
+                    job.calls[r] += [Call("0", "send", [16], 90, peer=n, batch=f"{r}.{step}", blocks=True),
+                                     Call("0", "recv", [16], 91, peer=n, batch=f"{r}.{step}", blocks=True)]
+            job.calls[r].append(reduce(95, 5, blocks=True))
+    return job
+
+
+@case(4)
+def border_sent_past_the_neighbour(world):
+    """In the first step rank 3 sends to rank 0, which goes on to the call of all."""
+    job = neighbours(world, 3)
+    job.calls[3][0].peer = 0
+    return job.run(), {}, fault("wrong_peer", 3, line=90, trial=True)
+
+
+@case(3)
+def stopped_before_its_first_exchange(world):
+    """All others of the ring wait for rank 2: it is not that they name the wrong rank."""
+    job = neighbours(world, 1, ring=True)
+    job.calls[2] = []
+    return job.run(), {}, fault("never_came", 2)
+
+
+@case(3)
+def reduced_on_one_rank_more(world):
+    """Its call meets the residual of the others, and theirs comes a step later."""
+    job = neighbours(world, 2)
+    job.calls[0].insert(2, reduce(200, 5, function="log_metrics"))
+    return job.run(), {}, {"fault": True, "culprits": [0], "line": 200, "trial": True}
+
+
+@case(2)
+def one_call_more_of_two_ranks(world):
+    """Either rank 0 stopped, or rank 1 repeats the last call: in the step before it did not."""
+    def step(r, number):
+        calls = [reduce(20, 64, blocks=True), reduce(24, 64, blocks=True), reduce(28, 1, blocks=True)]
+        return calls + ([reduce(28, 1, blocks=True)] if (r, number) == (1, 1) else [])
+    return training(world, 2, step).run(), {}, fault("never_came", suspects=[0, 1], line=28)
+
+
+@case(16)
+def gradients_reduced_on_the_group_of_the_pipeline(world):
+    """Rank 5 calls the line on its pipeline's group; the others, on those of their data parallel ranks."""
+    layout = pipes.Layout("1f1b", 2, 8, batches=2)
+    job = pipes.build(layout)
+    call = next(c for c in job.calls[5] if c.line == pipes.DATA)
+    call.group = "pp0"
+    return job.run(), {}, {"fault": True, "culprits": [5], "line": pipes.DATA, "trial": True}
 
 
 # ---- two ranks at once

@@ -36,6 +36,12 @@ model::Instruction instruction_of(const DumpCall& call) {
   return made;
 }
 
+/// `0.4 s`, `12 s`.
+std::string seconds_text(int64_t ns) {
+  const double s = static_cast<double>(ns) / 1e9;
+  return s < 9.95 ? fmt::format("{:.1f} s", s) : fmt::format("{:.0f} s", s);
+}
+
 class Assembler {
  public:
   explicit Assembler(std::vector<ProcessDump> dumps) : dumps_(std::move(dumps)) {}
@@ -311,12 +317,14 @@ class Assembler {
     }
     if (!unfinished || !young) return;
     run.motion = model::Motion::kMoving;
-    run.motion_source = fmt::format(
-        "the oldest of them was made {:.1f} s before its file was written{}",
-        static_cast<double>(oldest_ns) / 1e9,
-        timeout_ms
-            ? fmt::format(" and has a timeout of {} s", static_cast<double>(*timeout_ms) / 1000)
-            : std::string());
+    run.oldest_call_ns = oldest_ns;
+    run.motion_source = fmt::format("the oldest call was {} old when its file was written",
+                                    seconds_text(oldest_ns));
+    if (timeout_ms) {
+      run.motion_source =
+          fmt::format("the oldest call is {} old and its timeout is {} s", seconds_text(oldest_ns),
+                      static_cast<double>(*timeout_ms) / 1000);
+    }
   }
 
   // ---- files of an earlier run

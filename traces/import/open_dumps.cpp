@@ -49,9 +49,9 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
   }
   // A verdict based on a rank's record is more informative than that a record is missing.
   const auto weight = [](const OpenedDumps& o) {
-    if (!o.verdict.is_fault()) return 0;
+    if (!o.verdict.is_fault()) return o.verdict.if_stuck ? 1 : 0;
     const bool named = !o.verdict.culprits.empty();
-    return named && o.verdict.charge != diagnose::Charge::kNoRecord ? 2 : 1;
+    return named && o.verdict.charge != diagnose::Charge::kNoRecord ? 3 : 2;
   };
   const auto chosen = std::max_element(
       all.begin(), all.end(),
@@ -67,6 +67,13 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
                                     other.verdict.sentence));
   }
   return out;
+}
+
+OpenedDumps taken_as_stuck(OpenedDumps opened) {
+  if (!opened.verdict.if_stuck) return opened;
+  diagnose::RecordedVerdict stuck = *opened.verdict.if_stuck;
+  opened.verdict = std::move(stuck);
+  return opened;
 }
 
 }  // namespace hostir::traces::import

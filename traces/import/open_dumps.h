@@ -33,6 +33,10 @@ struct CallAtFault {
 /// fault.
 std::vector<CallAtFault> calls_at_fault(const OpenedDumps& opened);
 
+/// The same files, read as those of a job that is known to be stuck: its calls need not be older
+/// than their timeouts.
+OpenedDumps taken_as_stuck(OpenedDumps opened);
+
 /// Errors: those of read_dumps() and assemble().
 Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths);
 

@@ -61,6 +61,23 @@ ordered_json ranks_json(const model::Run& run) {
   return out;
 }
 
+void add_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdict,
+                 const std::string& trial, ordered_json& out) {
+  out["kind"] = diagnose::name(verdict.charge);
+  out["sentence"] = verdict.sentence;
+  out["culprits"] = verdict.culprits;
+  out["suspects"] = verdict.suspects;
+  out["waiting"] = verdict.waiting;
+  out["communicator"] = run.find(verdict.communicator)
+                            ? ordered_json(diagnose::communicator_name(run, verdict.communicator))
+                            : ordered_json(nullptr);
+  out["sequence"] = verdict.sequence ? ordered_json(*verdict.sequence) : ordered_json(nullptr);
+  out["at"] = call_json(run, verdict.at);
+  out["missing"] = call_json(run, verdict.missing);
+  out["repair"] = verdict.repair_text;
+  out["trial"] = trial;
+}
+
 // What a member called, and where: `all_reduce f32[100] at fr.py:7 in ar`; "not there" if it did
 // not come.
 std::string act_of(const model::Run& run, const diagnose::MemberRef& ref) {
@@ -117,9 +134,10 @@ std::vector<CallAtFault> calls_at_fault(const OpenedDumps& opened) {
                                    [&](const CallAtFault& each) { return each.text == call.text; });
     if (!known) out.push_back(std::move(call));
   };
-  if (!opened.verdict.is_fault()) return out;
-  add(opened.verdict.at);
-  add(opened.verdict.missing);
+  const diagnose::RecordedVerdict& verdict = opened.verdict.accusation();
+  if (!verdict.is_fault()) return out;
+  add(verdict.at);
+  add(verdict.missing);
   return out;
 }
 
@@ -144,19 +162,9 @@ std::string to_json(const OpenedDumps& opened, const std::string& trial) {
   out["version"] = run.producer.version;
   out["files"] = run.producer.files;
   out["fault"] = verdict.is_fault();
-  out["kind"] = diagnose::name(verdict.charge);
-  out["sentence"] = verdict.sentence;
-  out["culprits"] = verdict.culprits;
-  out["suspects"] = verdict.suspects;
-  out["waiting"] = verdict.waiting;
-  out["communicator"] = run.find(verdict.communicator)
-                            ? ordered_json(diagnose::communicator_name(run, verdict.communicator))
-                            : ordered_json(nullptr);
-  out["sequence"] = verdict.sequence ? ordered_json(*verdict.sequence) : ordered_json(nullptr);
-  out["at"] = call_json(run, verdict.at);
-  out["missing"] = call_json(run, verdict.missing);
-  out["repair"] = verdict.repair_text;
-  out["trial"] = trial;
+  add_verdict(run, verdict, verdict.if_stuck ? "" : trial, out);
+  out["if_stuck"] = nullptr;
+  if (verdict.if_stuck) add_verdict(run, *verdict.if_stuck, trial, out["if_stuck"]);
   out["ranks"] = ranks_json(run);
   out["not_known"] = verdict.not_known;
   std::vector<std::string> notes = verdict.notes;

@@ -198,6 +198,11 @@ interp::StopReason stop_of(const LogReader& log, const std::vector<interp::Fault
     stop.kind = interp::StopKind::kInterrupted;
     stop.sentence += " Its log was cut: what came after is not known.";
   }
+  if (faults.empty()) {
+    for (const auto& [key, value] : log.run().properties) {
+      if (key == "verdict") stop.sentence += fmt::format(" The verdict: {}.", value);
+    }
+  }
   // Of a complete run that ended well, only calls were left out that the log has.
   if (!read_only && faults.empty() && log.run().complete) return stop;
   constexpr size_t kMostGaps = 4;

@@ -20,6 +20,7 @@ dd{margin:0;overflow-wrap:anywhere;min-width:0}
 #verdict{border-left:4px solid var(--good);background:var(--goodbg);padding:12px 16px;border-radius:4px}
 #verdict.bad{border-color:var(--bad);background:var(--badbg)}#verdict p{font-size:17px}#verdict ul{color:var(--soft)}
 #verdict h2{font-size:13px;color:var(--good);margin:0}#verdict.bad h2{color:var(--bad)}
+#verdict.open{border-color:var(--k1);background:var(--card)}#verdict.open h2{color:var(--k1)}
 .scroll{overflow-x:auto;max-width:100%}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:14px}
 th,td{padding:3px 12px 3px 0;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 th{color:var(--soft);font-weight:500}.text,th:first-child{text-align:left}

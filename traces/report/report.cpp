@@ -28,7 +28,7 @@ ReportFacts verdict_of(const LogReader& log, const std::vector<interp::LogFault>
   }
   if (!facts.sentence.empty()) return facts;
   for (const auto& [key, value] : log.run().properties) {
-    if (key == "profile") facts.sentence = value;
+    if (key == "profile" || key == "verdict") facts.sentence = value;
   }
   if (run != nullptr && facts.sentence.empty()) {
     const model::Verdict verdict = diagnose::diagnose(*run);
@@ -43,9 +43,12 @@ ReportFacts verdict_of(const LogReader& log, const std::vector<interp::LogFault>
 }
 
 std::string verdict_section(const ReportFacts& facts) {
-  std::string out = fmt::format("<section id=\"verdict\" class=\"{}\"><h2>{}</h2><p>{}</p>",
-                                facts.fault ? "bad" : "good", facts.fault ? "At fault" : "Verdict",
-                                escaped(facts.sentence));
+  const std::string_view kind = facts.fault ? "bad" : facts.undecided ? "open" : "good";
+  const std::string_view title = facts.fault       ? "At fault"
+                                 : facts.undecided ? "Not decided yet"
+                                                   : "Verdict";
+  std::string out = fmt::format("<section id=\"verdict\" class=\"{}\"><h2>{}</h2><p>{}</p>", kind,
+                                title, escaped(facts.sentence));
   if (!facts.trial.empty()) out += "<p class=\"trial\">" + escaped(facts.trial) + "</p>";
   constexpr size_t kShown = 20;
   if (!facts.notes.empty()) out += "<ul>";

@@ -24,10 +24,11 @@ struct MarkedCall {
 
 /// What the caller knows beyond the log.
 struct ReportFacts {
-  std::string title;     // `tp_mlp.hir`, `dumps/`
-  std::string sentence;  // the verdict; empty: that of the log
-  bool fault = false;    // whether `sentence` accuses
-  std::string trial;     // the result of running the repaired program; empty: not tried
+  std::string title;       // `tp_mlp.hir`, `dumps/`
+  std::string sentence;    // the verdict; empty: that of the log
+  bool fault = false;      // whether `sentence` accuses
+  bool undecided = false;  // whether it accuses only if the job is stuck
+  std::string trial;       // the result of running the repaired program; empty: not tried
   std::vector<MarkedCall> marked;
   std::vector<std::string> notes;
 };

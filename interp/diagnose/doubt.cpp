@@ -1,0 +1,191 @@
+#include "interp/diagnose/doubt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interp/diagnose/call_order.h"
+#include "interp/diagnose/odd_program.h"
+#include "interp/diagnose/odd_verdict.h"
+#include "interp/diagnose/recorded_text.h"
+#include "interp/diagnose/waited.h"
+
+namespace hostir::diagnose {
+
+namespace {
+
+using model::Rank;
+using model::Run;
+
+class Doubt {
+ public:
+  Doubt(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+        const RecordedVerdict& verdict)
+      : run_(run),
+        calls_(calls),
+        call_(verdict.missing),
+        idle_(verdict.culprits.front()),
+        waits_(verdict.missing.member->rank),
+        line_(calls[static_cast<size_t>(waits_)]),
+        at_(place_of(calls, verdict.missing)) {}
+
+  // Only the two ranks are concerned, and the idle one has nothing in flight.
+  bool applies() const {
+    if (idle_ == waits_ || at_ >= line_.size()) return false;
+    if (call_.meeting != nullptr && call_.meeting->members.size() != 2) return false;
+    const auto& idle = calls_[static_cast<size_t>(idle_)];
+    return !idle.empty() && std::none_of(idle.begin(), idle.end(), [](const MemberRef& ref) {
+      return ref.member->unfinished();
+    });
+  }
+  bool holds() const {
+    return has_passed() || repeated_one() ||
+           (only_one_waits() &&
+            (leaves_its_rounds() || is_ahead_of_its_program(run_, calls_, idle_, call_)));
+  }
+  Rank waits() const { return waits_; }
+
+ private:
+  // Between the two ranks, the waiting one made as many calls of every line, but one more of this
+  // one, which it once made twice in a row; the idle one made as many of each line.
+  bool repeated_one() const {
+    if (call_.pair == nullptr) return false;
+    size_t repeats = 0;
+    for (size_t i = 0; i + 2 <= at_; ++i)
+      if (alike_pair(line_[i], call_) && alike_pair(line_[i + 1], call_)) ++repeats;
+    if (repeats != 1) return false;
+    std::vector<size_t> mine = times_by_line(waits_, idle_);
+    const size_t own = calls_of_line(waits_, idle_, call_);
+    const std::vector<size_t> theirs = times_by_line(idle_, waits_);
+    const auto own_place = std::find(mine.begin(), mine.end(), own);
+    if (mine.size() < 2 || own < 2 || own_place == mine.end() || theirs.size() < 2) return false;
+    mine.erase(own_place);
+    const auto all = [&](const std::vector<size_t>& counts) {
+      return std::all_of(counts.begin(), counts.end(), [&](size_t n) { return n + 1 == own; });
+    };
+    return all(mine) && all(theirs);
+  }
+  static Rank peer_of(const MemberRef& ref) {
+    return ref.sends() ? ref.pair->target : ref.pair->source;
+  }
+  bool alike_pair(const MemberRef& a, const MemberRef& b) const {
+    return a.pair != nullptr && b.pair != nullptr && alike(a, b) && peer_of(a) == peer_of(b);
+  }
+  size_t calls_of_line(Rank rank, Rank peer, const MemberRef& like) const {
+    const auto& line = calls_[static_cast<size_t>(rank)];
+    return static_cast<size_t>(std::count_if(line.begin(), line.end(), [&](const MemberRef& ref) {
+      return ref.pair != nullptr && peer_of(ref) == peer && alike(ref, like);
+    }));
+  }
+  // Of a rank's sends and recvs with `peer`.
+  std::vector<size_t> times_by_line(Rank rank, Rank peer) const {
+    std::vector<MemberRef> lines;
+    for (const MemberRef& ref : calls_[static_cast<size_t>(rank)]) {
+      if (ref.pair == nullptr || peer_of(ref) != peer) continue;
+      if (std::none_of(lines.begin(), lines.end(), [&](const auto& l) { return alike(l, ref); }))
+        lines.push_back(ref);
+    }
+    std::vector<size_t> out;
+    for (const MemberRef& line : lines) out.push_back(calls_of_line(rank, peer, line));
+    return out;
+  }
+
+  // Both made a later collective of the waiting rank.
+  bool has_passed() const {
+    for (size_t i = at_ + 1; i < line_.size(); ++i) {
+      if (line_[i].meeting == nullptr || line_[i].member->order == call_.member->order) continue;
+      const model::Member* there = line_[i].meeting->member(idle_);
+      if (there != nullptr && there->arrived()) return true;
+    }
+    return false;
+  }
+
+  bool only_one_waits() const {
+    const std::vector<Rank> unfinished = unfinished_ranks(calls_);
+    return unfinished.size() == 1 && unfinished.front() == waits_;
+  }
+
+  bool alike(const MemberRef& a, const MemberRef& b) const {
+    return (a.pair == nullptr) == (b.pair == nullptr) && a.communicator() == b.communicator() &&
+           a.sends() == b.sends() && same_stack(run_, *a.member, *b.member);
+  }
+  // Both ranks made the call before, and then, so far, always another one of the rank's calls. A
+  // collective that is repeated at once for the first time may be one too many as well.
+  bool leaves_its_rounds() const {
+    if (at_ == 0) return false;
+    const MemberRef& before = line_[at_ - 1];
+    const MemberRef& last = calls_[static_cast<size_t>(idle_)].back();
+    const bool in_step =
+        before.meeting != nullptr ? before.meeting == last.meeting : before.pair == last.pair;
+    if (!in_step) return false;
+    bool known = false;
+    bool other = false;
+    for (size_t i = 0; i + 1 < at_; ++i) {
+      known = known || alike(line_[i], call_);
+      if (!alike(line_[i], before)) continue;
+      if (alike(line_[i + 1], call_)) return false;
+      other = true;
+    }
+    known = known || alike(before, call_);
+    const bool repeats = call_.meeting != nullptr && alike(before, call_);
+    return known && (other || repeats);
+  }
+
+  const Run& run_;
+  const std::vector<std::vector<MemberRef>>& calls_;
+  const MemberRef& call_;
+  Rank idle_;
+  Rank waits_;
+  const std::vector<MemberRef>& line_;  // of the waiting rank
+  size_t at_;                           // of the call in it
+};
+
+}  // namespace
+
+void doubt_never_came(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                      RecordedVerdict& verdict) {
+  if (verdict.charge != Charge::kNeverCame || verdict.culprits.size() != 1 ||
+      verdict.missing.member == nullptr || !verdict.also.empty())
+    return;
+  const Doubt doubt(run, calls, verdict);
+  if (!doubt.applies() || !doubt.holds()) return;
+  verdict.sentence = either_sentence(run, verdict);
+  insert_once(verdict.suspects, verdict.culprits.front());
+  insert_once(verdict.suspects, doubt.waits());
+  verdict.culprits.clear();
+}
+
+void accuse_extra_instead(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                          RecordedVerdict& verdict) {
+  const model::Meeting* meeting = verdict.missing.meeting;
+  if (verdict.charge != Charge::kLeftOut || verdict.count != 1 || meeting == nullptr ||
+      verdict.culprits.empty())
+    return;
+  const model::Member* accused = meeting->member(verdict.culprits.front());
+  if (accused == nullptr || !accused->arrived()) return;
+  const model::Member* odd = nullptr;
+  size_t odds = 0;
+  size_t alike = 0;
+  for (const model::Member& member : meeting->members) {
+    if (!member.arrived()) continue;
+    const model::Instruction* site = run.find(member.instruction);
+    if (site == nullptr || site->frames.empty()) return;
+    const bool same = same_stack(run, member, *accused);
+    ++(same ? alike : odds);
+    if (!same) odd = &member;
+  }
+  if (odds != 1 || alike * 2 <= meeting->members.size()) return;
+  verdict.charge = Charge::kExtraCall;
+  verdict.culprits = {odd->rank};
+  verdict.at = {meeting, nullptr, odd};
+  verdict.missing = {};
+  verdict.sentence.clear();
+  CallEdit edit;
+  edit.kind = CallEdit::Kind::kRemove;
+  edit.rank = odd->rank;
+  edit.at = place_of(calls, verdict.at);
+  verdict.repair = {edit};
+  verdict.repair_text = fmt::format("without this call on rank {}", odd->rank);
+}
+
+}  // namespace hostir::diagnose
