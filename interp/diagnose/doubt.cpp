@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/odd_program.h"
@@ -39,7 +40,7 @@ class Doubt {
     });
   }
   bool holds() const {
-    return has_passed() || repeated_one() ||
+    return has_passed() || repeated_one() || is_new_to_it() ||
            (only_one_waits() &&
             (leaves_its_rounds() || is_ahead_of_its_program(run_, calls_, idle_, call_)));
   }
@@ -90,6 +91,14 @@ class Doubt {
     return out;
   }
 
+  // The idle rank runs the same program, went on without the call, and never called its line.
+  bool is_new_to_it() const {
+    const auto& idle = calls_[static_cast<size_t>(idle_)];
+    return goes_on_without(run_, calls_, idle_, call_) &&
+           std::none_of(idle.begin(), idle.end(), [&](const MemberRef& ref) {
+             return same_stack(run_, *ref.member, *call_.member);
+           });
+  }
   // Both made a later collective of the waiting rank.
   bool has_passed() const {
     for (size_t i = at_ + 1; i < line_.size(); ++i) {
@@ -153,6 +162,61 @@ void doubt_never_came(const Run& run, const std::vector<std::vector<MemberRef>>&
   insert_once(verdict.suspects, verdict.culprits.front());
   insert_once(verdict.suspects, doubt.waits());
   verdict.culprits.clear();
+}
+
+namespace {
+
+// The rank that made the call which the accused one left out makes that line on other groups
+// everywhere else, and another rank waits for it there.
+std::optional<MemberRef> call_of_other_group(const Run& run,
+                                             const std::vector<std::vector<MemberRef>>& calls,
+                                             const RecordedVerdict& verdict) {
+  const MemberRef& made = verdict.missing;
+  bool elsewhere = false;
+  for (const MemberRef& ref : calls[static_cast<size_t>(made.member->rank)]) {
+    if (ref.member == made.member || !same_stack(run, *ref.member, *made.member)) continue;
+    if (ref.communicator() == made.communicator()) return std::nullopt;
+    elsewhere = true;
+  }
+  if (!elsewhere) return std::nullopt;
+  for (const model::Meeting& meeting : run.meetings) {
+    const model::Member* mine = meeting.member(made.member->rank);
+    if (mine == nullptr || mine->state != model::MemberState::kNotArrived) continue;
+    for (const model::Member& member : meeting.members) {
+      const MemberRef ref{&meeting, nullptr, &member};
+      if (member.unfinished() && differ_in_group(run, made, ref)) return ref;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void accuse_wrong_group_instead(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                                RecordedVerdict& verdict) {
+  if (verdict.charge != Charge::kLeftOut || verdict.count != 1 || verdict.culprits.size() != 1 ||
+      verdict.missing.meeting == nullptr)
+    return;
+  const auto right = call_of_other_group(run, calls, verdict);
+  if (!right) return;
+  const MemberRef wrong = verdict.missing;
+  const Rank rank = wrong.member->rank;
+  verdict.charge = Charge::kOrder;
+  verdict.culprits = {rank};
+  verdict.at = wrong;
+  verdict.missing = *right;
+  verdict.communicator = wrong.communicator();
+  verdict.sequence = wrong.sequence();
+  verdict.sentence = wrong_group_sentence(run, verdict.culprits, wrong, *right);
+  CallEdit edit;
+  edit.rank = rank;
+  edit.at = place_of(calls, wrong);
+  edit.kind = CallEdit::Kind::kRemove;
+  verdict.repair = {edit};
+  edit.kind = CallEdit::Kind::kAdd;
+  edit.pattern = *right;
+  verdict.repair.push_back(edit);
+  verdict.repair_text = wrong_group_repair(run, verdict.culprits, *right);
 }
 
 void accuse_extra_instead(const Run& run, const std::vector<std::vector<MemberRef>>& calls,

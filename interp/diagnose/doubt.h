@@ -1,5 +1,5 @@
-// Whether a rank that never came to a call of another rank is at fault, or the other made a call
-// too many.
+// Whether a rank that never came to a call of another rank, or left it out, is at fault, or the
+// other made a call too many.
 //
 // If a single rank waits, adding the call to the idle rank and removing it from the waiting one
 // both let the job complete. Usually the idle rank stopped. These facts speak against it: it has
@@ -23,5 +23,11 @@ void doubt_never_came(const model::Run& run, const std::vector<std::vector<Membe
 /// one call too many: accuses that.
 void accuse_extra_instead(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                           RecordedVerdict& verdict);
+
+/// If the call that a rank is charged with having left out was made there on the wrong group,
+/// accuses the rank that made it.
+void accuse_wrong_group_instead(const model::Run& run,
+                                const std::vector<std::vector<MemberRef>>& calls,
+                                RecordedVerdict& verdict);
 
 }  // namespace hostir::diagnose

@@ -51,6 +51,14 @@ class Finder : private RecordComparison {
     return in_calls(std::move(out));
   }
 
+  bool goes_on(size_t idle, const MemberRef& call) {
+    const auto rank = static_cast<size_t>(call.member->rank);
+    if (place_of(idle) != place_of(rank)) return false;
+    const auto found = difference(rank, idle);
+    return found && found->theirs < words_[idle].size() && found->mine < calls_[rank].size() &&
+           calls_[rank][found->mine].member == call.member;
+  }
+
   bool is_ahead(size_t idle, const MemberRef& call) {
     const auto ahead = static_cast<size_t>(call.member->rank);
     bool idle_known = false;
@@ -407,6 +415,11 @@ std::vector<OddRank> find_odd_twins(const Run& run,
 bool is_ahead_of_its_program(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
                              Rank idle, const MemberRef& call) {
   return Finder(run, calls, true).is_ahead(static_cast<size_t>(idle), call);
+}
+
+bool goes_on_without(const Run& run, const std::vector<std::vector<MemberRef>>& calls, Rank idle,
+                     const MemberRef& call) {
+  return Finder(run, calls, true).goes_on(static_cast<size_t>(idle), call);
 }
 
 std::vector<OddRank> find_odd_ranks(const Run& run,

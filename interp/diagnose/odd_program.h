@@ -60,4 +60,9 @@ bool is_ahead_of_its_program(const model::Run& run,
                              const std::vector<std::vector<MemberRef>>& calls, model::Rank idle,
                              const MemberRef& call);
 
+/// True if `idle` runs the program of the rank of `call`, made all calls up to that one, and then
+/// others.
+bool goes_on_without(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                     model::Rank idle, const MemberRef& call);
+
 }  // namespace hostir::diagnose

@@ -47,10 +47,12 @@ class OddJudge {
       if (out_.charge == Charge::kNoRecord && !known) also_odd(first);
       return;
     }
-    // That the rank without a record died explains all; this is only a guess.
+    // That the rank without a record died explains all, or that a rank stopped before its first
+    // call; this is only a guess.
     const bool guess = first.own_rounds && !first.proved;
-    if (guess && out_.charge == Charge::kNoRecord && !known && mends_by_missing()) {
-      also_odd(first);
+    if (guess && !known && (out_.charge == Charge::kNoRecord || never_began()) &&
+        mends_by_missing()) {
+      if (out_.charge == Charge::kNoRecord) also_odd(first);
       return;
     }
     const bool better = known && !explains(out_.repair) && mends(odd);
@@ -102,6 +104,11 @@ class OddJudge {
   // Whether the twin's odd call is the one to which the accused rank did not come, or leads to it.
   bool makes_missing(const OddRank& twin) const {
     return twin.rank == out_.missing.member->rank && twin.at <= place_of(calls_, out_.missing);
+  }
+  bool never_began() const {
+    return out_.charge == Charge::kNeverCame &&
+           std::all_of(out_.culprits.begin(), out_.culprits.end(),
+                       [&](Rank rank) { return calls_[static_cast<size_t>(rank)].empty(); });
   }
   bool mends_by_missing() const { return !some_lost(run_) && explains(out_.repair); }
   bool is_extra_pair(const OddRank& odd) const {

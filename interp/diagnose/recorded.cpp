@@ -57,6 +57,7 @@ class Judge {
       waits();
     }
     accuse_extra_instead(run_, calls_, out_);
+    accuse_wrong_group_instead(run_, calls_, out_);
     judge_odd_ranks(run_, calls_, moving_, out_);
     const bool more = more_faults();
     const bool stopped = out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord;
