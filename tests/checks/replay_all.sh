@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every program of tests/programs with a log, including those with faults, and replays it: all events must recur.
-# The same for debugger sessions with freezes, focus steps, steps back and a branch. `replay_all.sh HOSTIR`
+# The same for logs of real GPUs (tests/truth/gpu), and for debugger sessions with freezes, focus steps, steps back and a
+# branch. `replay_all.sh HOSTIR`
 set -u
 cd "$(dirname "$0")/../.."
 hostir=$1
@@ -116,5 +117,11 @@ rank all
 reverse-continue
 continue
 S
+# Logs of real GPUs.
+for log in tests/truth/gpu/*.db.xz; do
+  name=$(basename "$log" .db.xz)
+  python3 -c 'import lzma, sys; open(sys.argv[2], "wb").write(lzma.open(sys.argv[1]).read())' "$log" "$logs/$name.db"
+  replayed "$name"
+done
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
