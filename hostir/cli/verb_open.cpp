@@ -55,8 +55,11 @@ class OpenVerb : public Verb {
     HOSTIR_ASSIGN_OR_RETURN(const OpenedDumps opened, open_dumps(paths_));
     if (opened.run == nullptr) return open_only_profiles(terminal, opened);
     HOSTIR_TRY(write_programs(opened));
-    if (!trace_.empty())
-      HOSTIR_TRY(write_log(trace_, *opened.run, log_options("verdict", opened.verdict.sentence)));
+    if (!trace_.empty()) {
+      LogBuilderOptions options = log_options("verdict", opened.verdict.sentence);
+      options.judged = diagnose::to_verdict(opened.verdict);
+      HOSTIR_TRY(write_log(trace_, *opened.run, options));
+    }
     // The trial can take seconds.
     if (!json_) terminal.print(opened.verdict.sentence + "\n");
     Trial trial;

@@ -70,5 +70,7 @@ struct RecordedVerdict {
 };
 
 RecordedVerdict judge(const model::Run& run);
+/// For a log: the kind is `deadlock`, or `collective_mismatch` if calls differ.
+model::Verdict to_verdict(const RecordedVerdict& judged);
 
 }  // namespace hostir::diagnose

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 
+#include "interp/diagnose/user_frame.h"
 #include "traces/database/log_file.h"
 #include "traces/reader/model_reader.h"
 
@@ -109,7 +110,9 @@ Expected<void> ModelReader::add_frames() {
         if (!id.valid()) return {};
         model::StackFrame frame{row.text(1), {row.text(2), {}}};
         if (!row.is_null(3)) frame.place.line = static_cast<uint32_t>(row.integer(3));
-        builder_.run().instructions[id.index].frames.push_back(std::move(frame));
+        model::Instruction& instruction = builder_.run().instructions[id.index];
+        if (!instruction.place && diagnose::is_user_frame(frame)) instruction.place = frame.place;
+        instruction.frames.push_back(std::move(frame));
         return {};
       });
 }

@@ -149,7 +149,7 @@ Expected<void> LogBuilder::write_gaps() {
 }
 
 Expected<void> LogBuilder::write_end() {
-  const model::Verdict verdict = diagnose::diagnose(run_);
+  const model::Verdict verdict = options_.judged ? *options_.judged : diagnose::diagnose(run_);
   if (verdict.is_fault() && options_.verdict == LogBuilderOptions::Verdict::kStored)
     HOSTIR_TRY(write_fault(verdict));
   HOSTIR_ASSIGN_OR_RETURN(Statement s,

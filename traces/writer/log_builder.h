@@ -5,12 +5,14 @@
 // know is NULL. Reading it back (log_model.h) gives the same verdict.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "hostir/support/expected.h"
 #include "interp/model/run.h"
+#include "interp/model/verdict.h"
 
 namespace hostir::traces {
 
@@ -18,10 +20,10 @@ struct LogBuilderOptions {
   std::string command_line;
   std::string source_name;  // human-readable origin
   std::vector<std::pair<std::string, std::string>> properties;
-  enum class Verdict : uint8_t {
-    kStored,   // in the table `fault`, as for faults of the engine
-    kLeftOut,  // readers compute it
-  } verdict = Verdict::kStored;
+  /// In the table `fault`, as for faults of the engine: that of diagnose(), or the importer's, which
+  /// may know more. Without one readers compute it.
+  enum class Verdict : uint8_t { kStored, kLeftOut } verdict = Verdict::kStored;
+  std::optional<model::Verdict> judged;  // the importer's
 };
 
 /// Replaces an older log at `path`.

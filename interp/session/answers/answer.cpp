@@ -361,6 +361,7 @@ std::string position_text(const Snapshot& snapshot, Rank rank) {
     if (f.kind == FrameSnapshot::Kind::kLoop)
       loops += fmt::format(" %{}={}", f.variable, f.iteration);
   }
+  if (at.address.empty()) return fmt::format("rank {}: the log does not say where it is\n", rank);
   const TextLine shown = view.shown(at.code);
   return fmt::format("rank {} at {}, {}:{}{}{}\n{}", rank, at.address,
                      shown.sources->name(shown.file), shown.line, loops, state,

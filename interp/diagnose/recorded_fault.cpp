@@ -1,0 +1,38 @@
+// A verdict on recorded calls, as logs store verdicts.
+#include <fmt/format.h>
+
+#include "interp/diagnose/recorded.h"
+
+namespace hostir::diagnose {
+
+namespace {
+
+bool is_mismatch(Charge charge) {
+  return charge == Charge::kDifferentCall || charge == Charge::kBlocks ||
+         charge == Charge::kWrongPeer;
+}
+
+}  // namespace
+
+model::Verdict to_verdict(const RecordedVerdict& judged) {
+  model::Verdict out;
+  if (!judged.is_fault()) return out;
+  out.kind = is_mismatch(judged.charge) ? "collective_mismatch" : "deadlock";
+  out.sentence = judged.sentence;
+  out.communicator = judged.communicator;
+  out.sequence = judged.sequence;
+  out.not_known = judged.not_known;
+  model::VerdictNote accused;
+  accused.ranks = judged.culprits;
+  if (judged.at.member != nullptr) accused.instruction = judged.at.member->instruction;
+  if (!judged.culprits.empty()) {
+    accused.text = fmt::format("at fault: rank{} {}", judged.culprits.size() == 1 ? "" : "s",
+                               fmt::join(judged.culprits, ", "));
+    if (!judged.repair_text.empty()) accused.text += "; repaired " + judged.repair_text;
+    out.notes.push_back(std::move(accused));
+  }
+  for (const std::string& note : judged.notes) out.notes.push_back({{}, {}, note});
+  return out;
+}
+
+}  // namespace hostir::diagnose
