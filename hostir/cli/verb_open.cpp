@@ -56,7 +56,7 @@ class OpenVerb : public Verb {
     if (opened.run == nullptr) return open_only_profiles(terminal, opened);
     HOSTIR_TRY(write_programs(opened));
     if (!trace_.empty()) {
-      LogBuilderOptions options = log_options("verdict", opened.verdict.sentence);
+      LogBuilderOptions options = log_options(verdict_properties(opened.verdict));
       options.judged = diagnose::to_verdict(opened.verdict);
       HOSTIR_TRY(write_log(trace_, *opened.run, options));
     }
@@ -86,7 +86,7 @@ class OpenVerb : public Verb {
     job.notes.insert(job.notes.end(), opened.notes.begin(), opened.notes.end());
     if (!trace_.empty()) {
       HOSTIR_TRY(traces::write_log(trace_, traces::profile::to_run(job),
-                                   log_options("profile", traces::profile::sentence(job))));
+                                   log_options({{"profile", traces::profile::sentence(job)}})));
     }
     terminal.print(json_ ? to_json(job) : to_text(job));
     return 0;
@@ -101,11 +101,21 @@ class OpenVerb : public Verb {
     return {};
   }
 
-  traces::LogBuilderOptions log_options(const std::string& key, const std::string& sentence) const {
+  using Properties = std::vector<std::pair<std::string, std::string>>;
+
+  // The log's fault is only what is certain.
+  static Properties verdict_properties(const diagnose::RecordedVerdict& verdict) {
+    Properties out = {{"verdict", verdict.sentence}};
+    if (verdict.accusation().is_fault())
+      out.emplace_back("verdict_holds", verdict.is_fault() ? "always" : "if_stuck");
+    return out;
+  }
+
+  traces::LogBuilderOptions log_options(Properties properties) const {
     traces::LogBuilderOptions options;
     options.command_line = fmt::format("hostir open {}", fmt::join(paths_, " "));
     options.source_name = paths_.front();
-    if (!sentence.empty()) options.properties.emplace_back(key, sentence);
+    options.properties = std::move(properties);
     return options;
   }
 

@@ -1098,6 +1098,14 @@ def slow_for_a_moment(folder):
     return {**INNOCENT, "if_stuck": False}
 
 
+def dumped_one_after_the_other(folder):
+    """The file of rank 3 is twenty seconds older than the others: it may have come since."""
+    job, _, _ = stopped_outside(4)
+    written_after(job.write(folder), 32)
+    os.utime(folder / "trace_3", ns=(START_NS + 12 * 10**9, START_NS + 12 * 10**9))
+    return {**INNOCENT, "if_stuck": True, "not_known": "rank 3: its file was written 20 s before that of rank"}
+
+
 def stuck_until_the_timeout(folder):
     slow_before_the_timeout(folder)
     written_after(folder, 700)
@@ -1162,7 +1170,7 @@ def log_files_beside(folder):
                               "worker_0.log, worker_1.log, worker_10.log and 9 more"]}
 
 
-FOLDERS = [log_files_beside, slow_before_the_timeout, slow_for_a_moment, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
+FOLDERS = [log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
            several_forms, one_file_cut_short]
 
 

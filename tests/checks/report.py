@@ -8,12 +8,14 @@ Programs, logs, dumps and profiles, each as a report; names that try to become m
 """
 import html.parser
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 
 from cases import HOSTIR, ROOT, case, run_cases
+from flight_recorder_writer import START_NS, Job
 
 VOID = {"meta", "br", "img", "hr", "input", "link"}
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"' onload='x"
@@ -118,6 +120,28 @@ def dumps_of_a_hang(folder):
     page = report(folder, ROOT / "truth" / "flight_recorder" / "skip")
     assert "fr.py:33" in page.sections["verdict"] and "rank 2" in page.sections["verdict"]
     assert any(a.get("class") == "bad" for t, a in page.tags if a.get("id") == "verdict")
+
+
+@case
+def dumps_before_the_timeout(folder):
+    """Nobody is accused yet; who would be at fault, the repaired run and the call are shown all the same."""
+    job = Job(4)
+    for line in (10, 11, 12):
+        job.all_reduce(line, ranks=[r for r in range(4) if (r, line) != (2, 12)])
+    job.run().write(folder / "dumps")
+    for path in (folder / "dumps").iterdir():
+        os.utime(path, ns=(START_NS + 90 * 10**9, START_NS + 90 * 10**9))
+    page = report(folder, folder / "dumps")
+    verdict = page.sections["verdict"]
+    assert "nobody is accused yet: the oldest call is 90 s old and its timeout is 600 s. If the job is stuck: rank 2" in verdict
+    assert "train.py:12" in verdict and "completes" in verdict, verdict
+    assert any(a.get("class") == "open" for t, a in page.tags if a.get("id") == "verdict")
+    assert [a for t, a in page.tags if t == "tr" and a.get("class") == "fault"], "no row is marked"
+    subprocess.run([HOSTIR, "open", str(folder / "dumps"), "--trace", str(folder / "job.db"), "--no-trial"],
+                   capture_output=True, check=True)
+    page = report(folder, folder / "job.db")  # the log keeps the verdict
+    assert ". If the job is stuck: rank 2" in page.sections["verdict"], page.sections["verdict"]
+    assert any(a.get("class") == "open" for t, a in page.tags if a.get("id") == "verdict")
 
 
 @case

@@ -317,6 +317,7 @@ class Assembler {
     }
     if (!unfinished || !young) return;
     run.motion = model::Motion::kMoving;
+    note_older_files();
     run.oldest_call_ns = oldest_ns;
     run.motion_source = fmt::format("the oldest call was {} old when its file was written",
                                     seconds_text(oldest_ns));
@@ -324,6 +325,30 @@ class Assembler {
       run.motion_source =
           fmt::format("the oldest call is {} old and its timeout is {} s", seconds_text(oldest_ns),
                       static_cast<double>(*timeout_ms) / 1000);
+    }
+  }
+
+  // A rank of a running job goes on after its file was written. Each rank whose file is older than
+  // the newest one is named.
+  void note_older_files() {
+    constexpr int64_t kTellingNs = 2'000'000'000;
+    const ProcessDump* newest = nullptr;
+    for (const ProcessDump& dump : dumps_) {
+      const bool newer = dump.written_ns && (!newest || *dump.written_ns > *newest->written_ns);
+      if (newer) newest = &dump;
+    }
+    for (const ProcessDump& dump : dumps_) {
+      const int64_t before_ns =
+          dump.written_ns && newest != nullptr ? *newest->written_ns - *dump.written_ns : 0;
+      if (before_ns < kTellingNs) continue;
+      builder_.gap(
+          {model::Gap::Kind::kEndsEarly,
+           dump.rank,
+           {},
+           {},
+           fmt::format("rank {}: its file was written {} before that of rank {}, so it may "
+                       "have gone on since",
+                       *dump.rank, seconds_text(before_ns), *newest->rank)});
     }
   }
 

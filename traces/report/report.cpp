@@ -29,6 +29,7 @@ ReportFacts verdict_of(const LogReader& log, const std::vector<interp::LogFault>
   if (!facts.sentence.empty()) return facts;
   for (const auto& [key, value] : log.run().properties) {
     if (key == "profile" || key == "verdict") facts.sentence = value;
+    if (key == "verdict_holds") (value == "if_stuck" ? facts.undecided : facts.fault) = true;
   }
   if (run != nullptr && facts.sentence.empty()) {
     const model::Verdict verdict = diagnose::diagnose(*run);
