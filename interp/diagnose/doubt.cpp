@@ -6,6 +6,9 @@
 #include <optional>
 
 #include "interp/diagnose/call_order.h"
+#include "interp/diagnose/continuation.h"
+#include "interp/diagnose/explanation.h"
+#include "interp/diagnose/job_calls.h"
 #include "interp/diagnose/odd_program.h"
 #include "interp/diagnose/odd_verdict.h"
 #include "interp/diagnose/recorded_text.h"
@@ -219,12 +222,69 @@ void accuse_wrong_group_instead(const Run& run, const std::vector<std::vector<Me
   verdict.repair_text = wrong_group_repair(run, verdict.culprits, *right);
 }
 
+namespace {
+
+void charge_with_extra(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& call,
+                       RecordedVerdict& verdict) {
+  const Rank rank = call.member->rank;
+  verdict.charge = Charge::kExtraCall;
+  verdict.culprits = {rank};
+  verdict.at = call;
+  verdict.missing = {};
+  verdict.communicator = call.communicator();
+  verdict.sequence = call.sequence();
+  verdict.sentence.clear();
+  CallEdit edit;
+  edit.kind = CallEdit::Kind::kRemove;
+  edit.rank = rank;
+  edit.at = place_of(calls, call);
+  verdict.repair = {edit};
+  verdict.repair_text = fmt::format("without this call on rank {}", rank);
+}
+
+bool stack_is_known(const Run& run, const model::Member& member) {
+  const model::Instruction* site = run.find(member.instruction);
+  return site != nullptr && !site->frames.empty();
+}
+
+// The rank's collective that met those of another line, from which its next one on that group
+// comes.
+std::optional<MemberRef> one_ahead(const Run& run, const std::vector<MemberRef>& line) {
+  for (size_t i = 0; i < line.size(); ++i) {
+    const MemberRef& mine = line[i];
+    if (mine.meeting == nullptr || !stack_is_known(run, *mine.member)) continue;
+    const auto next = std::find_if(
+        line.begin() + static_cast<ptrdiff_t>(i) + 1, line.end(), [&](const MemberRef& ref) {
+          return ref.meeting != nullptr && ref.communicator() == mine.communicator();
+        });
+    if (next == line.end() || same_stack(run, *next->member, *mine.member)) continue;
+    size_t others = 0;
+    const bool ahead =
+        std::all_of(mine.meeting->members.begin(), mine.meeting->members.end(),
+                    [&](const model::Member& member) {
+                      if (&member == mine.member || !member.arrived()) return true;
+                      ++others;
+                      return stack_is_known(run, member) && same_stack(run, member, *next->member);
+                    });
+    if (ahead && others > 1) return mine;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 void accuse_extra_instead(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
                           RecordedVerdict& verdict) {
   const model::Meeting* meeting = verdict.missing.meeting;
-  if (verdict.charge != Charge::kLeftOut || verdict.count != 1 || meeting == nullptr ||
-      verdict.culprits.empty())
+  if (verdict.charge != Charge::kLeftOut || verdict.count != 1 || verdict.culprits.empty()) return;
+  if (meeting == nullptr) {
+    const auto found = one_ahead(run, calls[static_cast<size_t>(verdict.culprits.front())]);
+    if (!found || verdict.culprits.size() != 1 || some_lost(run)) return;
+    RecordedVerdict extra = verdict;
+    charge_with_extra(calls, *found, extra);
+    if (completes(run, repaired(run, extra.repair))) verdict = std::move(extra);
     return;
+  }
   const model::Member* accused = meeting->member(verdict.culprits.front());
   if (accused == nullptr || !accused->arrived()) return;
   const model::Member* odd = nullptr;
@@ -232,24 +292,13 @@ void accuse_extra_instead(const Run& run, const std::vector<std::vector<MemberRe
   size_t alike = 0;
   for (const model::Member& member : meeting->members) {
     if (!member.arrived()) continue;
-    const model::Instruction* site = run.find(member.instruction);
-    if (site == nullptr || site->frames.empty()) return;
+    if (!stack_is_known(run, member)) return;
     const bool same = same_stack(run, member, *accused);
     ++(same ? alike : odds);
     if (!same) odd = &member;
   }
   if (odds != 1 || alike * 2 <= meeting->members.size()) return;
-  verdict.charge = Charge::kExtraCall;
-  verdict.culprits = {odd->rank};
-  verdict.at = {meeting, nullptr, odd};
-  verdict.missing = {};
-  verdict.sentence.clear();
-  CallEdit edit;
-  edit.kind = CallEdit::Kind::kRemove;
-  edit.rank = odd->rank;
-  edit.at = place_of(calls, verdict.at);
-  verdict.repair = {edit};
-  verdict.repair_text = fmt::format("without this call on rank {}", odd->rank);
+  charge_with_extra(calls, {meeting, nullptr, odd}, verdict);
 }
 
 }  // namespace hostir::diagnose

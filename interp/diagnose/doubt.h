@@ -20,7 +20,8 @@ void doubt_never_came(const model::Run& run, const std::vector<std::vector<Membe
 
 /// A rank that left out a call is alone at the call of that number. If `verdict` charges ranks with
 /// kLeftOut, and most members came there from the same line as they did, a single other rank made
-/// one call too many: accuses that.
+/// one call too many: accuses that. A rank charged with having left out a send or recv may have
+/// made a collective too many before.
 void accuse_extra_instead(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                           RecordedVerdict& verdict);
 

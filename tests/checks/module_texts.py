@@ -617,6 +617,23 @@ module @m attributes {mhlo.num_partitions = 4 : i32} {
   }
 }""", [tensor(A), tensor(B)], [tensor(A[::-1]), tensor(B[::-1]), tensor(B)])
 
+# Starts of complex values: both parts are in flight until the -done.
+case("complex_collectives_that_start_early", """
+HloModule m, is_scheduled=true, num_partitions=2
+ENTRY main {
+  x = f32[1,4]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}
+  y = f32[1,4]{1,0} parameter(1), sharding={devices=[2,1]<=[2]}
+  z = c64[1,4]{1,0} complex(x, y)
+  gs = (c64[1,4]{1,0}, c64[2,4]{1,0}) all-gather-start(z), channel_id=1, replica_groups={{0,1}}, dimensions={0}, use_global_device_ids=true
+  ps = (c64[1,4]{1,0}, c64[1,4]{1,0}) collective-permute-start(z), channel_id=2, source_target_pairs={{0,1},{1,0}}
+  p = c64[1,4]{1,0} collective-permute-done(ps)
+  g = c64[2,4]{1,0} all-gather-done(gs)
+  re = f32[2,4]{1,0} real(g)
+  im = f32[2,4]{1,0} imag(g)
+  pi = f32[1,4]{1,0} imag(p)
+  ROOT r = (f32[2,4]{1,0}, f32[2,4]{1,0}, f32[1,4]{1,0}) tuple(re, im, pi)
+}""", [tensor(A), tensor(B)], [tensor(A), tensor(B), tensor(B[::-1])], layouts="2 as [{a0}, {}]")
+
 case("complex_functions_without_counterpart", """
 module @m {
   func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {
