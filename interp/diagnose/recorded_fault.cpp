@@ -28,7 +28,6 @@ model::Verdict to_verdict(const RecordedVerdict& judged) {
   if (!judged.culprits.empty()) {
     accused.text = fmt::format("at fault: rank{} {}", judged.culprits.size() == 1 ? "" : "s",
                                fmt::join(judged.culprits, ", "));
-    if (!judged.repair_text.empty()) accused.text += "; repaired " + judged.repair_text;
     out.notes.push_back(std::move(accused));
   }
   for (const std::string& note : judged.notes) out.notes.push_back({{}, {}, note});

@@ -1226,6 +1226,18 @@ TRUE_CASES = {
 }
 
 
+def wrong_in_the_log(hostir, folder, said, log):
+    """Why the log that `open --trace` writes tells something else than `open`; None if it does not."""
+    subprocess.run([hostir, "open", str(folder), "--trace", str(log), "--no-trial"], capture_output=True)
+    shown = subprocess.run([hostir, "debug", str(log)], input="list\ninfo faults\nquit\n", capture_output=True, text=True)
+    if not said["culprits"]:
+        return None if "at fault" not in shown.stdout else f"its log accuses:\n{shown.stdout}"
+    where = said["sentence"].split(" make at ")[-1].split(",")[0] if " make at " in said["sentence"] else ""
+    if said["sentence"] not in shown.stdout:
+        return f"its log says:\n{shown.stdout}{shown.stderr}"
+    return None if f"// {where}" in shown.stdout else f"its log lists no call at {where}:\n{shown.stdout}"
+
+
 def main():
     hostir = sys.argv[1]
     keep = sys.argv[3] if len(sys.argv) > 3 and sys.argv[2] == "--keep" else None
@@ -1251,6 +1263,8 @@ def main():
         for name, folder, expected in todo:
             said, error = ask(hostir, folder)
             error = error or wrong(said, expected, said["sentence"])
+            if not error and folder.parent == TRUTH:
+                error = wrong_in_the_log(hostir, folder, said, root / f"{folder.name}.db")
             if error:
                 failed += 1
                 print(f"FAILED {name}: {error}" + (f"\n    {said['sentence']}" if said else ""))

@@ -1,6 +1,7 @@
 #include "traces/reader/log_program.h"
 
 #include "hostir/text/parser.h"
+#include "interp/diagnose/user_frame.h"
 
 namespace hostir::traces {
 
@@ -46,13 +47,15 @@ Mesh mesh_of(const LogReader& log) {
 }
 
 /// Lists the logged instructions, one per line; returns the text.
-std::string list_instructions(const LogReader& log, interp::ProgramView& view) {
+std::string list_instructions(const LogReader& log, const model::Run& run,
+                              interp::ProgramView& view) {
   std::string text =
       "// The instructions as they were logged: the program text is missing or no longer gives "
       "them.\n\n";
   uint32_t line = 3;
   std::string function;
-  for (const LogInstruction& logged : log.instructions()) {
+  for (size_t i = 0; i < log.instructions().size(); ++i) {
+    const LogInstruction& logged = log.instructions()[i];
     const std::string name = logged.address.substr(0, logged.address.rfind('#'));
     if (name != function) {
       text += "// " + name + "\n";
@@ -63,6 +66,9 @@ std::string list_instructions(const LogReader& log, interp::ProgramView& view) {
     for (char& c : shown) {
       if (c == '\n') c = ' ';
     }
+    // Another tool's calls have no text, but a stack.
+    const std::string stack = diagnose::stack_text(run.instructions[i]);
+    if (logged.address.empty() && !stack.empty()) shown += "  // " + stack;
     text += "  " + shown + "\n";
     view.lines.push_back(line++);
     view.instructions.push_back(logged);
@@ -73,14 +79,15 @@ std::string list_instructions(const LogReader& log, interp::ProgramView& view) {
 
 }  // namespace
 
-std::shared_ptr<const interp::ProgramView> program_of(const LogReader& log) {
+std::shared_ptr<const interp::ProgramView> program_of(const LogReader& log, const model::Run& run) {
   if (auto view = as_written(log)) return view;
   auto view = std::make_shared<interp::ProgramView>();
   auto sources = std::make_shared<SourceManager>();
   view->entry = log.run().entry;
   view->rank_count = static_cast<interp::Rank>(log.run().rank_count);
   view->world = mesh_of(log);
-  view->file = sources->add(log.run().entry + ".hir", list_instructions(log, *view));
+  const std::string name = log.run().entry.empty() ? "log" : log.run().entry;
+  view->file = sources->add(name + ".hir", list_instructions(log, run, *view));
   view->sources = std::move(sources);
   view->phases = phases_of(log);
   return view;

@@ -7,11 +7,13 @@
 
 #include <memory>
 
+#include "interp/model/run.h"
 #include "interp/session/prepare/program_view.h"
 #include "traces/reader/log_reader.h"
 
 namespace hostir::traces {
 
-std::shared_ptr<const interp::ProgramView> program_of(const LogReader& log);
+/// `run`: the log's (log_model.h).
+std::shared_ptr<const interp::ProgramView> program_of(const LogReader& log, const model::Run& run);
 
 }  // namespace hostir::traces

@@ -220,7 +220,7 @@ Expected<Snapshot> end_of(const LogReader& log, std::string why) {
   const model::Verdict verdict = diagnose::diagnose(*run);
   Snapshot shot;
   shot.no_stepping = std::move(why);
-  shot.program = program_of(log);
+  shot.program = program_of(log, *run);
   add_ranks(log, *run, shot);
   HOSTIR_ASSIGN_OR_RETURN(shot.now_ns, end_ns(log));
   shot.ledger = interp::make_ledger_snapshot(run);
