@@ -101,46 +101,51 @@ devices=$(nvidia-smi -L 2> /dev/null | grep -c '^GPU')
 every_device=${all_devices:-$(seq -s, 0 $((devices - 1)))}
 first_devices() { cut -d, -f1-"$1" <<< "$every_device"; }
 port=29500
-every_way() { # RANKS WHAT ARGUMENTS...: in one process, and with a process per rank, started in three ways
-  local n=$1 what=$2
-  shift 2
-  both "way b, $n devices, $what" 60 "$hostir" "$@"
-  both "way c, $n devices, hostir launch, $what" 60 "$hostir" launch -n "$n" "$@"
+way_c() { # RANKS STARTER WHAT ARGUMENTS...
+  local n=$1 starter=$2 what=$3 command
+  shift 3
   port=$((port + 10))
-  command -v torchrun > /dev/null &&
-    both "way c, $n devices, torchrun, $what" 60 torchrun --master-port $port --nproc-per-node "$n" --no-python "$hostir" "$@"
-  port=$((port + 10))
-  command -v mpirun > /dev/null &&
-    both "way c, $n devices, mpirun, $what" 60 env MASTER_PORT=$port mpirun --allow-run-as-root --oversubscribe -np "$n" "$hostir" "$@"
+  case $starter in
+  launch) command=("$hostir" launch -n "$n" "$@") ;;
+  torchrun) command=(torchrun --master-port $port --nproc-per-node "$n" --no-python "$hostir" "$@") ;;
+  mpirun) command=(env MASTER_PORT=$port mpirun --allow-run-as-root --oversubscribe -np "$n" "$hostir" "$@") ;;
+  esac
+  [ "$starter" = launch ] || command -v "$starter" > /dev/null || return
+  check "way c, $n devices, $starter, $what" "${command[@]}"
 }
+# One after the other: NCCL's kernels wait for each other, so jobs that share GPUs take turns of milliseconds.
 if [ "$devices" -gt 1 ] && wanted several; then
   one_device=$CUDA_VISIBLE_DEVICES
-  CUDA_VISIBLE_DEVICES=$every_device
-  if python3 -c 'import torch' 2> /dev/null; then
-    LIMIT=170 check "bench on $devices devices, beside PyTorch" env GPU_BENCH_SECONDS=130 python3 tests/long/gpu_bench.py "$hostir" --several
-    cat "$logs/bench_on_${devices}_devices__beside_PyTorch.txt"
-  fi
-  LIMIT=100 check "transformer blocks, predicted and measured" python3 tests/long/gpu_block.py "$hostir"
-  cat "$logs/transformer_blocks__predicted_and_measured.txt"
   for n in $(seq 2 "$devices"); do
     wanted "ways b and c on $n devices" || continue
     CUDA_VISIBLE_DEVICES=$(first_devices "$n")
-    for shard in 0 1 2 3 4 5 6 7; do
-      both "way b, $n devices, conformance, eighth $shard" 80 env GTEST_TOTAL_SHARDS=8 GTEST_SHARD_INDEX=$shard \
-        "$build/bin/unit_conformance" --gtest_brief=1 --gtest_filter='*/cuda_*-*/cuda_on_host*'
-    done
-    both "way b, $n devices, tests/programs" 80 "$hostir" test tests/programs --backend cuda -j 4
     run=(run $mlp --mesh tp="$n" --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5 --timeout 30)
-    every_way "$n" tp_mlp "${run[@]}"
-    for type in f32 bf16 i32; do
-      tests/long/gpu_collectives.py "$n" $type > "$logs/devices_${n}_$type.hir"
+    check "way b, $n devices, tp_mlp" "$hostir" "${run[@]}"
+    for starter in torchrun mpirun; do way_c "$n" $starter tp_mlp "${run[@]}"; done
+    for pair in f32:launch bf16:torchrun i32:mpirun; do
+      type=${pair%:*}
+      tests/long/gpu_collectives.py "$n" "$type" > "$logs/devices_${n}_$type.hir"
       run=(run "$logs/devices_${n}_$type.hir" --backend cuda --example-inputs --reference sim --rtol 2e-2 --atol 1e-2 --timeout 30)
-      every_way "$n" "every collective, $type" "${run[@]}"
+      check "way b, $n devices, every collective, $type" "$hostir" "${run[@]}"
+      way_c "$n" "${pair#*:}" "every collective, $type" "${run[@]}"
     done
-    collect
   done
   CUDA_VISIBLE_DEVICES=$every_device
   wanted faults && faults "$devices"
+  LIMIT=100 check "transformer blocks, predicted and measured" python3 tests/long/gpu_block.py "$hostir"
+  cat "$logs/transformer_blocks__predicted_and_measured.txt"
+  if python3 -c 'import torch' 2> /dev/null; then
+    LIMIT=170 check "bench on $devices devices, beside PyTorch" env GPU_BENCH_SECONDS=150 python3 tests/long/gpu_bench.py "$hostir" --several "$devices"
+    cat "$logs/bench_on_${devices}_devices__beside_PyTorch.txt"
+  fi
+  if wanted "way b, conformance"; then
+    left=$((seconds + 20 - SECONDS))
+    for shard in 0 1 2 3; do
+      both "way b, $devices devices, conformance, quarter $shard" $left env GTEST_TOTAL_SHARDS=4 GTEST_SHARD_INDEX=$shard \
+        "$build/bin/unit_conformance" --gtest_brief=1 --gtest_filter='*/cuda_*-*/cuda_on_host*'
+    done
+    collect
+  fi
   CUDA_VISIBLE_DEVICES=$one_device
 fi
 
