@@ -153,7 +153,7 @@ bool App::wants_frame() const {
 
 std::string App::window_title() const {
   if (model_.path().empty()) return "Host-IR Workbench";
-  return std::filesystem::path(model_.path()).filename().string() + " - Host-IR Workbench";
+  return io::file_name(model_.path()) + " - Host-IR Workbench";
 }
 
 void App::open_file(const std::string& path) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gui/app.h"
+#include "hostir/support/lists.h"
 #include "interp/session/commands/command_table.h"
 
 namespace hostir::gui {
@@ -55,7 +56,7 @@ void App::add_session_actions() {
     return model_.snapshot() && model_.snapshot()->no_stepping.empty() && !model_.running();
   };
   for (const interp::CommandSpec& spec : interp::command_table()) {
-    if (std::find(std::begin(kBare), std::end(kBare), spec.name) == std::end(kBare)) continue;
+    if (!contains(kBare, spec.name)) continue;
     const std::string name(spec.name);
     // In the window, users want to see the start before the program runs again.
     const bool restart = spec.kind == interp::CommandKind::kRun;
@@ -87,8 +88,7 @@ void App::add_session_actions() {
                   if (!model_.selection.code || !model_.snapshot()) return;
                   const interp::CodeIndex code = *model_.selection.code;
                   for (const interp::BreakpointSnapshot& b : *model_.snapshot()->breakpoints) {
-                    if (!b.logs &&
-                        std::find(b.places.begin(), b.places.end(), code) != b.places.end()) {
+                    if (!b.logs && contains(b.places, code)) {
                       actions_.command(fmt::format("delete {}", b.number));
                       return;
                     }
@@ -101,8 +101,7 @@ void App::add_session_actions() {
                 [this] {
                   if (!model_.selection.code) return;
                   for (const interp::BreakpointSnapshot& b : *model_.snapshot()->breakpoints) {
-                    if (std::find(b.places.begin(), b.places.end(), *model_.selection.code) !=
-                        b.places.end())
+                    if (contains(b.places, *model_.selection.code))
                       actions_.command(
                           fmt::format("{} {}", b.enabled ? "disable" : "enable", b.number));
                   }

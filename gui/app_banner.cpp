@@ -8,14 +8,11 @@
 #include <vector>
 
 #include "gui/app.h"
+#include "hostir/io/files.h"
 
 namespace hostir::gui {
 
 namespace {
-
-std::string file_name(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
 
 // The rank to look at first: one that called something else, one that never arrived, or one in the
 // cycle.
@@ -108,8 +105,8 @@ std::optional<Banner> App::file_banner() {
   if (!model_.open_error().empty() && model_.snapshot()) {
     const std::string& path = model_.last_request().path;
     return Banner{StateKind::kFailed,
-                  fmt::format("{} could not be opened, {} stays: {}", file_name(path),
-                              file_name(model_.path()),
+                  fmt::format("{} could not be opened, {} stays: {}", io::file_name(path),
+                              io::file_name(model_.path()),
                               model_.open_error().substr(0, model_.open_error().find('\n'))),
                   {{"Show the message", "panel.messages", ""}, {"Try again", "file.reload", ""}}};
   }
@@ -119,13 +116,13 @@ std::optional<Banner> App::file_banner() {
       return std::nullopt;
     case FileWatch::State::kDeleted:
       return Banner{StateKind::kWaiting,
-                    file_name(model_.path()) +
+                    io::file_name(model_.path()) +
                         " was deleted. The session continues from memory; the Edit panel can save "
                         "the text again.",
                     {{"Edit", "panel.editor", ""}}};
     case FileWatch::State::kChanged:
       return Banner{StateKind::kWaiting,
-                    file_name(model_.path()) + " was changed by another program.",
+                    io::file_name(model_.path()) + " was changed by another program.",
                     {{"Load it again", "file.reload", ""}}};
   }
   return std::nullopt;

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "gui/app.h"
+#include "hostir/io/files.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -74,10 +76,9 @@ void App::draw_menu_bar() {
   const interp::SnapshotPtr& shot = model_.snapshot();
   if (shot) {
     const std::string right = fmt::format(
-        "{}   {} rank{} on {}   position {} of {}{}",
-        std::filesystem::path(model_.path()).filename().string(), shot->rank_count(),
-        shot->rank_count() == 1 ? "" : "s", mesh_text(*shot), shot->position.decision,
-        shot->last_decision,
+        "{}   {} on {}   position {} of {}{}", io::file_name(model_.path()),
+        counted(static_cast<size_t>(shot->rank_count()), "rank"), mesh_text(*shot),
+        shot->position.decision, shot->last_decision,
         shot->position.branch ? fmt::format("   branch {}", shot->position.branch) : "");
     const float width = ImGui::CalcTextSize(right.c_str()).x;
     const float x = ImGui::GetWindowWidth() - width - ui_.px(14);

@@ -13,10 +13,6 @@ namespace hostir::gui {
 
 namespace {
 
-std::string file_name_of(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
-
 std::string when(int64_t time_s) {
   const std::time_t time = time_s;
   std::tm parts{};
@@ -112,7 +108,7 @@ void App::save_document() {
   const auto saved = document.save();
   if (!saved) return model_.notify(Message::Kind::kError, saved.error().message());
   if (*saved == Document::Saved::kWritten) return saved_document();
-  const std::string name = file_name_of(document.path());
+  const std::string name = io::file_name(document.path());
   Question question{name + " is newer on the disk",
                     name +
                         " was changed by another program after it was loaded into the Edit panel. "
@@ -165,7 +161,7 @@ void App::save_as(const std::string& path) {
 
 void App::ask_to_replace(const std::string& path, std::function<void()> again,
                          std::function<void()> write) {
-  questions_.ask({file_name_of(path) + " is there already",
+  questions_.ask({io::file_name(path) + " is there already",
                   path + " is there already. Writing it replaces what it holds.",
                   {{"again", "Another name", std::move(again)},
                    {"overwrite", "Replace the file", std::move(write)},
@@ -176,7 +172,7 @@ void App::leave_document(const std::string& to_do, std::function<void()> then) {
   Document& document = model_.document();
   document.look_now();
   if (!document.unsaved()) return then();
-  const std::string name = file_name_of(document.path());
+  const std::string name = io::file_name(document.path());
   const bool newer = document.disk() == Document::Disk::kNewer;
   const bool deleted = document.disk() == Document::Disk::kDeleted;
   Question question{name + " has unsaved text",
@@ -294,7 +290,7 @@ void App::take_unsaved() {
 std::optional<Banner> App::unsaved_banner() const {
   if (const UnsavedText* kept = unsaved_offered()) {
     return Banner{StateKind::kWaiting,
-                  fmt::format("Unsaved text of {} was kept ({}).", file_name_of(kept->file),
+                  fmt::format("Unsaved text of {} was kept ({}).", io::file_name(kept->file),
                               when(kept->time_s)),
                   {{"Take it into the editor", "unsaved.take", ""},
                    {"Compare", "unsaved.compare", ""},
@@ -312,7 +308,7 @@ std::optional<Banner> App::newer_file_banner() const {
   if (document.disk() != Document::Disk::kNewer) return std::nullopt;
   return Banner{
       StateKind::kWaiting,
-      file_name_of(document.path()) +
+      io::file_name(document.path()) +
           " was changed by another program, and the Edit panel holds unsaved changes to it.",
       {{"Keep mine", "file.keep_mine", ""},
        {"Take the file's", "file.take_file", ""},

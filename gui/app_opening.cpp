@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "gui/app.h"
+#include "hostir/io/files.h"
 
 namespace hostir::gui {
 
@@ -24,8 +25,7 @@ std::optional<Banner> App::opening_banner() {
   const std::optional<Opening> opening = model_.worker().opening();
   if (!opening || !model_.snapshot() || opening->seconds < kShownAfterSeconds) return std::nullopt;
   Banner banner{StateKind::kWaiting, "", {}};
-  banner.text = fmt::format(
-      "Opening {}: {}", std::filesystem::path(opening->path).filename().string(), doing(*opening));
+  banner.text = fmt::format("Opening {}: {}", io::file_name(opening->path), doing(*opening));
   if (!opening->cancelled) banner.buttons.push_back({"Cancel   Esc", "file.cancel_opening", ""});
   return banner;
 }

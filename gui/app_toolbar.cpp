@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gui/app.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::gui {
 
@@ -136,9 +137,7 @@ void App::draw_focus(float limit) {
   for (; r < shot.rank_count() && r < 64; ++r) {
     if (ImGui::GetCursorPosX() + ui_.px(r < 10 ? 110 : 120) > limit && r + 1 < shot.rank_count())
       break;
-    const bool in_scope =
-        shot.step_scope.empty() ||
-        std::find(shot.step_scope.begin(), shot.step_scope.end(), r) != shot.step_scope.end();
+    const bool in_scope = shot.step_scope.empty() || contains(shot.step_scope, r);
     if (ui_.rank_chip(r, r == shot.focus, fmt::format("focus/{}", r)))
       actions_.command(fmt::format("focus {}", r));
     const WidgetRect* chip = ui_.find(fmt::format("focus/{}", r));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gui/model.h"
+#include "hostir/io/files.h"
 
 namespace hostir::gui {
 
@@ -96,7 +97,7 @@ void Comparison::keep(Model& model) {
   const bool finished = is_finished(model);
   if (recorded) return open(model.path());
   const interp::Snapshot& shot = *model.snapshot();
-  const std::string file = std::filesystem::path(model.path()).filename().string();
+  const std::string file = io::file_name(model.path());
   keep_session(session, {shot.position.branch, shot.last_decision}, finished,
                fmt::format("{} as it was at {}", file, shot.last_decision));
 }
@@ -126,7 +127,7 @@ void Comparison::keep_session(std::shared_ptr<interp::Session> session, interp::
 }
 
 void Comparison::open(const std::string& path) {
-  restart(std::filesystem::path(path).filename().string());
+  restart(io::file_name(path));
   state_->wanted = true;
   state_->reading_a = true;
   state_->read_a = [this, path] { open(path); };

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "gui/comparison.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::gui {
 
@@ -43,8 +44,7 @@ Expected<DiffSources> find_diff_sources(const DiffView& view, uint32_t row,
     ++direct;
     if (source.written) {
       wanted[{source.write.event, source.value}] = interp::kNoWrite;
-    } else if (changed.empty() && std::find(diff.changed_values.begin(), diff.changed_values.end(),
-                                            source.value) != diff.changed_values.end()) {
+    } else if (changed.empty() && contains(diff.changed_values, source.value)) {
       changed = source.value;
     }
   }

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::gui {
 
 namespace {
 
-bool was_busy(const PanelNode& node, const Panel& panel) {
-  return std::find(node.busy.begin(), node.busy.end(), panel.id()) != node.busy.end();
-}
+bool was_busy(const PanelNode& node, const Panel& panel) { return contains(node.busy, panel.id()); }
 
 // The height that this panel wants, or the most that any panel of its leaf has wanted so far.
 HeightRequest most_height(const Frame& frame, PanelNode& node, const Panel& panel) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gui/panel_height.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::gui {
 
@@ -18,7 +19,7 @@ PanelNode* leaf_of(PanelNode& node, std::string_view panel) {
     PanelNode* found = leaf_of(*node.first, panel);
     return found ? found : leaf_of(*node.second, panel);
   }
-  return std::find(node.tabs.begin(), node.tabs.end(), panel) != node.tabs.end() ? &node : nullptr;
+  return contains(node.tabs, panel) ? &node : nullptr;
 }
 
 // The largest leaf, measured by the product of the ratios above it.

@@ -7,6 +7,9 @@
 #include <cstdarg>
 #include <utility>
 
+#include "hostir/support/characters.h"
+#include "hostir/support/lists.h"
+
 namespace hostir::gui {
 
 namespace {
@@ -15,7 +18,7 @@ namespace {
 // that surrounds it.
 size_t before_number(std::string_view text, size_t cut) {
   const auto in_number = [](char c) {
-    return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
+    return is_digit(c) || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
   };
   if (cut == 0 || cut >= text.size() || !in_number(text[cut]) || !in_number(text[cut - 1]))
     return cut;
@@ -66,9 +69,7 @@ void Ui::begin_frame() {
   last_hidden_ = std::exchange(hidden_, {});
 }
 
-void Ui::say_hidden(std::string_view text) {
-  if (std::find(hidden_.begin(), hidden_.end(), text) == hidden_.end()) hidden_.emplace_back(text);
-}
+void Ui::say_hidden(std::string_view text) { add_once(hidden_, std::string(text)); }
 
 void Ui::tag(const std::string& name, std::string_view text) {
   tag_rect(name, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), text);
@@ -114,10 +115,6 @@ void Ui::flow(float width) {
   const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
   const float next = ImGui::GetItemRectMax().x + ImGui::GetStyle().ItemSpacing.x + width;
   if (next <= right) ImGui::SameLine();
-}
-
-std::string Ui::counted(size_t n, std::string_view one) {
-  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
 }
 
 bool Ui::index_slider(const std::string& id, size_t dim, int& at, int lo, int hi) const {

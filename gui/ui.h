@@ -64,7 +64,6 @@ class Ui {
   /// fit.
   static void flow(float width);
   /// `1 row`, `2 rows`.
-  static std::string counted(size_t n, std::string_view one);
   /// `dim 0: 3 of 0..7` and a slider over the indices, beside or below the last item.
   bool index_slider(const std::string& id, size_t dim, int& at, int lo, int hi) const;
   void text_dim(std::string_view text) const;

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <set>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::gui {
 
 namespace {
@@ -55,7 +57,7 @@ MouseFrame MouseQueue::next_frame(float x, float y) {
   }
   const MouseEvent event = events_.front();
   const bool moved = event.x != shown_.x || event.y != shown_.y;
-  const bool drags = std::find(shown_.down.begin(), shown_.down.end(), true) != shown_.down.end();
+  const bool drags = contains(shown_.down, true);
   shown_.x = event.x;
   shown_.y = event.y;
   if (event.down && moved && !drags) return shown_;

@@ -1,15 +1,12 @@
 #include "hostir/api/answer_json.h"
 
 #include "hostir/api/command_data.h"
+#include "hostir/support/json_text.h"
 #include "traces/export/queries.h"
 
 namespace hostir::api {
 
 namespace {
-
-std::string one_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 std::string_view word(interp::StopKind kind) {
   switch (kind) {
@@ -91,7 +88,7 @@ Expected<std::string> execute_json(interp::Session& session, const interp::Comma
   out["logged_dropped"] = outcome.log_dropped;
   out["quit"] = outcome.quit;
   out["data"] = std::move(done.data);
-  return one_line(out);
+  return json_text(out);
 }
 
 std::string opened_json(const interp::Snapshot& snapshot, const std::string& notice,
@@ -105,16 +102,17 @@ std::string opened_json(const interp::Snapshot& snapshot, const std::string& not
   out["why_not"] = snapshot.no_stepping.empty() ? Json(nullptr) : Json(snapshot.no_stepping);
   out["notice"] = notice;
   out["warning"] = warning;
-  return one_line(out);
+  return json_text(out);
 }
 
 std::string reading_json(const interp::PrintedValue& value, const interp::ValueReading& reading) {
-  return one_line(value_json(value, reading));
+  return json_text(value_json(value, reading));
 }
 
 std::string table_json(const interp::LogTable& table) {
-  return one_line({{"columns", table.columns},
-                   {"rows", Json::parse(traces::print_table(table, traces::TableFormat::kJson))}});
+  return json_text(
+      Json{{"columns", table.columns},
+           {"rows", Json::parse(traces::print_table(table, traces::TableFormat::kJson))}});
 }
 
 std::string error_json(const Error& error, const SourceManager& sources) {
@@ -143,7 +141,7 @@ std::string error_json(const Error& error, const SourceManager& sources) {
                   {"message", first.message},
                   {"text", render(error.diagnostics, sources)},
                   {"diagnostics", std::move(diagnostics)}};
-  return one_line(out);
+  return json_text(out);
 }
 
 }  // namespace hostir::api

@@ -10,6 +10,7 @@
 #include "hostir/api/backends.h"
 #include "hostir/api/program_file.h"
 #include "hostir/ops/kernel_time.h"
+#include "hostir/support/lists.h"
 #include "interp/core/forwarding_sink.h"
 #include "interp/core/interpreter.h"
 
@@ -130,7 +131,7 @@ class LaunchTimes final : public interp::ForwardingSink {
     tasks_.push_back(record.task);
   }
   void finished(const interp::FinishedRecord& record) override {
-    if (std::find(tasks_.begin(), tasks_.end(), record.task) == tasks_.end()) return;
+    if (!contains(tasks_, record.task)) return;
     durations_.push_back(static_cast<double>(record.finished_ns - record.started_ns));
   }
   interp::CodeIndex code() const { return code_; }

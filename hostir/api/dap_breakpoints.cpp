@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "hostir/api/dap_stream.h"
+#include "hostir/io/files.h"
+#include "hostir/support/lists.h"
 #include "hostir/support/number_from.h"
 
 namespace hostir::api {
@@ -115,9 +117,8 @@ Json DapBreakpoints::set_lines(const Json& arguments) {
     if (line == wanted.end() || !line->is_number_integer()) continue;
     Command command;
     command.kind = CommandKind::kBreak;
-    command.place = Place{Place::Kind::kLine,
-                          path.empty() ? "" : std::filesystem::path(path).filename().string(),
-                          line->get<int64_t>()};
+    command.place =
+        Place{Place::Kind::kLine, path.empty() ? "" : io::file_name(path), line->get<int64_t>()};
     Json placed = place(set, wanted, std::move(command));
     if (placed["verified"].get<bool>()) {
       const interp::SnapshotPtr shot = session_.snapshot();
@@ -132,22 +133,20 @@ Json DapBreakpoints::set_lines(const Json& arguments) {
 }
 
 Json DapBreakpoints::set_functions(const Json& arguments) {
-  clear(kFunctions);
-  Json out = Json::array();
-  for (const Json& wanted : wanted_of(arguments, "breakpoints")) {
-    const auto command = interp::parse_command("break " + string_member(wanted, "name"));
-    out.push_back(command ? place(kFunctions, wanted, *command)
-                          : Json{{"verified", false}, {"message", command.error().message()}});
-  }
-  return {{"breakpoints", std::move(out)}};
+  return set_all(kFunctions, arguments, "break ", "name");
 }
 
 Json DapBreakpoints::set_data(const Json& arguments) {
-  clear(kData);
+  return set_all(kData, arguments, "watch ", "dataId");
+}
+
+Json DapBreakpoints::set_all(const std::string& set, const Json& arguments, const std::string& verb,
+                             const char* member) {
+  clear(set);
   Json out = Json::array();
   for (const Json& wanted : wanted_of(arguments, "breakpoints")) {
-    const auto command = interp::parse_command("watch " + string_member(wanted, "dataId"));
-    out.push_back(command ? place(kData, wanted, *command)
+    const auto command = interp::parse_command(verb + string_member(wanted, member));
+    out.push_back(command ? place(set, wanted, *command)
                           : Json{{"verified", false}, {"message", command.error().message()}});
   }
   return {{"breakpoints", std::move(out)}};
@@ -172,8 +171,7 @@ Json DapBreakpoints::set_exceptions(const Json& arguments) {
 std::string DapBreakpoints::reason(uint32_t number) const {
   const auto in = [&](const char* set) {
     const auto found = sets_.find(set);
-    return found != sets_.end() &&
-           std::find(found->second.begin(), found->second.end(), number) != found->second.end();
+    return found != sets_.end() && contains(found->second, number);
   };
   if (in(kFunctions)) return "function breakpoint";
   if (in(kData)) return "data breakpoint";

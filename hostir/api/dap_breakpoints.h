@@ -27,6 +27,9 @@ class DapBreakpoints {
   std::string reason(uint32_t number) const;
 
  private:
+  /// Replaces a set; `member` names the breakpoints' field that follows `verb` in their command.
+  Json set_all(const std::string& set, const Json& arguments, const std::string& verb,
+               const char* member);
   void clear(const std::string& set);
   Json place(const std::string& set, const Json& wanted, interp::Command command);
   Expected<interp::BreakpointSnapshot> execute(const Json& wanted, interp::Command command);

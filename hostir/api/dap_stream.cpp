@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "hostir/api/bounded_json.h"
+#include "hostir/support/json_text.h"
 
 namespace hostir::api {
 
@@ -59,7 +60,7 @@ std::string string_member(const Json& object, const char* name) {
 void DapWriter::write(Json message) {
   const std::lock_guard lock(mutex_);
   message["seq"] = ++sequence_;
-  const std::string text = message.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = json_text(message);
   output_ << fmt::format("Content-Length: {}\r\n\r\n", text.size()) << text << std::flush;
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "hostir/api/command_data.h"
+#include "hostir/io/files.h"
 #include "interp/session/answers/locals.h"
 #include "interp/session/expressions/watch_expr.h"
 
@@ -90,7 +91,7 @@ Json DapView::place_json(const interp::TextLine& at) const {
   if (!at.sources || at.line == 0) return Json::object();
   const interp::ProgramView& program = *session_.snapshot()->program;
   const std::string name(at.sources->name(at.file));
-  Json source = {{"name", std::filesystem::path(name).filename().string()}};
+  Json source = {{"name", io::file_name(name)}};
   std::error_code none;
   if (at.sources != program.given.get()) {
     source["sourceReference"] = kRunningText;

@@ -56,10 +56,6 @@ void bind_sizes(const Function& f, std::vector<std::pair<std::string, int64_t>>&
   }
 }
 
-bool is_tensor(const Type& type) {
-  return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
-}
-
 }  // namespace
 
 Expected<std::string> add_example_inputs(const Program& program, const std::string& function,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "hostir/api/backends.h"
+#include "hostir/support/lists.h"
 #include "interp/session/answers/answer.h"
 #include "interp/session/commands/command_table.h"
 #include "traces/reader/log_session.h"
@@ -302,8 +303,7 @@ void LoggedSession::tell_births(interp::Outcome& outcome) {
     return line.position > outcome.log_from || line.position > position;
   });
   for (const interp::LogLine& line : watch_->births()) {
-    const bool told =
-        std::find(told_births_.begin(), told_births_.end(), line) != told_births_.end();
+    const bool told = contains(told_births_, line);
     if (told || line.position > position) continue;
     told_births_.push_back(line);
     outcome.logged.push_back(line);

@@ -11,6 +11,8 @@
 
 #include "hostir/api/backends.h"
 #include "hostir/api/bounded_json.h"
+#include "hostir/support/json_text.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::api {
 
@@ -84,7 +86,7 @@ Reader word_into(std::string& target, std::vector<std::string> words) {
   return [&target, words = std::move(words)](const ordered_json& value) {
     if (!value.is_string()) return false;
     target = value.get<std::string>();
-    return std::find(words.begin(), words.end(), target) != words.end();
+    return contains(words, target);
   };
 }
 
@@ -175,9 +177,8 @@ Expected<OpenOptions> parse_open_options(std::string_view json) {
       return bad_options(fmt::format("there is no option \"{}\"; there are {}", name, known));
     }
     if (member->read(value)) continue;
-    return bad_options(fmt::format(
-        "option \"{}\" is {}; expected {}", name,
-        value.dump(-1, ' ', false, ordered_json::error_handler_t::replace), member->wanted));
+    return bad_options(
+        fmt::format("option \"{}\" is {}; expected {}", name, json_text(value), member->wanted));
   }
   return out;
 }

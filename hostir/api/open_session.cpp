@@ -16,6 +16,7 @@
 #include "hostir/api/logged_session.h"
 #include "hostir/api/run_log.h"
 #include "hostir/io/files.h"
+#include "hostir/support/lists.h"
 #include "interp/session/live/live_session.h"
 #include "interp/session/values/value_watch.h"
 #include "traces/reader/log_reader.h"
@@ -43,7 +44,7 @@ bool may_be_program(std::string_view head) {
   const std::string_view word = head.substr(0, head.find_first_of(" \t\r\n@"));
   constexpr std::array<std::string_view, 6> kFirst = {"mesh",   "machine", "fusion",
                                                       "kernel", "host",    "test"};
-  return head.empty() || std::find(kFirst.begin(), kFirst.end(), word) != kFirst.end();
+  return head.empty() || contains(kFirst, word);
 }
 
 // Rejects binary files, and text that cannot be a program.

@@ -16,6 +16,7 @@
 #include "hostir/ops/differentiate.h"
 #include "hostir/ops/value_meshes.h"
 #include "hostir/passes/repeated_layers.h"
+#include "hostir/support/lists.h"
 #include "interp/session/prepare/input_values.h"
 
 namespace hostir::api {
@@ -186,8 +187,7 @@ class Planner {
   // layers are not interchangeable.
   bool names_layers() const {
     const auto is_named = [&](const std::string& name) {
-      return is_fixed(name) ||
-             std::find(request_.wrt.begin(), request_.wrt.end(), name) != request_.wrt.end();
+      return is_fixed(name) || contains(request_.wrt, name);
     };
     return std::any_of(
         layers_->parameters.begin(), layers_->parameters.end(),
@@ -238,9 +238,7 @@ class Planner {
     return std::any_of(function().results.begin(), function().results.end(),
                        [&](const ResultDecl& r) { return r.name == name; });
   }
-  bool is_fixed(const std::string& name) const {
-    return std::find(request_.fixed.begin(), request_.fixed.end(), name) != request_.fixed.end();
-  }
+  bool is_fixed(const std::string& name) const { return contains(request_.fixed, name); }
 
   // The root mesh that the fusion uses, or the first of the file, or a new one.
   void choose_mesh() {
@@ -334,7 +332,7 @@ class Planner {
       const auto at = held.find(value);
       if (at == held.end() || d >= at->second.dims.size()) return false;
       const AxisList& list = at->second.dims[d].axes;
-      return std::find(list.begin(), list.end(), AxisRef{axis}) != list.end();
+      return contains(list, AxisRef{axis});
     };
     std::vector<PlanCut> out;
     const Function& f = *smallest().find_function(name_);

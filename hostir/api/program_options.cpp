@@ -11,6 +11,7 @@
 #include "hostir/io/tensor_file.h"
 #include "hostir/ops/differentiate.h"
 #include "hostir/passes/bind_sizes.h"
+#include "hostir/support/lists.h"
 #include "hostir/support/number_from.h"
 #include "interp/session/prepare/input_values.h"
 #include "kernels/cpu/kernel.h"
@@ -48,7 +49,7 @@ Expected<void> check_sizes(const Function& function,
                            const std::vector<std::pair<std::string, int64_t>>& sizes) {
   const std::vector<std::string> known = unbound_sizes(function);
   for (const auto& [name, size] : sizes) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (contains(known, name)) continue;
     std::string names;
     for (const std::string& k : known) names += (names.empty() ? "?" : ", ?") + k;
     return fail(ErrorKind::kUsage, "usage",

@@ -12,6 +12,7 @@
 #include "hostir/ops/host.h"
 #include "hostir/ops/record.h"
 #include "hostir/passes/unshard.h"
+#include "hostir/support/text.h"
 #include "interp/core/interpreter.h"
 #include "interp/sim/proof/prover.h"
 #include "interp/sim/sim_backend.h"
@@ -151,7 +152,7 @@ class Comparison {
           const bool all = std::all_of(tokens.begin(), tokens.end(),
                                        [&](Token t) { return t == tokens.front(); });
           made.differs = fmt::format("{}{} is never written on rank {}", given.name,
-                                     all ? "" : sim::proof::index_text(at), rank);
+                                     all ? "" : index_text(at), rank);
         }
         if (found.certain) return made;
         if (!unproven) unproven = std::move(made);
@@ -219,8 +220,8 @@ class Comparison {
       const Box box = Box::whole(own != nullptr ? *own : shape);
       return {true,
               fmt::format("it holds element {} of {} where element {} belongs",
-                          sim::proof::index_text(box.index_at(given.index())), wanted_name_,
-                          sim::proof::index_text(box.index_at(wanted.index()))),
+                          index_text(box.index_at(given.index())), wanted_name_,
+                          index_text(box.index_at(wanted.index()))),
               true};
     }
     if (!a_.is_whole(given.state())) {
@@ -238,8 +239,7 @@ class Comparison {
                   const Found& found, Token token) {
     Finding out;
     out.is_certain = found.certain;
-    const std::string element =
-        fmt::format("{}{} on rank {}", name, sim::proof::index_text(at), rank);
+    const std::string element = fmt::format("{}{} on rank {}", name, index_text(at), rank);
     out.differs = fmt::format("{} is not {}: {}", element, wanted_name_, found.what);
     out.unproven =
         fmt::format("{} could not be proven equal to {}: {}", element, wanted_name_, found.what);
@@ -393,8 +393,7 @@ std::optional<Finding> find_other_dtype(const interp::Code& code) {
       if (!from.valid() || i.results.empty()) continue;
       const Type& given = f->value(from).type;
       const Type& made = f->value(i.results.front()).type;
-      if (!ops::is_buffer(given) || !ops::is_buffer(made) || dtype_of(given) == dtype_of(made))
-        continue;
+      if (!is_tensor(given) || !is_tensor(made) || dtype_of(given) == dtype_of(made)) continue;
       Finding out;
       out.unproven = fmt::format(
           "nothing could be proven: {} reinterprets the {} of %{} as {}, and the proof follows "

@@ -24,7 +24,6 @@ class RunLog {
   /// The outcome is the kind of the first fault that is an error, not a warning.
   Expected<void> close(std::span<const interp::Fault> faults);
   Expected<void> close(const std::string& outcome);
-  traces::TraceWriter& writer() { return *writer_; }
 
  private:
   std::unique_ptr<traces::TraceWriter> writer_;

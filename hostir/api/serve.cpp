@@ -15,6 +15,7 @@
 #include "hostir/api/text_program.h"
 #include "hostir/api/text_session.h"
 #include "hostir/io/npy.h"
+#include "hostir/support/json_text.h"
 
 namespace hostir::api {
 
@@ -219,7 +220,7 @@ std::string answer_line(const Json& message, Result result) {
     out["error"] = {{"code", result.error().code}, {"message", result.error().message}};
     if (!result.error().data.is_null()) out["error"]["data"] = std::move(result.error().data);
   }
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(out) + "\n";
 }
 
 std::string answer_to(Server& server, const Request& request) {

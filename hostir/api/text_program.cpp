@@ -7,6 +7,7 @@
 #include "hostir/api/open_options.h"
 #include "hostir/api/program_file.h"
 #include "hostir/passes/lower.h"
+#include "hostir/support/json_text.h"
 #include "hostir/text/printer.h"
 #include "interp/session/prepare/prepared_run.h"
 
@@ -79,22 +80,18 @@ Expected<ordered_json> imported_json(const std::string& path, const LoadedFile& 
   return ordered_json{{"text", file.sources.text(0)}, {"notes", file.import_notes}};
 }
 
-tl::unexpected<TextError> refused(const Error& error, const SourceManager& sources) {
-  return tl::unexpected(TextError{error.kind, error_json(error, sources)});
-}
-
 // Loads the program that the options name; `convert` returns the answer.
 template <class Convert>
 Answered<std::string> of_program(const std::string& path, std::string_view options,
                                  Convert convert) {
   auto parsed = parse_open_options(options);
-  if (!parsed) return refused(parsed.error(), SourceManager());
+  if (!parsed) return failed(parsed.error(), SourceManager());
   parsed->request.path = path;
   auto file = load(*parsed);
-  if (!file) return refused(file.error(), SourceManager());
+  if (!file) return failed(file.error(), SourceManager());
   const Expected<ordered_json> made = convert(*parsed, *file);
-  if (!made) return refused(made.error(), file->sources);
-  return made->dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  if (!made) return failed(made.error(), file->sources);
+  return json_text(*made);
 }
 
 }  // namespace

@@ -12,13 +12,9 @@
 
 namespace hostir::api {
 
-namespace {
-
 tl::unexpected<TextError> failed(const Error& error, const SourceManager& sources) {
   return tl::unexpected(TextError{error.kind, error_json(error, sources)});
 }
-
-}  // namespace
 
 Answered<std::unique_ptr<TextSession>> TextSession::open(const std::string& path,
                                                          std::string_view options,

@@ -23,6 +23,7 @@ struct TextError {
 };
 template <class T>
 using Answered = tl::expected<T, TextError>;
+tl::unexpected<TextError> failed(const Error& error, const SourceManager& sources);
 
 class TextSession {
  public:

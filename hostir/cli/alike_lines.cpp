@@ -2,14 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <cctype>
 #include <map>
+
+#include "hostir/support/characters.h"
 
 namespace hostir::cli {
 
 namespace {
-
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 // The numbers of instructions (`#17`) and those in names of values (`%h_3`) as '#'.
 std::string without_numbers(std::string_view text) {

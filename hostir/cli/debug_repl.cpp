@@ -12,6 +12,7 @@
 #include "hostir/cli/interrupt.h"
 #include "hostir/cli/line_editor.h"
 #include "hostir/cli/repl_words.h"
+#include "hostir/support/lists.h"
 #include "interp/session/answers/answer.h"
 #include "interp/session/answers/locals.h"
 #include "interp/session/commands/command_table.h"
@@ -52,8 +53,7 @@ std::string moves_text(const std::vector<interp::RankMove>& moves, interp::Rank 
   std::string out;
   std::vector<int64_t> amounts;
   for (const interp::RankMove& m : moves) {
-    if (m.steps != 0 && std::find(amounts.begin(), amounts.end(), m.steps) == amounts.end())
-      amounts.push_back(m.steps);
+    if (m.steps != 0 && !contains(amounts, m.steps)) amounts.push_back(m.steps);
   }
   for (const int64_t amount : amounts) {
     std::vector<interp::Rank> ranks;

@@ -15,10 +15,6 @@ namespace {
 
 constexpr int64_t kMaxPrintedElements = 64;
 
-std::string plural(int64_t n, const char* one) {
-  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::string describe_value(const std::string& name, const Tensor& tensor) {
@@ -70,9 +66,9 @@ std::string describe_summary(const interp::RunResult& result, bool virtual_time)
   int64_t peak = 0;
   for (const int64_t p : result.peak_bytes) peak = std::max(peak, p);
   out += fmt::format("peak memory {} per rank (largest of {})\n", bytes_text(peak),
-                     plural(static_cast<int64_t>(result.peak_bytes.size()), "rank"));
+                     counted(result.peak_bytes.size(), "rank"));
   out += fmt::format("{} on all ranks",
-                     plural(static_cast<int64_t>(result.steps), "host instruction"));
+                     counted(static_cast<size_t>(result.steps), "host instruction"));
   if (virtual_time)
     out +=
         fmt::format(", {} of simulated time", time_text(static_cast<double>(result.finished_ns)));

@@ -49,7 +49,7 @@ class ReportVerb : public Verb {
   Expected<void> write(Terminal& terminal) {
     HOSTIR_ASSIGN_OR_RETURN(const auto folder, traces::TemporaryDirectory::create());
     traces::report::ReportFacts facts;
-    facts.title = std::filesystem::path(program_.path).filename().string();
+    facts.title = io::file_name(program_.path);
     if (facts.title.empty()) facts.title = program_.path;
     HOSTIR_ASSIGN_OR_RETURN(const std::string path,
                             log_of(terminal, folder->path() + "/run.db", facts));

@@ -7,6 +7,7 @@
 #include "hostir/api/program_options.h"
 #include "hostir/api/prove.h"
 #include "hostir/cli/verbs.h"
+#include "hostir/support/text.h"
 #include "interp/session/prepare/program_view.h"
 
 namespace hostir::cli {
@@ -87,10 +88,9 @@ class VerifyVerb : public Verb {
               ? ""
               : fmt::format(", assuming that the sharding rule{} of @{} holds",
                             proof->rules.size() == 1 ? "" : "s", fmt::join(proof->rules, " and @"));
-      terminal.print(fmt::format("{} computes @{}: {} output{} proven on {} rank{}{}\n",
-                                 program_.function, against, proof->outputs,
-                                 proof->outputs == 1 ? "" : "s", proof->ranks,
-                                 proof->ranks == 1 ? "" : "s", rules));
+      terminal.print(fmt::format("{} computes @{}: {} proven on {}{}\n", program_.function, against,
+                                 counted(static_cast<size_t>(proof->outputs), "output"),
+                                 counted(static_cast<size_t>(proof->ranks), "rank"), rules));
       return 0;
     }
     const bool differs = proof->verdict == api::Proof::Verdict::kDiffers;

@@ -6,6 +6,7 @@
 
 #include "hostir/cli/interrupt.h"
 #include "hostir/cli/verbs.h"
+#include "hostir/support/unix_time.h"
 #include "traces/import/job_watch.h"
 
 namespace hostir::cli {
@@ -16,12 +17,6 @@ using traces::import::JobLook;
 using traces::import::JobState;
 using traces::import::OpenedDumps;
 using Clock = std::chrono::steady_clock;
-
-int64_t wall_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 class WatchVerb : public Verb {
  public:
@@ -68,7 +63,7 @@ class WatchVerb : public Verb {
       terminal.progress("nothing to read yet");
       return std::optional<int>();
     }
-    const JobLook seen = watch_.look(*opened, wall_ns());
+    const JobLook seen = watch_.look(*opened, unix_time_ns());
     // What does not move is stuck, however young its calls are.
     if (seen.state == JobState::kStalled) *opened = taken_as_stuck(std::move(*opened));
     tell(terminal, *opened, seen);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "hostir/import/emitter.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -47,8 +48,7 @@ Expected<Known> Emitter::widened(const Known& x) {
   const InstrId by = target_.value(x.value).defined_by;
   if (!by.valid()) return cast(x, "f32");
   const OpKind kind = target_.instr(by).kind;
-  if (std::find(kArithmetic.begin(), kArithmetic.end(), kind) == kArithmetic.end())
-    return cast(x, "f32");
+  if (!contains(kArithmetic, kind)) return cast(x, "f32");
   if (const auto found = widened_.find(x.value); found != widened_.end()) return found->second;
   std::vector<Known> operands;
   const std::vector<Operand> given = target_.instr(by).operands;
@@ -69,7 +69,7 @@ Expected<Known> Emitter::widened(const Known& x) {
 // Composed operations on bf16 or f16 are rounded once, not at each of their steps.
 Expected<bool> Emitter::composed_in_f32(const OpSite& site) {
   const ModuleOp& op = site.op;
-  if (std::find(kComposed.begin(), kComposed.end(), op.name) == kComposed.end()) return false;
+  if (!contains(kComposed, op.name)) return false;
   std::vector<Known> operands;
   for (size_t i = 0; i < site.count(); ++i) {
     const Known& x = site.in(i);

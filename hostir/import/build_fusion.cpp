@@ -6,15 +6,14 @@
 #include <numeric>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/characters.h"
 
 namespace hostir::importer {
 
 std::string plain_name(std::string_view name, std::string_view fallback) {
   std::string out;
   for (const char c : name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    const bool digit = c >= '0' && c <= '9';
-    if (letter || (digit && !out.empty()))
+    if (is_word_start(c) || (is_digit(c) && !out.empty()))
       out += c;
     else if (!out.empty() && out.back() != '_')
       out += '_';

@@ -44,7 +44,6 @@ class HloBuilder {
 
   LocalProgram& local() { return local_; }
   const std::string& name() const { return name_; }
-  const ModuleFunction& entry() const { return entry_; }
 
   void hold(ValueNumber value, LocalValue local) { held_[value].local = local; }
 
@@ -360,7 +359,7 @@ Expected<void> build_hlo(const HloModule& hlo, const ResultShapes& shapes, Progr
     const LocalValue local = builder.local().add(entry.values[value].name, type);
     builder.hold(value, local);
     builder.local().params.push_back({plain_name(entry.values[value].name, "p"), local,
-                                      global_of(type, std::move(sharding), world), std::nullopt});
+                                      global_of(type, std::move(sharding), world)});
   }
   HOSTIR_ASSIGN_OR_RETURN(const auto results, builder.block(entry.body));
   const auto layouts = guess_layouts(hlo.module, entry, shardings, world, shapes);
@@ -369,8 +368,7 @@ Expected<void> build_hlo(const HloModule& hlo, const ResultShapes& shapes, Progr
                             builder.stored(results[r], fmt::format("result{}", r)));
     HOSTIR_ASSIGN_OR_RETURN(Sharding sharding, result_sharding(hlo, r, layouts[r], tiles, report));
     builder.local().results.push_back(
-        {"", local, global_of(builder.local().values[local].type, std::move(sharding), world),
-         std::nullopt});
+        {"", local, global_of(builder.local().values[local].type, std::move(sharding), world)});
   }
   if (hlo.entry.partitions > 1 && tiles.results.empty()) note_layouts(builder.local(), report);
   return write_host(builder.local(), builder.name(), world, program);

@@ -6,6 +6,7 @@
 #include "hostir/import/device_ops.h"
 #include "hostir/import/local_program.h"
 #include "hostir/import/tile_sharding.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -100,15 +101,14 @@ bool is_manual(const Module& module, const ModuleFunction& entry) {
     if (&op == manual || is_constant_op(op)) continue;
     if (op.name != "func.return") return false;
     for (const ValueNumber value : op.operands) {
-      if (std::find(manual->results.begin(), manual->results.end(), value) == manual->results.end())
-        return false;
+      if (!contains(manual->results, value)) return false;
     }
   }
   // Each parameter must be used once, so that it can have the layout of that use.
   for (size_t i = 0; i < manual->operands.size(); ++i) {
     const ValueNumber value = manual->operands[i];
     const auto& params = entry.body.arguments;
-    const bool is_param = std::find(params.begin(), params.end(), value) != params.end();
+    const bool is_param = contains(params, value);
     const bool twice = std::count(manual->operands.begin(), manual->operands.end(), value) > 1;
     const bool constant =
         std::any_of(entry.body.ops.begin(), entry.body.ops.end(), [&](const ModuleOp& op) {
@@ -163,7 +163,7 @@ Expected<void> build_manual(const Module& module, const ModuleFunction& entry, P
     const LocalValue number = local.add(entry.values[value].name, type);
     numbers.resize(flat.values.size());
     numbers[known.value.index] = number;
-    local.params.push_back({entry.values[value].name, number, std::move(shard), std::nullopt});
+    local.params.push_back({entry.values[value].name, number, std::move(shard)});
     if (taken) frame[body.arguments[static_cast<size_t>(at)]] = known;
   }
   // Move constants into the computation. The sharding of a splat does not matter; any other
@@ -213,7 +213,7 @@ Expected<void> build_manual(const Module& module, const ModuleFunction& entry, P
     const LocalValue number = *numbers[returned[at].index];
     if (!fits(world, shard, local.values[number].type))
       return misfit(manual, "result " + std::to_string(r));
-    local.results.push_back({"", number, std::move(shard), std::nullopt});
+    local.results.push_back({"", number, std::move(shard)});
   }
   return write_host(local, name, world, program);
 }

@@ -7,15 +7,11 @@
 
 #include "hostir/import/fourier.h"
 #include "hostir/import/op_builder.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
 namespace {
-
-template <size_t N>
-bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
 
 // Values pass through: a pair takes two places among operands, results and region arguments.
 constexpr std::string_view kPartByPart[] = {
@@ -95,7 +91,6 @@ class Splitter {
     }
     Port part = port;
     part.type = part_of(port.type);
-    part.alias.reset();
     for (const std::string_view name : {"_re", "_im"}) {
       part.info = port.info.empty() ? "" : port.info + std::string(name);
       out.push_back(part);
@@ -384,11 +379,11 @@ class Splitter {
     const auto is = [&](ValueNumber v) { return complex(v); };
     const bool takes = std::any_of(op.operands.begin(), op.operands.end(), is);
     const bool gives = std::any_of(op.results.begin(), op.results.end(), is);
-    if (is_one_of(op.name, kPartByPart) || (!takes && !gives)) return pass(op, out);
+    if (contains(kPartByPart, op.name) || (!takes && !gives)) return pass(op, out);
     const bool both = takes && gives;
     const bool shards = op.name == "stablehlo.custom_call" && op.find("mhlo.sharding") != nullptr;
     if (both &&
-        (shards || is_one_of(op.name, kLinear) || (is_one_of(op.name, kReducing) && adds(op))))
+        (shards || contains(kLinear, op.name) || (contains(kReducing, op.name) && adds(op))))
       return twice(op, out);
     if (both && (is_one_of(op.name, kMoving) || (is_one_of(op.name, kMovingSums) && adds(op))))
       return together(op, out);

@@ -6,6 +6,7 @@
 
 #include "hostir/import/handlers.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -229,7 +230,7 @@ Expected<void> emit_ragged_dot(const OpSite& s) {
   if (!c || ragged.size() != 1 || (sizes.size() != 1 && !batched))
     return s.emitter.opaque(s, "with groups that differ along a row");
   const auto is_in = [](const Dims& dims, const Dims& one) {
-    return one.size() == 1 && std::find(dims.begin(), dims.end(), one[0]) != dims.end();
+    return one.size() == 1 && contains(dims, one[0]);
   };
   const bool is_row = is_in(c->left_free, ragged);
   const bool is_contracted = is_in(c->left_contracted, ragged);

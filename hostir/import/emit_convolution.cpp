@@ -7,6 +7,7 @@
 #include "hostir/import/handlers.h"
 #include "hostir/import/windows.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/characters.h"
 
 namespace hostir::importer {
 
@@ -235,7 +236,7 @@ std::array<Labels, 3> convolution_labels(const ModuleOp& op) {
   size_t list = 0;
   for (const char c : attr->text) {
     if (c == '_' || (c == 'x' && list == 0) || (c == '>' && list == 1)) ++list;
-    const bool labels = (c >= '0' && c <= '9') || c == 'b' || c == 'f' || c == 'i' || c == 'o';
+    const bool labels = is_digit(c) || c == 'b' || c == 'f' || c == 'i' || c == 'o';
     if (labels && list < 3) out[list].emplace_back(1, c);
   }
   return out;

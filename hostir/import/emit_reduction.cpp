@@ -8,6 +8,7 @@
 #include "hostir/import/reducer.h"
 #include "hostir/import/windows.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -59,7 +60,7 @@ bool covers_initial(const OpSite& s, const std::vector<int64_t>& dims) {
   const InstrId by = target.value(index.value).defined_by;
   if (!by.valid() || target.instr(by).kind != OpKind::iota) return false;
   const auto counted = target.instr(by).attributes.get_or<int64_t>("dim", -1);
-  return std::find(dims.begin(), dims.end(), counted) != dims.end();
+  return contains(dims, counted);
 }
 
 // A row whose extreme is the initial value also has the initial index.
@@ -89,8 +90,7 @@ Expected<void> emit_arg_extreme(const OpSite& s, ReducerKind kind,
   HOSTIR_ASSIGN_OR_RETURN(Known extreme, e.reduced(reduction_op(kind), x, dims));
   std::vector<int64_t> kept;
   for (size_t d = 0; d < x.type.dims.size(); ++d) {
-    if (std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) == dims.end())
-      kept.push_back(static_cast<int64_t>(d));
+    if (!contains(dims, static_cast<int64_t>(d))) kept.push_back(static_cast<int64_t>(d));
   }
   HOSTIR_ASSIGN_OR_RETURN(const Known wide, e.broadcast(extreme, kept, x.type.dims));
   HOSTIR_ASSIGN_OR_RETURN(Known here, e.compared(x, wide, "eq"));

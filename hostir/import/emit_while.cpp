@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "hostir/import/handlers.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -145,8 +146,7 @@ class Loop {
       if (op.name != "stablehlo.compare") continue;
       for (const ValueNumber operand : op.operands) {
         const ModuleType& type = s_.function.type(operand);
-        const bool carried = std::find(condition_.arguments.begin(), condition_.arguments.end(),
-                                       operand) != condition_.arguments.end();
+        const bool carried = contains(condition_.arguments, operand);
         if (carried && type.dims.empty() && type.dtype() && !is_float(*type.dtype())) return true;
       }
     }

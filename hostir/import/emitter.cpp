@@ -7,6 +7,8 @@
 #include "hostir/import/formula.h"
 #include "hostir/import/handlers.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/characters.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -14,11 +16,7 @@ namespace {
 
 std::string clean_name(std::string_view name) {
   std::string out;
-  for (const char c : name) {
-    const bool plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    out += plain ? c : '_';
-  }
+  for (const char c : name) out += is_word_char(c) ? c : '_';
   return out.empty() ? "v" : out;
 }
 
@@ -394,9 +392,7 @@ Expected<void> Emitter::wrap_narrow(const OpSite& site) {
       "stablehlo.reduce_window", "stablehlo.bitcast_convert"};
   for (const ValueNumber result : site.op.results) {
     const std::string& element = site.function.type(result).element;
-    if (narrow_bits(element) == 0 || std::find(std::begin(kArithmetic), std::end(kArithmetic),
-                                               site.op.name) == std::end(kArithmetic))
-      continue;
+    if (narrow_bits(element) == 0 || !contains(kArithmetic, site.op.name)) continue;
     HOSTIR_ASSIGN_OR_RETURN(Known y, narrowed(*this, *site.frame[result], element));
     site.frame[result] = std::move(y);
   }

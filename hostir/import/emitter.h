@@ -110,7 +110,6 @@ class Emitter {
   /// What the hook says to an operation: true if it handled it.
   Expected<bool> hooked(const OpSite& site) { return hook_ ? hook_(site) : Expected<bool>(false); }
   Function& target() { return target_; }
-  RegionId region() const { return region_; }
   const Module& module() const { return module_; }
 
   /// Adds a parameter with this name to the target function.

@@ -7,6 +7,7 @@
 #include "hostir/import/arithmetic.h"
 #include "hostir/import/emitter.h"
 #include "hostir/import/formula.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -197,8 +198,7 @@ std::optional<Known> folded(const OpSite& s) {
     return fold_binary(s, *dtype);
   static constexpr std::array<std::string_view, 3> kUnary = {"stablehlo.convert",
                                                              "stablehlo.negate", "stablehlo.not"};
-  if (s.count() == 1 && std::find(kUnary.begin(), kUnary.end(), s.op.name) != kUnary.end())
-    return fold_unary(s, *dtype);
+  if (s.count() == 1 && contains(kUnary, s.op.name)) return fold_unary(s, *dtype);
   return std::nullopt;
 }
 

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "hostir/support/characters.h"
+
 namespace hostir::importer {
 
 namespace {
@@ -10,8 +12,7 @@ constexpr int kMaxDepth = 64;
 constexpr size_t kMaxInstructions = 4'000'000;
 
 bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-' || c == '.' || c == '$' || c == ':';
+  return is_word_char(c) || c == '-' || c == '.' || c == '$' || c == ':';
 }
 
 std::string mlir_element(std::string_view hlo) {

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
-namespace hostir::importer {
+#include "hostir/support/lists.h"
 
-bool holds_dim(const Dims& list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
+namespace hostir::importer {
 
 Dims rest_of(size_t rank, const Dims& without) {
   Dims out;
   for (size_t d = 0; d < rank; ++d) {
-    if (!holds_dim(without, static_cast<int64_t>(d))) out.push_back(static_cast<int64_t>(d));
+    if (!contains(without, static_cast<int64_t>(d))) out.push_back(static_cast<int64_t>(d));
   }
   return out;
 }

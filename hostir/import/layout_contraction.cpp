@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hostir/import/windows.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -21,8 +22,7 @@ std::vector<Parts> contracted(const ModuleOp& op, const std::vector<Parts>& left
     const auto k = depth->items[side].integers();
     for (size_t d = 0; d < dims.size(); ++d) {
       const auto number = static_cast<int64_t>(d);
-      if (std::find(b.begin(), b.end(), number) == b.end() &&
-          std::find(k.begin(), k.end(), number) == k.end()) {
+      if (!contains(b, number) && !contains(k, number)) {
         out.push_back(dims[d]);
       }
     }
@@ -30,9 +30,7 @@ std::vector<Parts> contracted(const ModuleOp& op, const std::vector<Parts>& left
   // An axis can cut only one dimension.
   AxisNames seen;
   for (Parts& parts : out) {
-    std::erase_if(parts, [&](const Part& p) {
-      return p.is_axis() && std::find(seen.begin(), seen.end(), p.axis) != seen.end();
-    });
+    std::erase_if(parts, [&](const Part& p) { return p.is_axis() && contains(seen, p.axis); });
     const AxisNames axes = axes_of(parts);
     seen.insert(seen.end(), axes.begin(), axes.end());
   }

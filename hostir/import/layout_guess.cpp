@@ -12,6 +12,7 @@
 #include "hostir/import/layout_contraction.h"
 #include "hostir/import/layout_parts.h"
 #include "hostir/import/shape_fit.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -163,7 +164,7 @@ class Guess {
     }
     if (makes_group_equal(op)) {
       const Axes equal = group_axes(op);
-      std::erase_if(out.differs, [&](const std::string& axis) { return holds(equal, axis); });
+      std::erase_if(out.differs, [&](const std::string& axis) { return contains(equal, axis); });
     } else if (op.name == "stablehlo.reduce_scatter") {
       add(out.differs, group_axes(op));
     }
@@ -208,8 +209,7 @@ class Guess {
       const auto dims = op.integers("dimensions");
       size_t at = 0;
       for (size_t d = 0; d < from.size() && at < to.size(); ++d) {
-        if (std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) == dims.end())
-          out.dims[at++] = in[0].dims[d];
+        if (!contains(dims, static_cast<int64_t>(d))) out.dims[at++] = in[0].dims[d];
       }
     } else if (name == "stablehlo.gather") {
       if (in.size() > 1)
@@ -266,7 +266,7 @@ class Guess {
         const auto axes = axes_that_change(in[d + 1].numbers, mesh_);
         Axes cut;
         for (const size_t axis : axes) {
-          if (!holds(axes_of(out.dims[d]), mesh_.axes[axis].name))
+          if (!contains(axes_of(out.dims[d]), mesh_.axes[axis].name))
             cut.push_back(mesh_.axes[axis].name);
         }
         if (axes.empty() && axes_of(out.dims[d]).empty()) cut = free_axes(out, from[d] / to[d]);
@@ -279,13 +279,9 @@ class Guess {
     return out;
   }
 
-  static bool holds(const Axes& axes, const std::string& axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
-  }
-
   static void add(Axes& to, const Axes& axes) {
     for (const std::string& axis : axes) {
-      if (!holds(to, axis)) to.push_back(axis);
+      add_once(to, axis);
     }
   }
 
@@ -340,7 +336,7 @@ class Guess {
   // The dimension that an axis cuts; the rank if none.
   static size_t place_of(const std::vector<Parts>& dims, const std::string& axis) {
     size_t d = 0;
-    while (d < dims.size() && !holds(axes_of(dims[d]), axis)) ++d;
+    while (d < dims.size() && !contains(axes_of(dims[d]), axis)) ++d;
     return d;
   }
 
@@ -366,7 +362,7 @@ class Guess {
     }
     const int64_t scattered = to[d] > 0 ? from[d] / to[d] : 1;
     Axes cut = parts == scattered ? axes : free_axes(out, scattered);
-    std::erase_if(cut, [&](const std::string& a) { return holds(axes_of(out.dims[d]), a); });
+    std::erase_if(cut, [&](const std::string& a) { return contains(axes_of(out.dims[d]), a); });
     for (const std::string& axis : cut) scatter_axis(out.dims[d], axis, size_of(axis));
   }
 
@@ -446,7 +442,7 @@ std::vector<GuessedLayout> guess_layouts(const Module& module, const ModuleFunct
     Sharding sharding = Sharding::replicated(mesh.name, local.size());
     Axes used;  // an axis cuts one dimension
     const auto cut = [&](size_t d, const std::string& axis) {
-      if (std::find(used.begin(), used.end(), axis) != used.end()) return;
+      if (contains(used, axis)) return;
       used.push_back(axis);
       sharding.dims[d].axes.push_back({axis, 1, 0});
     };

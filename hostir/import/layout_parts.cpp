@@ -6,13 +6,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::importer {
 
 namespace {
-
-bool holds(const AxisNames& axes, const std::string& axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 int64_t local_size(const Parts& parts) {
   int64_t size = 1;
@@ -268,7 +266,7 @@ AxisNames remove_axes(std::vector<Parts>& dims, const AxisNames& axes) {
     AxisNames lead;
     for (const Part& part : parts) {
       if (!part.is_axis()) continue;
-      if (holds(axes, part.axis)) {
+      if (contains(axes, part.axis)) {
         if (!found) before = lead;
         found = true;
       } else {
@@ -276,7 +274,7 @@ AxisNames remove_axes(std::vector<Parts>& dims, const AxisNames& axes) {
       }
     }
     const int64_t size = local_size(parts);
-    std::erase_if(parts, [&](const Part& p) { return holds(axes, p.axis); });
+    std::erase_if(parts, [&](const Part& p) { return contains(axes, p.axis); });
     if (size == 1 && axes_of(parts).empty()) parts.clear();
   }
   return before;

@@ -40,7 +40,6 @@ struct LocalPort {
   std::string name;
   LocalValue value = 0;
   ShardType type;
-  std::optional<size_t> alias;  // results: the parameter that it updates
 };
 
 struct LocalProgram {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/import/mapped_ops.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -19,7 +20,7 @@ std::optional<AxisPositions> manual_axes_of(const Mesh& mesh, const DimSharding&
   for (const AxisRef& ref : dim.axes) {
     const auto axis = mesh.axis_index(ref.name);
     if (!axis) return std::nullopt;
-    if (std::find(manual.begin(), manual.end(), *axis) == manual.end()) continue;
+    if (!contains(manual, *axis)) continue;
     if (!ref.whole()) return std::nullopt;
     out.push_back(*axis);
   }
@@ -90,10 +91,9 @@ Expected<Known> leaving(const Mapping& map, const OpSite& s, Known x, const Shar
   // Devices along an axis that cuts no dimension hold equal values: the first one's are taken.
   AxisPositions kept;
   for (const size_t axis : wanted) {
-    const bool cut = std::any_of(cuts.begin(), cuts.end(), [&](const AxisPositions& axes) {
-      return std::find(axes.begin(), axes.end(), axis) != axes.end();
-    });
-    const bool ours = std::find(manual.begin(), manual.end(), axis) != manual.end();
+    const bool cut = std::any_of(cuts.begin(), cuts.end(),
+                                 [&](const AxisPositions& axes) { return contains(axes, axis); });
+    const bool ours = contains(manual, axis);
     if (ours && !cut) {
       HOSTIR_ASSIGN_OR_RETURN(x, map.first_along(e, x, axis));
     } else {
@@ -105,7 +105,7 @@ Expected<Known> leaving(const Mapping& map, const OpSite& s, Known x, const Shar
   Dims sizes;
   AxisPositions outer;
   for (size_t i = 0; i < kept.size(); ++i) {
-    if (std::find(manual.begin(), manual.end(), kept[i]) != manual.end()) continue;
+    if (contains(manual, kept[i])) continue;
     outer.push_back(kept[i]);
     order.push_back(static_cast<int64_t>(i));
     sizes.push_back(map.size(kept[i]));

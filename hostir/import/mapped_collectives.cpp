@@ -7,14 +7,11 @@
 #include "hostir/import/indexing_parts.h"
 #include "hostir/import/mapped_ops.h"
 #include "hostir/import/reducer.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
 namespace {
-
-bool has_axis_at(const AxisPositions& axes, size_t axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 AxisPositions with_axes(AxisPositions axes, const AxisPositions& more) {
   axes.insert(axes.end(), more.begin(), more.end());
@@ -26,7 +23,7 @@ AxisPositions with_axes(AxisPositions axes, const AxisPositions& more) {
 AxisPositions less_axes(const AxisPositions& axes, const AxisPositions& less) {
   AxisPositions out;
   for (const size_t axis : axes) {
-    if (!has_axis_at(less, axis)) out.push_back(axis);
+    if (!contains(less, axis)) out.push_back(axis);
   }
   return out;
 }
@@ -41,7 +38,7 @@ Expected<Known> reduced_over(const Mapping& map, Emitter& e, ReducerKind kind, c
   Dims dims;
   int64_t equal = 1;  // devices with the same value
   for (const size_t axis : axes) {
-    if (has_axis_at(x.lead, axis))
+    if (contains(x.lead, axis))
       dims.push_back(place_of(x.lead, axis));
     else
       equal *= map.size(axis);
@@ -101,7 +98,7 @@ Expected<Known> exchanged(const Mapping& map, const OpSite& s, const Known& x,
   Dims order;
   Dims sizes;
   for (const size_t axis : out) {
-    order.push_back(has_axis_at(axes, axis) ? block(axis) : place_of(lead, axis));
+    order.push_back(contains(axes, axis) ? block(axis) : place_of(lead, axis));
     sizes.push_back(map.size(axis));
   }
   for (size_t d = 0; d < x.type.dims.size(); ++d) {

@@ -6,15 +6,11 @@
 #include "hostir/import/handlers.h"
 #include "hostir/import/indexing_parts.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
 namespace {
-
-template <size_t N>
-bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // Operations that pass values on or contain blocks. Their handlers run as usual; the operations
 // inside come here one by one.
@@ -187,8 +183,8 @@ AxisPositions united(const OpSite& s) {
 Expected<bool> MappedOps::take(const OpSite& s) {
   const std::string_view name = s.op.name;
   if (name == "stablehlo.partition_id" || name == "stablehlo.replica_id") return device_number(s);
-  if (is_one_of(name, kPassing)) return false;
-  if (is_one_of(name, kCollectives)) {
+  if (contains(kPassing, name)) return false;
+  if (contains(kCollectives, name)) {
     HOSTIR_TRY(collective(s));
     return true;
   }

@@ -3,21 +3,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "hostir/support/characters.h"
+
 namespace hostir::importer {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_word_part(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '$'; }
+bool is_word_part(char c) { return is_word_char(c) || c == '.' || c == '$'; }
 bool is_name_part(char c) { return is_word_part(c) || c == '-'; }
-
-std::optional<int> hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
-}
 
 template <class Predicate>
 size_t run_end(std::string_view text, size_t from, Predicate part) {
@@ -102,7 +95,7 @@ Lexeme lexeme_at(std::string_view text, size_t at) {
   const char c = text[at];
   if (c == '%' || c == '@' || c == '^' || c == '#' || c == '!') return sigil_token(text, at);
   if (c == '"') return {MlirTokenKind::kString, string_end(text, at)};
-  if (is_letter(c)) return {MlirTokenKind::kWord, run_end(text, at, is_word_part)};
+  if (is_word_start(c)) return {MlirTokenKind::kWord, run_end(text, at, is_word_part)};
   if (text.substr(at, 2) == "->") return {MlirTokenKind::kMark, at + 2};
   const bool negative = c == '-' && at + 1 < text.size() && is_digit(text[at + 1]);
   if (is_digit(c) || negative) return {MlirTokenKind::kNumber, number_end(text, at)};

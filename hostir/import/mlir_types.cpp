@@ -8,6 +8,8 @@
 #include <cstring>
 
 #include "hostir/import/mlir_reader.h"
+#include "hostir/support/characters.h"
+#include "hostir/support/lists.h"
 #include "hostir/support/number_from.h"
 
 namespace hostir::importer {
@@ -16,8 +18,6 @@ namespace {
 
 // Larger than any literal that a real program writes out.
 constexpr int64_t kMaxLiteralElements = int64_t{1} << 31;
-
-bool is_size_digit(char c) { return c >= '0' && c <= '9'; }
 
 // A float from its bit pattern; nullopt if the dtype is not a float.
 std::optional<double> from_bits(DType dtype, uint64_t bits) {
@@ -74,7 +74,7 @@ std::optional<ModuleType> MlirReader::read_tensor_type() {
   ModuleType type = tensor_type("", {});
   while (at_char < text.size()) {
     size_t end = at_char;
-    while (end < text.size() && is_size_digit(text[end])) ++end;
+    while (end < text.size() && is_digit(text[end])) ++end;
     const bool unknown = end == at_char && end < text.size() && text[end] == '?';
     if (unknown) ++end;
     if (end == at_char || end >= text.size() || text[end] != 'x') break;
@@ -104,8 +104,7 @@ std::optional<ModuleType> MlirReader::read_tensor_type() {
   if (accept(",")) {  // an encoding: `#stablehlo.bounds<8, ?>`
     if (!read_attr()) return std::nullopt;
   }
-  if (type.element_count() < 0 &&
-      std::find(type.dims.begin(), type.dims.end(), -1) == type.dims.end()) {
+  if (type.element_count() < 0 && !contains(type.dims, -1)) {
     error("a tensor with more than 2^63 elements", {file_, word.begin, last_end_});
     return std::nullopt;
   }

@@ -6,6 +6,7 @@
 
 #include "hostir/import/handlers.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -177,8 +178,7 @@ void without_widening(const ModuleFunction& function, ModuleBlock& block) {
     if (op.name == "stablehlo.convert" && op.operands.size() == 1 && op.results.size() == 1) {
       const auto from = function.type(op.operands[0]).dtype();
       const auto to = function.type(op.results[0]).dtype();
-      const bool argument = std::find(block.arguments.begin(), block.arguments.end(),
-                                      op.operands[0]) != block.arguments.end();
+      const bool argument = contains(block.arguments, op.operands[0]);
       const auto wide = [](const auto& type) { return type == DType::kF32 || type == DType::kF64; };
       const auto half = [](const auto& type) {
         return type == DType::kBF16 || type == DType::kF16;
@@ -209,10 +209,8 @@ std::string name_of_reducer(const ModuleFunction& function, const ModuleOp& op, 
   if (block.ops.size() != 2 || block.arguments.size() != 2) return {};
   const ModuleOp& body = block.ops.front();
   const bool both = body.operands.size() == 2 && body.results.size() == 1 &&
-                    std::find(body.operands.begin(), body.operands.end(), block.arguments[0]) !=
-                        body.operands.end() &&
-                    std::find(body.operands.begin(), body.operands.end(), block.arguments[1]) !=
-                        body.operands.end();
+                    contains(body.operands, block.arguments[0]) &&
+                    contains(body.operands, block.arguments[1]);
   if (!both || block.ops[1].operands != body.results) return {};
   return body.name;
 }

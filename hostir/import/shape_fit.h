@@ -9,6 +9,7 @@
 
 #include "hostir/ir/mesh.h"
 #include "hostir/ir/sharding.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -42,7 +43,7 @@ class ShapeFit {
   // Prefers axes where the guess has them, and to cut by axes along which the devices differ.
   int64_t score(size_t axis, size_t dim) const {
     const std::string& name = mesh_.axes[axis].name;
-    const bool differs = std::find(differs_.begin(), differs_.end(), name) != differs_.end();
+    const bool differs = contains(differs_, name);
     if (dim == kNone) return differs ? -2 : 0;
     return (differs ? 2 : -1) + (has(guess_.dims[dim], name) ? 1 : 0);
   }

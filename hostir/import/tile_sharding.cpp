@@ -7,6 +7,7 @@
 #include <set>
 
 #include "hostir/import/hlo_text.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -301,8 +302,7 @@ std::optional<Sharding> sharding_on(const Mesh& mesh, const TileSharding& s, siz
     for (DimSharding& dim : out.dims) {
       for (const AxisRef& axis : dim.axes) {
         const auto at = mesh.axis_index(axis.name);
-        const bool same = at && has_axis(mesh, axis) &&
-                          std::find(s.mesh.begin(), s.mesh.end(), mesh.axes[*at]) != s.mesh.end();
+        const bool same = at && has_axis(mesh, axis) && contains(s.mesh, mesh.axes[*at]);
         if (!same) return std::nullopt;
       }
     }

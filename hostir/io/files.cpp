@@ -144,6 +144,10 @@ void flush_folder(const std::string& file) {
 
 }  // namespace
 
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
 Expected<std::string> read_file(const std::string& path) {
   if (path == "-") return read_all(stdin, "standard input");
   const File file(std::fopen(path.c_str(), "rb"));

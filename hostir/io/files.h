@@ -8,6 +8,8 @@
 
 namespace hostir::io {
 
+/// `mlp.hir` of `/home/ada/mlp.hir`.
+std::string file_name(const std::string& path);
 /// The contents of a file; "-" reads standard input. Errors: `file_open`, `file_read`.
 Expected<std::string> read_file(const std::string& path);
 /// Reads a text file for a parser: at most 128 MiB, without zero bytes. Errors: those of

@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::io {
 
 namespace {
@@ -69,8 +71,7 @@ constexpr std::string_view kTensorNames[] = {
 };
 
 bool names_part_of_tensor(std::string_view name) {
-  if (std::find(std::begin(kTensorNames), std::end(kTensorNames), name) != std::end(kTensorNames))
-    return true;
+  if (contains(kTensorNames, name)) return true;
   if (!name.starts_with("torch.")) return false;
   const std::string_view rest = name.substr(6);
   if (rest.find('.') != std::string_view::npos) return false;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "hostir/io/files.h"
+#include "hostir/support/json_text.h"
 
 namespace hostir::io {
 
@@ -218,8 +219,7 @@ std::string format_safetensors(const NamedTensors& tensors) {
                     {"shape", tensor.extents},
                     {"data_offsets", {begin, end}}};
   }
-  // Replaces invalid UTF-8, so that dump() does not throw.
-  std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string text = json_text(header);
   text.append((kLengthBytes - text.size() % kLengthBytes) % kLengthBytes, ' ');
   std::string out;
   for (size_t i = 0; i < kLengthBytes; ++i)

@@ -83,6 +83,14 @@ bool Box::contains(const Box& other) const {
   return true;
 }
 
+bool Box::holds(const std::vector<int64_t>& index) const {
+  if (index.size() != lo.size()) return false;
+  for (size_t d = 0; d < lo.size(); ++d) {
+    if (index[d] < lo[d] || index[d] >= hi[d]) return false;
+  }
+  return true;
+}
+
 std::vector<int64_t> Box::index_at(int64_t place) const {
   std::vector<int64_t> index(lo.size());
   for (size_t d = lo.size(); d-- > 0;) {

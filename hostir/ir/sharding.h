@@ -65,6 +65,8 @@ struct Box {
   int64_t volume() const;
   bool empty() const { return volume() == 0; }
   bool contains(const Box& other) const;  // every box contains an empty box
+  /// False also for an index with another number of dimensions.
+  bool holds(const std::vector<int64_t>& index) const;
   Box intersect(const Box& other) const;
   /// The global index of element `place` of the box, counted in row-major order.
   std::vector<int64_t> index_at(int64_t place) const;

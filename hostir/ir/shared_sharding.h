@@ -25,7 +25,6 @@ class SharedSharding {
   }
 
   explicit operator bool() const { return held_ != nullptr; }
-  bool has_value() const { return held_ != nullptr; }
   const Sharding& operator*() const { return *held_; }
   const Sharding* operator->() const { return held_.get(); }
   Sharding& operator*() { return own(); }

@@ -50,6 +50,11 @@ struct NoType {
 using Type =
     std::variant<NoType, TensorType, ShardType, EventType, StreamType, CommType, IndexType>;
 
+/// True for a tensor and for a shard of one; a buffer has one of these types.
+inline bool is_tensor(const Type& type) {
+  return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
+}
+
 /// `4x?Bxf32`, `(?B*?S)x32xf32`, `f32`.
 std::string shape_to_string(const Shape& shape, DType dtype);
 /// The type in the language's syntax: `tensor<4xf32> <@m, [{x}]>`, `shard<4xf32, @m, [{x}]>`,

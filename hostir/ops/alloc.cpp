@@ -7,7 +7,7 @@ namespace hostir {
 namespace {
 
 ops::Violated check_alloc_type(const OpCall& call) {
-  if (!call.written.empty() && ops::is_buffer(call.written[0])) return std::nullopt;
+  if (!call.written.empty() && is_tensor(call.written[0])) return std::nullopt;
   return Violation{"alloc needs the type of the buffer: `alloc on %s : tensor<4xf32>`"};
 }
 

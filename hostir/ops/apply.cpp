@@ -60,7 +60,7 @@ Violated bind_arguments(const Function& callee, std::span<const Type> arguments,
         static_cast<int>(a)};
   };
   for (size_t a = 0; a < arguments.size(); ++a) {
-    if (!is_buffer(wanted(a).type) || !is_buffer(arguments[a])) return mismatch(a, "");
+    if (!is_tensor(wanted(a).type) || !is_tensor(arguments[a])) return mismatch(a, "");
     const Shape& shape = shape_of(wanted(a).type);
     const Shape& given = shape_of(arguments[a]);
     if (shape.size() != given.size() || dtype_of(wanted(a).type) != dtype_of(arguments[a]))
@@ -173,7 +173,7 @@ ops::Violated check_applied_arguments(const OpCall& call) {
   ops::NamedSizes sizes;
   if (ops::Violated bad = ops::bind_arguments(callee, call.operands, sizes)) return bad;
   for (size_t r = 0; r < callee.results.size(); ++r) {
-    if (!ops::is_buffer(callee.results[r].type)) continue;  // reported at the kernel
+    if (!is_tensor(callee.results[r].type)) continue;  // reported at the kernel
     std::string unknown;
     for (const IndexExpr& size : shape_of(callee.results[r].type)) {
       size.for_each_leaf([&](const IndexExpr& leaf) {

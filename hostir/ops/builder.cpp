@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::ops {
 
 namespace {
@@ -186,7 +188,7 @@ IntList all_dims(size_t rank) {
 IntList other_dims(size_t rank, const IntList& dims) {
   IntList others;
   for (const int64_t d : all_dims(rank)) {
-    if (std::find(dims.begin(), dims.end(), d) == dims.end()) others.push_back(d);
+    if (!contains(dims, d)) others.push_back(d);
   }
   return others;
 }

@@ -161,7 +161,7 @@ Violated check_form(const OpCall& call) {
   }
   for (const auto& list : {inputs, outputs, buffers}) {
     for (const SlotOperand& operand : list) {
-      if (operand.type != nullptr && !is_buffer(*operand.type)) {
+      if (operand.type != nullptr && !is_tensor(*operand.type)) {
         return at(operand, fmt::format("{} takes buffers, not {}", record(call.kind).mnemonic,
                                        to_string(*operand.type)));
       }
@@ -173,7 +173,7 @@ Violated check_form(const OpCall& call) {
 Violated check_dtypes(const OpCall& call) {
   const auto input = first_in(call, "input");
   const auto output = first_in(call, "output");
-  if (!input || !output || !is_buffer(*input->type) || !is_buffer(*output->type)) {
+  if (!input || !output || !is_tensor(*input->type) || !is_tensor(*output->type)) {
     return std::nullopt;
   }
   const DType in = dtype_of(*input->type);
@@ -186,7 +186,7 @@ Violated check_dtypes(const OpCall& call) {
 Violated check_reducible(const OpCall& call) {
   for (const std::string_view slot : {"input", "output", "buffer"}) {
     const auto operand = first_in(call, slot);
-    if (operand && is_buffer(*operand->type) && dtype_of(*operand->type) == DType::kI1) {
+    if (operand && is_tensor(*operand->type) && dtype_of(*operand->type) == DType::kI1) {
       return at(*operand, fmt::format("{} cannot reduce i1", record(call.kind).mnemonic));
     }
   }

@@ -4,17 +4,13 @@
 
 namespace hostir::ops {
 
-bool is_buffer(const Type& type) {
-  return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
-}
-
 const Type* only_buffer(const OpCall& call) {
-  return call.operands.size() == 1 && is_buffer(call.operands[0]) ? &call.operands[0] : nullptr;
+  return call.operands.size() == 1 && is_tensor(call.operands[0]) ? &call.operands[0] : nullptr;
 }
 
 Violated check_buffer_slot(const OpCall& call, std::string_view slot) {
   for (const SlotOperand& operand : in_slot(call, slot)) {
-    if (operand.type != nullptr && is_buffer(*operand.type)) continue;
+    if (operand.type != nullptr && is_tensor(*operand.type)) continue;
     const std::string what = operand.type == nullptr ? "none" : to_string(*operand.type);
     return Violation{fmt::format("{} needs a buffer, not {}", record(call.kind).mnemonic, what),
                      static_cast<int>(operand.index)};
@@ -39,7 +35,7 @@ std::optional<int64_t> known_bytes(const Type& type) {
 }
 
 bool may_bind(const Type& from, const Type& to) {
-  if (!is_buffer(from) || !is_buffer(to)) return from.index() == to.index();
+  if (!is_tensor(from) || !is_tensor(to)) return from.index() == to.index();
   const Shape& a = shape_of(from);
   const Shape& b = shape_of(to);
   if (dtype_of(from) != dtype_of(to) || a.size() != b.size()) return false;
@@ -51,7 +47,7 @@ bool may_bind(const Type& from, const Type& to) {
 }
 
 std::string short_text(const Type& type) {
-  if (!is_buffer(type)) return to_string(type);
+  if (!is_tensor(type)) return to_string(type);
   const Shape& shape = shape_of(type);
   return fmt::format("{}[{}]", name(dtype_of(type)), shape.empty() ? "" : text(shape));
 }

@@ -8,7 +8,6 @@
 
 namespace hostir::ops {
 
-bool is_buffer(const Type& type);
 /// The buffer operand of a view or read; nullptr if it is `none` or not a buffer (reported as _c1).
 const Type* only_buffer(const OpCall& call);
 /// The operand in this slot must be a buffer.

@@ -219,6 +219,8 @@ struct OpRecord {
 const OpRecord& record(OpKind kind);
 /// The kind with this mnemonic.
 std::optional<OpKind> find_op(std::string_view mnemonic);
+/// The op's attribute with this name, or nullptr.
+const AttributeSpec* find_attribute_spec(const OpRecord& op, std::string_view name);
 
 /// Operand types of an instruction, with slots flattened and `none` skipped.
 std::vector<Type> operand_types(const Function& function, const Instruction& instruction);

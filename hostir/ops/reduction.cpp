@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::ops {
 
 namespace {
 
 bool keeps_dims(const OpCall& call) { return call.attributes.get_or<bool>("keep_dims", false); }
 
-bool is_reduced(const IntList& dims, size_t d) {
-  return std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) != dims.end();
-}
+bool is_reduced(const IntList& dims, size_t d) { return contains(dims, static_cast<int64_t>(d)); }
 
 }  // namespace
 

@@ -23,6 +23,7 @@ const Table& table() {
 #define HOSTIR_COMMUNICATION_OP(name) op_##name(),
 #define HOSTIR_HOST_OP(name) op_##name(),
 #include "hostir/ir/ops.def"
+#include "hostir/support/lists.h"
   };
   return kTable;
 }
@@ -45,13 +46,6 @@ constexpr std::array<std::string_view, 16> kTypeNames = {
     "axes",           "a dtype",       "a reduction", "a sharding",        "a type",
     "an inline value"};
 
-const AttributeSpec* find_spec(const OpRecord& op, std::string_view name) {
-  for (const AttributeSpec& spec : op.attributes) {
-    if (spec.name == name) return &spec;
-  }
-  return nullptr;
-}
-
 void report(std::vector<Diagnostic>& out, const Instruction& instruction, std::string_view id,
             std::string message) {
   out.push_back({.id = std::string(id),
@@ -71,7 +65,7 @@ std::string allowed_words(const AttributeSpec& spec) {
 void check_attribute(std::vector<Diagnostic>& out, const OpRecord& op, const Instruction& instr,
                      const std::string& name, const Attribute& value) {
   if (name == "label") return;  // every instruction may have one
-  const AttributeSpec* spec = find_spec(op, name);
+  const AttributeSpec* spec = find_attribute_spec(op, name);
   if (spec == nullptr) {
     report(out, instr, "op_c2", fmt::format("{} has no attribute \"{}\"", op.mnemonic, name));
     return;
@@ -84,7 +78,7 @@ void check_attribute(std::vector<Diagnostic>& out, const OpRecord& op, const Ins
   }
   if (const auto* keyword = std::get_if<Keyword>(&value)) {
     const auto& words = spec->keywords;
-    if (std::find(words.begin(), words.end(), keyword->word) == words.end()) {
+    if (!contains(words, keyword->word)) {
       report(out, instr, "op_c4",
              fmt::format("attribute \"{}\" of {} must be one of {}, not {}", name, op.mnemonic,
                          allowed_words(*spec), keyword->word));
@@ -169,6 +163,13 @@ void locate(Error& error, const Instruction& instruction) {
 }
 
 }  // namespace
+
+const AttributeSpec* find_attribute_spec(const OpRecord& op, std::string_view name) {
+  for (const AttributeSpec& spec : op.attributes) {
+    if (spec.name == name) return &spec;
+  }
+  return nullptr;
+}
 
 const OpRecord& record(OpKind kind) { return table()[static_cast<size_t>(kind)]; }
 

@@ -7,7 +7,7 @@ namespace hostir {
 namespace {
 
 ops::Violated check_reinterpret_type(const OpCall& call) {
-  if (!call.written.empty() && ops::is_buffer(call.written[0])) return std::nullopt;
+  if (!call.written.empty() && is_tensor(call.written[0])) return std::nullopt;
   return Violation{"reinterpret needs the new type: `reinterpret %b : tensor<4xf32>`"};
 }
 

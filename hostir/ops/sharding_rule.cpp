@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "hostir/support/lists.h"
+
 namespace hostir {
 
 namespace {
@@ -11,14 +13,10 @@ namespace {
 bool holds(const std::vector<ShardingRule::TensorFactors>& tensors, int factor) {
   for (const auto& tensor : tensors) {
     for (const auto& dim : tensor) {
-      if (std::find(dim.begin(), dim.end(), factor) != dim.end()) return true;
+      if (contains(dim, factor)) return true;
     }
   }
   return false;
-}
-
-bool lists(const std::vector<int>& factors, int factor) {
-  return std::find(factors.begin(), factors.end(), factor) != factors.end();
 }
 
 void append_tensors(std::string& out, const std::vector<ShardingRule::TensorFactors>& tensors) {
@@ -52,8 +50,8 @@ std::string factor_name(int factor) {
 }
 
 bool ShardingRule::must_replicate(int factor) const {
-  if (lists(replicated, factor) || lists(permutation, factor)) return true;
-  return holds(operands, factor) && !holds(results, factor) && !lists(reduction, factor);
+  if (contains(replicated, factor) || contains(permutation, factor)) return true;
+  return holds(operands, factor) && !holds(results, factor) && !contains(reduction, factor);
 }
 
 std::string ShardingRule::to_string() const {

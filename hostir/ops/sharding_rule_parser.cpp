@@ -7,6 +7,8 @@
 
 #include "hostir/ops/sharding_rule.h"
 #include "hostir/ops/sharding_rule_sizes.h"
+#include "hostir/support/characters.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -68,7 +70,6 @@ class RuleParser {
     }
     return std::string(text_.substr(begin, at_ - begin));
   }
-  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
   // Collects the factors of all tensors: those in the text before the first clause.
   void collect_names() {
@@ -180,15 +181,14 @@ class RuleParser {
   Expected<void> check_results() const {
     for (int f = 0; f < rule_.factor_count(); ++f) {
       const auto has_it = [f](const TensorFactors& tensor) {
-        return std::any_of(tensor.begin(), tensor.end(), [f](const auto& dim) {
-          return std::find(dim.begin(), dim.end(), f) != dim.end();
-        });
+        return std::any_of(tensor.begin(), tensor.end(),
+                           [f](const auto& dim) { return contains(dim, f); });
       };
       const auto count = std::count_if(rule_.results.begin(), rule_.results.end(), has_it);
       if (count == 0 || count == static_cast<std::ptrdiff_t>(rule_.results.size())) continue;
       if (std::none_of(rule_.operands.begin(), rule_.operands.end(), has_it)) continue;
       const auto& r = rule_.replicated;
-      if (std::find(r.begin(), r.end(), f) != r.end()) continue;
+      if (contains(r, f)) continue;
       const std::string& name = names_[static_cast<size_t>(f)];
       return fail(ErrorKind::kInvalid, "rule_c4",
                   fmt::format("sharding rule: factor {0} is in {1} of {2} results, so a cut of {0} "

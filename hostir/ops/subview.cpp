@@ -55,9 +55,7 @@ ops::Violated check_subview_bounds(const OpCall& call) {
   return std::nullopt;
 }
 
-bool is_written(const OpCall& call) {
-  return !call.written.empty() && ops::is_buffer(call.written[0]);
-}
+bool is_written(const OpCall& call) { return !call.written.empty() && is_tensor(call.written[0]); }
 
 bool differs_by_rank(const IndexExpr& size) {
   bool differs = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -44,8 +45,7 @@ class MeshInference {
   const std::vector<InstrId>& body() const { return f_.region(f_.body).instructions; }
 
   void note(const Sharding* s) {
-    if (s == nullptr || std::find(out_.used.begin(), out_.used.end(), s->mesh) != out_.used.end())
-      return;
+    if (s == nullptr || contains(out_.used, s->mesh)) return;
     out_.used.push_back(s->mesh);
   }
 

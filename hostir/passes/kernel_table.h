@@ -20,7 +20,6 @@ class KernelTable {
 
   /// Returns the name of an equal kernel, or adds `kernel` under an unused name.
   std::string share(Function kernel);
-  const std::vector<Function>& kernels() const { return kernels_; }
   std::vector<Function> take() { return std::move(kernels_); }
 
  private:

@@ -83,10 +83,6 @@ class Rewriter {
     add_view(value, large, dim, 0, site.rows);
   }
 
-  size_t index_of(const OverlapSite& site) const {
-    return static_cast<size_t>(&site - sites_.data());
-  }
-
   ValueId alloc(const std::string& name, Type type, const std::vector<OpRef>& from) {
     const ValueId made = out_.add_value(names_.fresh(name), std::move(type));
     Instruction i = host_instruction(OpKind::alloc, {{"stream", stream_}}, {}, from);

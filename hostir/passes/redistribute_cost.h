@@ -34,7 +34,6 @@ class StepCost {
   double kernel_ns(DType dtype, double flops, double bytes) const;
   /// Time of a transfer in which no rank sends or receives more than `bytes`.
   double transfer_ns(OpKind kind, double bytes, const GroupPlace& place) const;
-  const Machine& machine() const { return machine_; }
 
  private:
   std::optional<double> moved_bytes(const TensorType& type, const Sharding& from,

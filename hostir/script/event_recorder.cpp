@@ -12,7 +12,7 @@ void EventRecorder::issued(const interp::IssuedRecord& r) {
   } else if (r.comm != interp::kNoComm) {
     open_group_[r.rank].push_back(events_.size());
   }
-  events_.push_back({r.rank, r.code, r.comm, r.bytes, -1, -1});
+  events_.push_back({r.rank, r.code, r.bytes, -1, -1});
   ForwardingSink::issued(r);
 }
 

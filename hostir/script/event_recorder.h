@@ -13,7 +13,6 @@ namespace hostir::script {
 struct RecordedEvent {
   interp::Rank rank = 0;
   interp::CodeIndex code = 0;
-  interp::CommIndex comm = 0;
   int64_t bytes = 0;
   int64_t started_ns = -1;   // asynchronous instructions only, set when finished
   int64_t finished_ns = -1;  // -1: never finished

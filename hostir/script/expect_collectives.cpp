@@ -6,6 +6,7 @@
 #include "hostir/ir/axes.h"
 #include "hostir/ops/record.h"
 #include "hostir/script/expectations.h"
+#include "hostir/support/lists.h"
 #include "interp/session/prepare/run_summary.h"
 
 namespace hostir::script {
@@ -74,8 +75,7 @@ std::vector<const Mesh*> meshes_of(const interp::Code& code) {
     for (const Instruction& i : f->instructions) {
       const auto* named = i.kind == OpKind::comm ? i.attributes.get<Symbol>("mesh") : nullptr;
       const Mesh* mesh = named != nullptr ? code.program->find_mesh(named->name) : nullptr;
-      if (mesh != nullptr && std::find(out.begin(), out.end(), mesh) == out.end())
-        out.push_back(mesh);
+      if (mesh != nullptr && !contains(out, mesh)) out.push_back(mesh);
     }
   }
   return out;
@@ -231,7 +231,7 @@ void check(const ExpectNo& expect, CheckContext& context) {
     for (const RecordedEvent& event : execution.events->events()) {
       if (!is_communication(event, code)) continue;
       const std::string kind(record(code.instructions[event.code].kind).mnemonic);
-      if (std::find(expect.kinds.begin(), expect.kinds.end(), kind) == expect.kinds.end()) continue;
+      if (!contains(expect.kinds, kind)) continue;
       context.fail(execution, fmt::format("rank {} executed {} at {}", event.rank, kind,
                                           code.address(event.code)));
       break;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hostir/script/expectations.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::script {
 namespace {
@@ -124,8 +125,7 @@ std::vector<std::string> unexpected_faults(const RunRecord& run, const SourceMan
     for (const interp::Fault& fault : execution.result.faults) {
       if (fault.severity != Severity::kError) continue;
       if (fault.record.kind == kLeak) continue;  // see expect_no_leaks
-      if (std::find(expected.begin(), expected.end(), fault.record.kind) != expected.end())
-        continue;
+      if (contains(expected, fault.record.kind)) continue;
       std::string message = fmt::format("{}{}", where, describe(fault));
       if (run.executions.size() > 1) message += fmt::format(" (schedule {})", execution.schedule);
       for (const std::string& note : fault.record.notes) message += "\n  note: " + note;

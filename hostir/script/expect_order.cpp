@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hostir/script/expectations.h"
+#include "hostir/support/lists.h"
 #include "interp/session/commands/places.h"
 
 namespace hostir::script {
@@ -13,10 +14,6 @@ Expected<std::vector<interp::CodeIndex>> codes_of(const std::string& address,
                                                   const RunRecord& run) {
   HOSTIR_ASSIGN_OR_RETURN(const interp::Place place, interp::parse_place(address));
   return interp::find_places(place, *run.prepared->view);
-}
-
-bool contains(const std::vector<interp::CodeIndex>& codes, interp::CodeIndex code) {
-  return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
 
 // Of all instances of an instruction, the one that finished last and the one that started first.

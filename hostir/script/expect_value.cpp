@@ -6,6 +6,8 @@
 #include "hostir/io/generate.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/script/expectations.h"
+#include "hostir/support/lists.h"
+#include "hostir/support/text.h"
 #include "interp/session/checks/compare.h"
 #include "interp/session/commands/places.h"
 #include "interp/session/values/assemble.h"
@@ -97,7 +99,7 @@ Window window_of(const ValuePoint& point, const Execution& execution, Rank rank,
   Window out;
   if (!point.before && !point.after) return out;
   for (const interp::RecordedIssue& issue : execution.values->issues(rank)) {
-    if (std::find(places.begin(), places.end(), issue.code) == places.end()) continue;
+    if (!contains(places, issue.code)) continue;
     if (point.iteration && execution.values->iteration(issue.loop_path) != *point.iteration)
       continue;
     out.limit = point.before ? issue.order : issue.order + 1;
@@ -191,7 +193,7 @@ void check_assembled(const ExpectValue& expect, const Execution& execution,
   if (whole.disagreement) {
     const auto& d = *whole.disagreement;
     context.fail(execution, fmt::format("{}: ranks {} and {} hold different values at {}", what,
-                                        d.first, d.second, interp::index_to_string(d.index)));
+                                        d.first, d.second, index_text(d.index)));
   }
   compare_with(expect, whole.tensor, execution, what, context);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/io/generate.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::script {
 namespace {
@@ -32,7 +33,7 @@ Expected<Execution> execute_once(const RunRecord& run, const RunStatement& state
   Execution out;
   out.schedule = schedule;
   const auto wanted = [names = context.recorded](const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return contains(names, name);
   };
   out.values = std::make_unique<interp::ValueRecorder>(wanted, nullptr);
   out.events = std::make_unique<EventRecorder>(out.values.get());

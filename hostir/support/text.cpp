@@ -1,6 +1,6 @@
 #include "hostir/support/text.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -73,6 +73,14 @@ std::string ranges_text(std::span<const int32_t> numbers, const RangeStyle& styl
     i = end;
   }
   return out;
+}
+
+std::string index_text(std::span<const int64_t> index) {
+  return fmt::format("[{}]", fmt::join(index, ", "));
+}
+
+std::string counted(size_t n, std::string_view one) {
+  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

@@ -29,6 +29,12 @@ struct RangeStyle {
 /// `0..7, 12`: consecutive numbers by the first and the last.
 std::string ranges_text(std::span<const int32_t> numbers, const RangeStyle& style = {});
 
+/// `[1, 2]`.
+std::string index_text(std::span<const int64_t> index);
+
+/// `1 rank`, `3 ranks`.
+std::string counted(size_t n, std::string_view one);
+
 /// The pieces between separators; at least one.
 std::vector<std::string_view> split(std::string_view text, char separator);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "hostir/support/characters.h"
+
 namespace hostir::text {
 
 namespace {
@@ -14,9 +16,6 @@ class Compiler {
   std::vector<Element> run() { return sequence(); }
 
  private:
-  static bool is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  }
   bool accept(std::string_view prefix) {
     if (rest_.substr(0, prefix.size()) != prefix) return false;
     rest_.remove_prefix(prefix.size());
@@ -24,7 +23,7 @@ class Compiler {
   }
   std::string_view name() {
     size_t n = 0;
-    while (n < rest_.size() && is_name_char(rest_[n])) ++n;
+    while (n < rest_.size() && is_word_char(rest_[n])) ++n;
     const std::string_view out = rest_.substr(0, n);
     rest_.remove_prefix(n);
     return out;
@@ -122,13 +121,6 @@ bool assembly_mentions(const std::vector<Element>& elements, std::string_view at
     return (written && (e.text == attribute || e.second == attribute)) ||
            assembly_mentions(e.children, attribute);
   });
-}
-
-const AttributeSpec* find_attribute_spec(const OpRecord& op, std::string_view name) {
-  for (const AttributeSpec& spec : op.attributes) {
-    if (spec.name == name) return &spec;
-  }
-  return nullptr;
 }
 
 }  // namespace hostir::text

@@ -38,6 +38,4 @@ std::vector<Element> compile_assembly(std::string_view text, const OpRecord& op)
 /// True if the assembly includes this attribute. All others are written as `{name = value}`.
 bool assembly_mentions(const std::vector<Element>& elements, std::string_view attribute);
 
-const AttributeSpec* find_attribute_spec(const OpRecord& op, std::string_view name);
-
 }  // namespace hostir::text

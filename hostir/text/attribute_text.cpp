@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "hostir/ir/inline_value.h"
+#include "hostir/support/lists.h"
 #include "hostir/text/parse_expr.h"
 #include "hostir/text/parse_type.h"
 #include "hostir/text/suggest.h"
@@ -68,7 +69,7 @@ Result read_keyword(const Reader& r) {
     r.cursor.unexpected("a word");
     return std::nullopt;
   }
-  if (std::find(words.begin(), words.end(), token.text) == words.end()) {
+  if (!contains(words, token.text)) {
     return bad_word(r.cursor, r.spec, {words.begin(), words.end()});
   }
   return Attribute(Keyword{std::string(r.cursor.next().text)});

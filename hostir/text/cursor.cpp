@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "hostir/support/characters.h"
+#include "hostir/support/lists.h"
 #include "hostir/support/number_from.h"
 
 namespace hostir::text {
@@ -39,14 +41,14 @@ std::string describe(const Token& token) {
 bool is_piece_word(std::string_view word) {
   constexpr std::array<std::string_view, 7> kWords = {"mesh",   "machine", "fusion", "gradient",
                                                       "kernel", "host",    "test"};
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+  return contains(kWords, word);
 }
 
 // True for words that continue an instruction on a new line.
 bool continues_instruction(const Token& token) {
   constexpr std::array<std::string_view, 8> kWords = {"ro",   "wo",   "rw",    "on",
                                                       "from", "over", "carry", "else"};
-  return std::find(kWords.begin(), kWords.end(), token.text) != kWords.end();
+  return contains(kWords, token.text);
 }
 
 }  // namespace
@@ -282,13 +284,10 @@ std::string quoted(std::string_view text) {
 }
 
 std::string symbol_text(std::string_view name) {
-  const auto word = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  bool plain = !name.empty() && word(name.front());
+  bool plain = !name.empty() && is_word_char(name.front());
   for (size_t i = 0; i < name.size(); ++i) {
-    const bool inner_dot = name[i] == '.' && i + 1 < name.size() && word(name[i + 1]);
-    plain = plain && (word(name[i]) || inner_dot);
+    const bool inner_dot = name[i] == '.' && i + 1 < name.size() && is_word_char(name[i + 1]);
+    plain = plain && (is_word_char(name[i]) || inner_dot);
   }
   return plain ? "@" + std::string(name) : "@\"" + std::string(name) + "\"";
 }

@@ -3,16 +3,14 @@
 #include <array>
 #include <string>
 
+#include "hostir/support/characters.h"
 #include "hostir/text/token.h"
 
 namespace hostir::text {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || is_upper(c) || c == '_'; }
-bool is_word_char(char c) { return is_letter(c) || is_digit(c); }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 
 std::string_view trim_right(std::string_view s) {
@@ -99,7 +97,7 @@ class Lexer {
     const char c = peek();
     if (in_shape_ && (is_digit(c) || c == '?' || c == '(')) return lex_shape();
     in_shape_ = false;
-    if (is_letter(c)) return lex_word();
+    if (is_word_start(c)) return lex_word();
     if (is_digit(c)) return lex_number();
     if (c == '%' && is_word_char(peek(1)) && !is_remainder()) return lex_name(TokenKind::kValue);
     if (c == '@' && is_word_char(peek(1))) return lex_name(TokenKind::kSymbol);

@@ -22,10 +22,6 @@ std::string_view keyword(FunctionKind kind) {
   return "";
 }
 
-bool is_printed(const Type& type) {
-  return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
-}
-
 std::string join(const std::vector<std::string>& items, std::string_view separator) {
   std::string out;
   for (const std::string& item : items) {
@@ -315,7 +311,7 @@ std::string FunctionPrinter::types(const Instruction& i) const {
   std::vector<std::string> items;
   for (const ValueId result : i.results) {
     const Type& type = function_.value(result).type;
-    if (!is_printed(type)) break;
+    if (!is_tensor(type)) break;
     items.push_back(to_string(type));
   }
   return join(items, ", ");

@@ -142,10 +142,6 @@ std::string print_machine(const Machine& machine, MachineFields fields) {
   return out + "}";
 }
 
-std::string print(const Program& program, const Function& function, const PrintOptions& options) {
-  return FunctionPrinter(&program, function, options).print();
-}
-
 std::string print(const Program& program, const PrintOptions& options) {
   return print_pieces(program, options, {});
 }
@@ -165,14 +161,6 @@ std::string print(const SourceFileProgram& file, const PrintOptions& options) {
 
 std::string print_line(const Function& function, InstrId instruction) {
   return FunctionPrinter(nullptr, function, {}).line(function.instr(instruction));
-}
-
-std::string address(const Function& function, InstrId instruction) {
-  const auto order = function.preorder();
-  const auto at = std::find(order.begin(), order.end(), instruction);
-  const std::string number =
-      at == order.end() ? "?" : std::to_string(static_cast<size_t>(at - order.begin()) + 1);
-  return symbol_text(function.name) + "#" + number;
 }
 
 }  // namespace hostir::text

@@ -24,9 +24,6 @@ struct PrintOptions {
 
 std::string print(const SourceFileProgram& file, const PrintOptions& options = {});
 std::string print(const Program& program, const PrintOptions& options = {});
-/// One function of the program, with its comments.
-std::string print(const Program& program, const Function& function,
-                  const PrintOptions& options = {});
 
 /// Prints the program and moves the spans of its functions, parameters, instructions and operands
 /// into the text, to where the parser would find them. `file`: the id of the text in the spans.
@@ -35,7 +32,5 @@ std::string print_and_locate(Program& program, uint32_t file);
 /// One instruction on one line, without comments, with regions as `{ ... }`, for logs and
 /// debuggers.
 std::string print_line(const Function& function, InstrId instruction);
-/// `@f#n`, where n is the 1-based preorder number; `@f#?` if the instruction is not in any region.
-std::string address(const Function& function, InstrId instruction);
 
 }  // namespace hostir::text

@@ -68,7 +68,7 @@ bool derive(VerifyContext& context, Function& function, const GradientNote& note
 }  // namespace
 
 bool same_shape_and_dtype(const Type& a, const Type& b) {
-  if (!ops::is_buffer(a) || !ops::is_buffer(b)) return a == b;
+  if (!is_tensor(a) || !is_tensor(b)) return a == b;
   return dtype_of(a) == dtype_of(b) && ops::same_shape(shape_of(a), shape_of(b));
 }
 

@@ -5,6 +5,7 @@
 
 #include "hostir/ops/host.h"
 #include "hostir/ops/value_meshes.h"
+#include "hostir/support/lists.h"
 #include "hostir/text/suggest.h"
 
 namespace hostir::text {
@@ -86,7 +87,7 @@ void FunctionVerifier::check_aliases() {
       continue;
     }
     const Type& type = function_.value(parameter->value).type;
-    const bool known = ops::is_buffer(type) && ops::is_buffer(result.type);
+    const bool known = is_tensor(type) && is_tensor(result.type);
     if (known && !same_type(type, result.type)) {
       context_.error("function_c3",
                      "alias of %" + *result.alias + ", which is " + to_string(type) + ", not " +
@@ -97,13 +98,13 @@ void FunctionVerifier::check_aliases() {
 }
 
 bool FunctionVerifier::check_is_buffer(const Type& type, SourceSpan span) {
-  if (ops::is_buffer(type)) return true;
+  if (is_tensor(type)) return true;
   context_.error("type_c2", "functions take and return tensors, not " + to_string(type), span);
   return false;
 }
 
 bool FunctionVerifier::check_type(const Type& type, SourceSpan span) {
-  if (!ops::is_buffer(type)) return true;
+  if (!is_tensor(type)) return true;
   if (std::holds_alternative<ShardType>(type) && !is_host()) {
     context_.error("type_c2", "shard<...> is a type of host functions; write tensor<...>", span);
     return false;
@@ -224,7 +225,7 @@ void FunctionVerifier::visit(InstrId id) {
 
 bool FunctionVerifier::has_only_sharding(ValueId result) const {
   const auto& list = notes_.sharding_only;
-  return std::find(list.begin(), list.end(), result) != list.end();
+  return contains(list, result);
 }
 
 bool FunctionVerifier::operands_known(const Instruction& instruction) const {
@@ -337,7 +338,7 @@ void FunctionVerifier::check_accesses(const Instruction& instruction) {
 void FunctionVerifier::check_becomes(const Operand& operand) {
   if (!operand.becomes || !operand.value.valid()) return;
   const Type& type = function_.value(operand.value).type;
-  if (!ops::is_buffer(type)) return;
+  if (!is_tensor(type)) return;
   const Sharding* before = sharding_of(type);
   if (!before || before->mesh != operand.becomes->mesh) {
     context_.error("host_c5",

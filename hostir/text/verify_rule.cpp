@@ -4,6 +4,7 @@
 
 #include "hostir/ops/apply.h"
 #include "hostir/ops/host.h"
+#include "hostir/support/lists.h"
 #include "hostir/text/suggest.h"
 #include "hostir/text/verify_function.h"
 
@@ -11,14 +12,10 @@ namespace hostir::text {
 
 namespace {
 
-bool is_listed(const std::vector<int>& factors, int factor) {
-  return std::find(factors.begin(), factors.end(), factor) != factors.end();
-}
-
 bool appears(const std::vector<ShardingRule::TensorFactors>& tensors, int factor) {
   return std::any_of(tensors.begin(), tensors.end(), [&](const auto& dims) {
     return std::any_of(dims.begin(), dims.end(),
-                       [&](const auto& dim) { return is_listed(dim, factor); });
+                       [&](const auto& dim) { return contains(dim, factor); });
   });
 }
 
@@ -28,7 +25,7 @@ bool mentions(const IndexExpr& size, std::string_view name) {
   return found;
 }
 
-bool is_real_buffer(const Type& type) { return ops::is_buffer(type) && is_float(dtype_of(type)); }
+bool is_real_buffer(const Type& type) { return is_tensor(type) && is_float(dtype_of(type)); }
 
 }  // namespace
 
@@ -38,8 +35,8 @@ void FunctionVerifier::check_rule() {
   std::vector<Type> results;
   for (const Parameter& p : function_.params) operands.push_back(function_.value(p.value).type);
   for (const ResultDecl& r : function_.results) results.push_back(r.type);
-  if (!std::all_of(operands.begin(), operands.end(), ops::is_buffer) ||
-      !std::all_of(results.begin(), results.end(), ops::is_buffer)) {
+  if (!std::all_of(operands.begin(), operands.end(), is_tensor) ||
+      !std::all_of(results.begin(), results.end(), is_tensor)) {
     return;
   }
   const auto rule = parse_sharding_rule(function_.rule, operands, results);
@@ -56,8 +53,8 @@ void FunctionVerifier::check_rule() {
   for (int f = 0; f < rule->factor_count(); ++f) {
     const std::string& letter = names[static_cast<size_t>(f)];
     const std::string name = "factor " + letter;
-    const bool whole = is_listed(rule->replicated, f) || is_listed(rule->permutation, f);
-    const bool reduced = is_listed(rule->reduction, f);
+    const bool whole = contains(rule->replicated, f) || contains(rule->permutation, f);
+    const bool reduced = contains(rule->reduction, f);
     const bool in_result = appears(rule->results, f);
     if (whole && reduced) {
       wrong(name + " is both reduced and never cut");

@@ -2,16 +2,13 @@
 #include <algorithm>
 
 #include "hostir/ir/axes.h"
+#include "hostir/support/characters.h"
 #include "hostir/text/suggest.h"
 #include "hostir/text/verify_context.h"
 
 namespace hostir::text {
 
 namespace {
-
-bool is_axis_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 std::vector<std::string> axis_names(const Mesh& mesh) {
   std::vector<std::string> names;
@@ -84,8 +81,8 @@ SourceSpan find_word(const SourceManager* sources, SourceSpan span, std::string_
   const std::string_view text = sources->text(span.file);
   for (size_t at = span.begin; (at = text.find(word, at)) != std::string_view::npos; ++at) {
     if (at + word.size() > span.end) break;
-    const bool begins = at == 0 || !(is_axis_char(text[at - 1]) || text[at - 1] == '@');
-    const bool ends = at + word.size() >= text.size() || !is_axis_char(text[at + word.size()]);
+    const bool begins = at == 0 || !(is_word_char(text[at - 1]) || text[at - 1] == '@');
+    const bool ends = at + word.size() >= text.size() || !is_word_char(text[at + word.size()]);
     if (begins && ends && occurrence-- == 0) {
       return {span.file, static_cast<uint32_t>(at), static_cast<uint32_t>(at + word.size())};
     }

@@ -217,7 +217,6 @@ class Peers {
   };
   virtual ~Peers() = default;
   virtual int process() const = 0;
-  virtual int process_count() const = 0;
   virtual std::vector<Rank> ranks_of(int process) const = 0;
   /// Publishes `mine` and collects the text of every process on this topic, indexed by process.
   /// Blocks until all have answered or are known to be dead, or until the timeout. Texts may

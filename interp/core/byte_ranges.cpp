@@ -45,17 +45,6 @@ void ByteSet::add(ByteRange range) {
   }
 }
 
-void ByteSet::remove(ByteRange range) {
-  std::vector<ByteRange> kept;
-  for (const ByteRange& r : ranges_) {
-    const ByteRange before{r.lo, std::min(r.hi, range.lo)};
-    const ByteRange behind{std::max(r.lo, range.hi), r.hi};
-    if (before.lo < before.hi) kept.push_back(before);
-    if (behind.lo < behind.hi) kept.push_back(behind);
-  }
-  ranges_ = std::move(kept);
-}
-
 bool ByteSet::covers(ByteRange range) const {
   if (range.lo >= range.hi) return true;
   const auto at = std::lower_bound(ranges_.begin(), ranges_.end(), range.lo,

@@ -34,7 +34,6 @@ std::vector<ByteRange> rows_of(const StridedShape& shape, int64_t offset_bytes);
 class ByteSet {
  public:
   void add(ByteRange range);
-  void remove(ByteRange range);
   bool covers(ByteRange range) const;
   void clear() { ranges_.clear(); }
   std::span<const ByteRange> ranges() const { return ranges_; }

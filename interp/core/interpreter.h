@@ -128,7 +128,6 @@ class Interpreter {
   // ---- inspection (const, and cheap unless noted) ----
   const Code& code() const;
   Backend& backend() const;
-  const InterpreterOptions& options() const;
   uint64_t position() const;  // number of decisions taken
   const std::vector<Fault>& faults() const;
   RankView rank(Rank rank) const;
@@ -154,8 +153,6 @@ class Interpreter {
   Expected<OperandsNow> operands_now(Rank rank, CodeIndex code);
   int64_t live_bytes(Rank rank) const;
   int64_t peak_bytes(Rank rank) const;
-  /// Hash of the whole state, including buffer contents if the backend can read them; for tests.
-  uint64_t digest() const;
 
   // ---- for History and Stepper ----
   const State& state() const;
@@ -168,8 +165,6 @@ class Interpreter {
   void set_branch(uint32_t branch);
   /// The code index of the rank's next decision; nullopt if it has returned.
   std::optional<CodeIndex> next_code(Rank rank) const;
-  /// Receives completions and values even if nothing is logged; may be null.
-  void set_observer(CompletionSink* observer);
 
  private:
   explicit Interpreter(std::unique_ptr<Engine> engine);

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <set>
 
+#include "hostir/support/lists.h"
 #include "interp/cuda/device_backend.h"
 
 namespace hostir::cuda {
@@ -86,9 +87,7 @@ void DeviceBackend::end_bodies(std::span<const interp::HostState> hosts) {
 
 // Adds the ranks that a body meets on its device, itself included.
 void DeviceBackend::add_partners(const Body& body, std::vector<Rank>& ranks) const {
-  const auto add = [&](Rank rank) {
-    if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) ranks.push_back(rank);
-  };
+  const auto add = [&](Rank rank) { add_once(ranks, rank); };
   for (const Held& task : body.tasks) {
     add(task.rank);
     for (const auto& item : task.items) {
@@ -227,7 +226,7 @@ void DeviceBackend::describe_unit(Unit& unit) {
   for (const Body& body : unit.bodies) {
     for (const Held& task : body.tasks) {
       Queue& q = queue(task.rank, task.stream);
-      if (std::find(unit.queues.begin(), unit.queues.end(), &q) == unit.queues.end()) {
+      if (!contains(unit.queues, &q)) {
         unit.queues.push_back(&q);
         unit.may_start = unit.may_start && q.held.empty();
         words.push_back(word_of(q.scratch));

@@ -59,7 +59,6 @@ class Rendezvous final : public interp::Peers {
   Rendezvous& operator=(const Rendezvous&) = delete;
 
   int process() const override { return place_.index; }
-  int process_count() const override { return place_.count; }
   std::vector<interp::Rank> ranks_of(int process) const override;
   std::vector<Answer> exchange(const std::string& topic, std::string mine,
                                int64_t timeout_ns) override;

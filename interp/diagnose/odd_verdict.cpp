@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/continuation.h"
 #include "interp/diagnose/explanation.h"

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/aligned_calls.h"
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/continuation.h"

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/odd_verdict.h"
 #include "interp/diagnose/recorded_text.h"

@@ -10,7 +10,7 @@ namespace hostir::diagnose {
 
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
+bool has_part(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
@@ -25,7 +25,7 @@ bool ends_with_any(std::string_view text) {
 bool is_python_library(std::string_view file) {
   const size_t at = file.find("/lib/python");
   if (at == std::string_view::npos) return false;
-  return !contains(file, "/site-packages/") && !contains(file, "/dist-packages/");
+  return !has_part(file, "/site-packages/") && !has_part(file, "/dist-packages/");
 }
 
 }  // namespace
@@ -33,11 +33,11 @@ bool is_python_library(std::string_view file) {
 bool is_user_frame(const model::StackFrame& frame) {
   const std::string_view file = frame.place.file;
   if (file.empty() || file == "??" || file.front() == '<' || ends_with_any(file)) return false;
-  if (contains(file, ".so.") || file.starts_with("torch/")) return false;
-  if (contains(file, "/site-packages/torch/") || contains(file, "/dist-packages/torch/")) {
+  if (has_part(file, ".so.") || file.starts_with("torch/")) return false;
+  if (has_part(file, "/site-packages/torch/") || has_part(file, "/dist-packages/torch/")) {
     return false;
   }
-  if (contains(file, "/torch/distributed/") || contains(file, "/torchcomms/")) return false;
+  if (has_part(file, "/torch/distributed/") || has_part(file, "/torchcomms/")) return false;
   return !is_python_library(file);
 }
 

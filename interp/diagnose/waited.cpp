@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
 
 namespace hostir::diagnose {
@@ -161,11 +162,6 @@ std::vector<Waited> waited_calls(const model::Run& run,
                                  const std::vector<std::vector<MemberRef>>& calls,
                                  const WaitGraph& graph) {
   return WaitedFinder(run, calls).find(graph);
-}
-
-void insert_once(std::vector<Rank>& ranks, Rank rank) {
-  const auto at = std::lower_bound(ranks.begin(), ranks.end(), rank);
-  if (at == ranks.end() || *at != rank) ranks.insert(at, rank);
 }
 
 }  // namespace hostir::diagnose

@@ -28,7 +28,4 @@ std::vector<Waited> waited_calls(const model::Run& run,
 /// without a record.
 model::WaitGraph stuck_wait_graph(const model::Run& run);
 
-/// Keeps `ranks` sorted.
-void insert_once(std::vector<model::Rank>& ranks, model::Rank rank);
-
 }  // namespace hostir::diagnose

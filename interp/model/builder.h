@@ -32,7 +32,6 @@ class RunBuilder {
   InstructionId instruction(Instruction instruction);
   /// The communicator with this name, description, group and members; created if new.
   CommunicatorId communicator(const Communicator& communicator);
-  Communicator& communicator(CommunicatorId id) { return run_.communicators[id.index]; }
 
   Task& task(TaskId id);
 

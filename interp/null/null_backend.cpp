@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::interp {
 
 namespace {
@@ -17,10 +19,6 @@ class NullCheckpoint final : public BackendCheckpoint {
   }
   NullBackend::Queues queues;
 };
-
-bool holds(const std::vector<Rank>& ranks, Rank rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-}
 
 }  // namespace
 
@@ -36,7 +34,7 @@ NullBackend::Meeting NullBackend::meeting_of(const CommunicationItem& item, Rank
   const auto count_remote = [&](Rank member) {
     if (is_local(member)) return;
     ++m.remote;
-    m.hopeless = m.hopeless || holds(options_.absent_ranks, member);
+    m.hopeless = m.hopeless || contains(options_.absent_ranks, member);
   };
   if (item.peer >= 0) {
     const Rank other = item.members[static_cast<size_t>(item.peer)];
@@ -53,7 +51,7 @@ NullBackend::Meeting NullBackend::meeting_of(const CommunicationItem& item, Rank
 }
 
 bool NullBackend::is_local(Rank rank) const {
-  return options_.local_ranks.empty() || holds(options_.local_ranks, rank);
+  return options_.local_ranks.empty() || contains(options_.local_ranks, rank);
 }
 
 int64_t NullBackend::now_ns() const {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "interp/core/code/buffer_layout.h"
 #include "kernels/common/kernel_boxes.h"
 #include "kernels/cpu/reference/reference_executor.h"
@@ -155,8 +156,7 @@ class Evaluation {
     std::vector<uint32_t> taken;
     for (size_t o = 0; o < instruction.operands.size(); ++o) {
       const ValueId value = instruction.operands[o].value;
-      if (!value.valid() || std::find(taken.begin(), taken.end(), value.index) != taken.end())
-        continue;
+      if (!value.valid() || contains(taken, value.index)) continue;
       taken.push_back(value.index);
       alone.params.push_back({value, false});
       parts.push_back(operand(instruction, need, value, bound.values[value.index]));

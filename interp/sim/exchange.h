@@ -47,7 +47,6 @@ class Exchange {
   void fold_with(Fold fold) { fold_ = std::move(fold); }
 
   size_t size() const { return members_.size(); }
-  DType dtype() const { return dtype_; }
   int64_t element_bytes() const { return size_bytes(dtype_); }
   int32_t root() const { return root_; }
   std::span<const std::pair<int32_t, int32_t>> pairs() const { return pairs_; }

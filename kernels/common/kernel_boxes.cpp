@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "kernels/common/shifted_dims.h"
 
 namespace hostir::kernels {
@@ -179,9 +180,8 @@ std::string misfit_text(const Function& kernel, const Tensors& t, const std::vec
   for (size_t k = 0; k <= i; ++k) {
     const auto& known = ranges[t.values[k].index];
     for (size_t e = 0; e < dims(k).size() && e < known.size(); ++e) {
-      const bool same = std::any_of(dims(k)[e].begin(), dims(k)[e].end(), [&](int f) {
-        return std::find(dims(i)[d].begin(), dims(i)[d].end(), f) != dims(i)[d].end();
-      });
+      const bool same = std::any_of(dims(k)[e].begin(), dims(k)[e].end(),
+                                    [&](int f) { return contains(dims(i)[d], f); });
       if (!same || !known[e] || (k == i && e == d) || known[e] == ranges[t.values[i].index][d])
         continue;
       return text(k, e) + " and" + own.substr(own.find(" holds") + 6);

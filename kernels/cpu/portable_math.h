@@ -21,6 +21,8 @@ double tanh(double x);
 double erf(double x);
 double sigmoid(double x);
 double floor(double x);
+double gelu_erf(double x);   // x Phi(x), with Phi computed by the error function
+double gelu_tanh(double x);  // 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 
 /// x * 2^k without double rounding for normal results; overflows to infinity, underflows to 0.
 double scale(double x, int64_t k);

@@ -67,4 +67,11 @@ double sigmoid(double x) {
   return 1.0 / (1.0 + exp(-x));
 }
 
+double gelu_erf(double x) { return 0.5 * x * (1.0 + erf(x * 0x1.6a09e667f3bcdp-1)); }
+
+// Written without cancellation.
+double gelu_tanh(double x) {
+  return x * sigmoid(0x1.988453a6d9a2cp+0 * (x + 0.044715 * x * x * x));
+}
+
 }  // namespace hostir::cpu::portable

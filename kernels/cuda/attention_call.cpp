@@ -48,7 +48,6 @@ class Descriptor {
     ok_ = ok_ && cudnn()->finalize(descriptor_) == CUDNN_STATUS_SUCCESS;
     return ok_;
   }
-  bool is_ok() const { return ok_; }
   cudnnBackendDescriptor_t get() const { return descriptor_; }
 
  private:

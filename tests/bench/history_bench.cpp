@@ -26,6 +26,16 @@ Tensor normal(Extents extents, uint32_t seed) {
   return out;
 }
 
+// The position before the last instruction that the rank executed.
+uint64_t last_step(const interp::History& history, interp::Rank rank) {
+  uint64_t k = history.position();
+  while (k > 0) {
+    const interp::Decision& d = history.line()[--k];
+    if (d.kind == interp::DecisionRecord::Kind::kRun && d.rank == rank) break;
+  }
+  return k;
+}
+
 Expected<void> run(int hidden, int rows) {
   constexpr int kRanks = 4;
   HOSTIR_ASSIGN_OR_RETURN(Program program,
@@ -43,14 +53,13 @@ Expected<void> run(int hidden, int rows) {
   HOSTIR_TRY(interpreter->bind(2, normal({4 * hidden, hidden}, 3)));
   HOSTIR_ASSIGN_OR_RETURN(const auto history, interp::History::create(*interpreter));
   while (const auto rank = interpreter->next_rank()) HOSTIR_TRY(history->step(*rank));
-  fmt::print("{} decisions; {} checkpoints keep {} MB\n", history->size(),
-             history->checkpoint_count(), history->checkpoint_bytes() / 1'000'000);
+  fmt::print("{} decisions\n", history->size());
   constexpr int kSteps = 200;
   double total = 0;
   double slowest = 0;
   for (int i = 0; i < kSteps; ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    HOSTIR_TRY(history->reverse_step(i % kRanks));
+    HOSTIR_TRY(history->go_to(last_step(*history, i % kRanks)));
     const Milliseconds spent = std::chrono::steady_clock::now() - begin;
     total += spent.count();
     slowest = std::max(slowest, spent.count());

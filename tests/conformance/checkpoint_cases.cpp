@@ -1,6 +1,7 @@
 // Checkpoints: a state can be restored exactly, at any point and any number of times.
 #include "cases.h"
 #include "programs.h"
+#include "tests/unit/state_digest.h"
 #include "trial.h"
 
 namespace hostir::conformance {
@@ -22,17 +23,17 @@ void check_history(const BackendUnderTest& backend) {
   auto made = interp::History::create(*trial->interpreter, options);
   ASSERT_TRUE(made) << made.error().message();
   interp::History& history = **made;
-  std::vector<uint64_t> digests = {trial->interpreter->digest()};
+  std::vector<uint64_t> digests = {digest_of(*trial->interpreter)};
   while (const auto rank = trial->interpreter->next_rank()) {
     ASSERT_TRUE(history.step(*rank));
-    digests.push_back(trial->interpreter->digest());
+    digests.push_back(digest_of(*trial->interpreter));
   }
   ASSERT_TRUE(trial->interpreter->finished()) << trial->fault();
   const uint64_t last = history.position();
   ASSERT_EQ(digests.size(), last + 1);
   const auto expect_at = [&](uint64_t k) {
     ASSERT_TRUE(history.go_to(k));
-    EXPECT_EQ(trial->interpreter->digest(), digests[k]) << "position " << k;
+    EXPECT_EQ(digest_of(*trial->interpreter), digests[k]) << "position " << k;
   };
   for (uint64_t k = last; k > 0; --k) expect_at(k - 1);
   for (uint64_t k = 0; k <= last; ++k) expect_at((k * 37) % (last + 1));

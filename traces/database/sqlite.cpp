@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <sqlite3.h>
 
+#include "hostir/support/characters.h"
+
 namespace hostir::traces {
 namespace {
 
@@ -49,9 +51,7 @@ int open_flags(Database::Mode mode) {
 std::string uri_of(const std::string& path, std::string_view parameters) {
   std::string uri = "file:";
   for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '/' || c == '.' || c == '-' || c == '_';
-    if (plain) {
+    if (is_word_char(c) || c == '/' || c == '.' || c == '-') {
       uri += c;
     } else {
       uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));

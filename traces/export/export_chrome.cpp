@@ -9,6 +9,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "hostir/support/json_text.h"
+
 namespace hostir::traces {
 
 using interp::kUnknownNs;
@@ -17,9 +19,7 @@ using interp::LogEvent;
 
 namespace {
 
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string quoted(const std::string& text) { return json_text(nlohmann::json(text)); }
 
 /// Microseconds with three decimals.
 std::string us(int64_t ns) {
@@ -101,7 +101,7 @@ using Anchors = std::unordered_map<int64_t, Anchor>;
 Expected<void> put_events(const LogReader& log, ChromeWriter& writer, Anchors& anchors,
                           std::stop_token stop) {
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, log.connect(std::move(stop)));
-  HOSTIR_ASSIGN_OR_RETURN(const Lineage lineage, Lineage::load(*connection));
+  HOSTIR_ASSIGN_OR_RETURN(const interp::Lineage lineage, load_lineage(*connection));
   HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner,
                           EventScanner::create(*connection, log.tables().limits(), {}));
   while (true) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "hostir/support/json_text.h"
 #include "hostir/support/text.h"
 #include "traces/export/queries.h"
 
@@ -73,7 +74,7 @@ std::string print_json(const LogTable& table) {
     }
     list.push_back(std::move(object));
   }
-  return list.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json_text(list, 1) + "\n";
 }
 
 std::string one_line(std::string text) {

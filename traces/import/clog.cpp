@@ -69,7 +69,7 @@ class ClogReader {
         ++strange_;
       }
     }
-    if (!lifecycle_) presume_over();
+    if (!lifecycle_) complete_followed_calls(out_);  // no S and E lines
     if (strange_ > 0) {
       out_.remarks.push_back(fmt::format("{} lines of its clog were not understood", strange_));
     }
@@ -226,18 +226,6 @@ class ClogReader {
     }
     lifecycle_ = true;
     return true;
-  }
-
-  // Without S and E lines only the last call of a communicator can be in flight: the earlier ones
-  // were followed by another call.
-  void presume_over() {
-    std::map<size_t, size_t> last;
-    for (size_t i = 0; i < out_.calls.size(); ++i) {
-      const auto [at, added] = last.try_emplace(out_.calls[i].group, i);
-      if (added) continue;
-      out_.calls[at->second].state = model::MemberState::kCompleted;
-      at->second = i;
-    }
   }
 
   bool enqueue(Signature& signature, std::optional<int64_t> time) {

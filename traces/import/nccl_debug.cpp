@@ -54,7 +54,7 @@ class DebugReader {
     std::vector<ProcessDump> out;
     for (auto& [key, process] : processes_) {
       if (process.dump.groups.empty()) continue;
-      presume_over(process.dump);
+      complete_followed_calls(process.dump);
       if (strange_ > 0) {
         process.dump.remarks.push_back(
             fmt::format("{} calls of its lines were cut or named no known communicator", strange_));
@@ -151,16 +151,6 @@ class DebugReader {
     made.state = model::MemberState::kScheduled;
     process_->dump.calls.push_back(std::move(made));
     return true;
-  }
-
-  static void presume_over(ProcessDump& dump) {
-    std::map<size_t, size_t> last;
-    for (size_t i = 0; i < dump.calls.size(); ++i) {
-      const auto [at, added] = last.try_emplace(dump.calls[i].group, i);
-      if (added) continue;
-      dump.calls[at->second].state = model::MemberState::kCompleted;
-      at->second = i;
-    }
   }
 
   std::map<std::string, Process> processes_;

@@ -16,6 +16,7 @@
 #include "hostir/io/plain_value.h"
 #include "hostir/support/number_from.h"
 #include "hostir/support/text.h"
+#include "hostir/support/unix_time.h"
 #include "traces/import/names.h"
 #include "traces/nccl_plugin/ring.h"
 
@@ -267,7 +268,7 @@ class RingReader {
       dump.dead = state == ProcessState::kGone && open;
       dump.stopped = state == ProcessState::kStopped;
       dump.ended = !open;
-      if (state != ProcessState::kElsewhere) dump.written_ns = now_ns();
+      if (state != ProcessState::kElsewhere) dump.written_ns = unix_time_ns();
       who += fmt::format("{}{}", who.empty() ? "" : ", ", rank);
     }
     if (state == ProcessState::kStopped) {
@@ -294,12 +295,6 @@ class RingReader {
                       "communicators cannot be assigned to one",
                       header_.process, homeless_));
     }
-  }
-
-  static int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
   }
 
   std::string_view bytes_;

@@ -63,4 +63,8 @@ struct ProcessDump {
   std::vector<std::string> remarks;  // what was not understood, one sentence each
 };
 
+/// For a file that records calls but not their completion: only the last call of a group can be in
+/// flight, because the earlier ones were followed by another call. Marks those as completed.
+void complete_followed_calls(ProcessDump& dump);
+
 }  // namespace hostir::traces::import

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "hostir/support/json_text.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/sentences.h"
 #include "interp/diagnose/user_frame.h"
@@ -170,7 +171,7 @@ std::string to_json(const OpenedDumps& opened, const std::string& trial) {
   std::vector<std::string> notes = verdict.notes;
   notes.insert(notes.end(), opened.notes.begin(), opened.notes.end());
   out["notes"] = notes;
-  return out.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_text(out, 1) + "\n";
 }
 
 }  // namespace hostir::traces::import

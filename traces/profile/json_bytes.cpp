@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::traces::profile {
 
 namespace {
@@ -38,7 +40,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_not_finite(std::string_view word) {
   constexpr std::array<std::string_view, 6> kWords = {"NaN",      "nan", "Infinity",
                                                       "infinity", "inf", "Inf"};
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+  return contains(kWords, word);
 }
 
 }  // namespace

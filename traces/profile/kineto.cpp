@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "hostir/support/json_text.h"
 #include "hostir/support/number_from.h"
 #include "traces/import/file_name.h"
 #include "traces/import/names.h"
@@ -80,7 +81,7 @@ class KinetoReader : public nlohmann::json_sax<nlohmann::json> {
   bool binary(nlohmann::json::binary_t&) override { return false; }
   bool string(std::string& text) override {
     bytes_.mark();
-    if (capturing()) return scalar(quoted(text), nullptr);
+    if (capturing()) return scalar(json_text(nlohmann::json(text)), nullptr);
     if (depth_ == event_depth_ || depth_ == event_depth_ + 1) {
       if (in_event_) event_.set_text(key_, text, depth_ == event_depth_ + 1);
     }
@@ -88,7 +89,9 @@ class KinetoReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool key(std::string& name) override {
     bytes_.mark();
-    if (capturing()) return capture(fmt::format("{}{}:", comma_ ? "," : "", quoted(name)), false);
+    if (capturing())
+      return capture(fmt::format("{}{}:", comma_ ? "," : "", json_text(nlohmann::json(name))),
+                     false);
     if (depth_ == 1) top_key_ = name;
     if (depth_ == event_depth_ && in_event_) event_key_ = name;
     key_.swap(name);
@@ -114,10 +117,6 @@ class KinetoReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  static std::string quoted(const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  }
-
   // ---- structure
 
   bool capturing() const { return depth_ >= 1 && top_key_ == "distributedInfo" && !bare_; }

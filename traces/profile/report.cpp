@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "hostir/support/json_text.h"
 #include "interp/model/meeting.h"
 #include "traces/import/names.h"
 #include "traces/profile/open_profiles.h"
@@ -172,7 +173,7 @@ std::string to_json(const JobProfile& job) {
   for (const Meeting& meeting : job.meetings)
     out["collectives"].push_back(meeting_json(job, meeting));
   out["notes"] = job.notes;
-  return out.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_text(out, 1) + "\n";
 }
 
 }  // namespace hostir::traces::profile

@@ -118,7 +118,7 @@ class Handover {
 };
 
 Expected<EventPart> read_stretch(Database& database, const LogTables& tables,
-                                 const Lineage& lineage, const Stretch& stretch) {
+                                 const interp::Lineage& lineage, const Stretch& stretch) {
   EventPart part(tables);
   HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner, EventScanner::create(database, tables.limits(),
                                                                      {.first_id = stretch.first_id,
@@ -131,7 +131,7 @@ Expected<EventPart> read_stretch(Database& database, const LogTables& tables,
 }
 
 void read_stretches(Handover& handover, ConnectionPool& pool, const LogTables& tables,
-                    const Lineage& lineage, const std::stop_token& stop) {
+                    const interp::Lineage& lineage, const std::stop_token& stop) {
   auto connection = pool.acquire(stop);
   while (const auto index = handover.next_stretch()) {
     if (!connection) {
@@ -154,7 +154,8 @@ bool is_open(const LogEvent& event) {
 EventPart::EventPart(const LogTables& tables)
     : tracks(tables.tracks.size()), memory(static_cast<size_t>(tables.limits().rank_count)) {}
 
-void EventPart::show(const LogTables& tables, const Lineage& lineage, const LogEvent& event) {
+void EventPart::show(const LogTables& tables, const interp::Lineage& lineage,
+                     const LogEvent& event) {
   if (!lineage.contains(event.branch, event.decision)) return;
   if (const auto drawn = Timeline::event_of(event)) {
     tracks[tables.track_of(event)].push_back(*drawn);
@@ -164,7 +165,8 @@ void EventPart::show(const LogTables& tables, const Lineage& lineage, const LogE
   }
 }
 
-void EventPart::add(const LogTables& tables, const Lineage& lineage, const LogEvent& logged) {
+void EventPart::add(const LogTables& tables, const interp::Lineage& lineage,
+                    const LogEvent& logged) {
   next_id = std::max(next_id, logged.id + 1);
   ++row_count;
   if (is_open(logged)) open.push_back(logged.id);
@@ -189,8 +191,9 @@ Expected<int64_t> last_event_id(Database& database) {
                   std::numeric_limits<int64_t>::max() - 1);
 }
 
-Expected<void> load_events(ConnectionPool& pool, const LogTables& tables, const Lineage& lineage,
-                           int64_t first_id, int64_t last_id, const std::stop_token& stop,
+Expected<void> load_events(ConnectionPool& pool, const LogTables& tables,
+                           const interp::Lineage& lineage, int64_t first_id, int64_t last_id,
+                           const std::stop_token& stop,
                            const std::function<void(const EventPart&)>& deliver) {
   std::vector<Stretch> stretches;
   {

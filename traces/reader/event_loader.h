@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "traces/database/connection_pool.h"
-#include "traces/reader/lineage.h"
 #include "traces/reader/log_tables.h"
+#include "traces/reader/undone_events.h"
 #include "traces/timeline/timeline.h"
 
 namespace hostir::traces {
@@ -21,9 +21,9 @@ namespace hostir::traces {
 struct EventPart {
   explicit EventPart(const LogTables& tables);
   /// Adds an event. Events of an undone history are counted, but not shown.
-  void add(const LogTables& tables, const Lineage& lineage, const interp::LogEvent& event);
+  void add(const LogTables& tables, const interp::Lineage& lineage, const interp::LogEvent& event);
   /// Shows an event that was counted before it finished; see LogTables::on_stream.
-  void show(const LogTables& tables, const Lineage& lineage, const interp::LogEvent& event);
+  void show(const LogTables& tables, const interp::Lineage& lineage, const interp::LogEvent& event);
 
   std::vector<std::vector<Timeline::Event>> tracks;         // by track
   std::vector<std::vector<interp::LogMemoryPoint>> memory;  // by rank
@@ -41,8 +41,9 @@ Expected<int64_t> last_event_id(Database& database);
 /// Reads the events from `first_id` to `last_id`. `deliver` is called on this thread, in order of
 /// id.
 /// Errors: `log_damaged`, `log_cancelled`.
-Expected<void> load_events(ConnectionPool& pool, const LogTables& tables, const Lineage& lineage,
-                           int64_t first_id, int64_t last_id, const std::stop_token& stop,
+Expected<void> load_events(ConnectionPool& pool, const LogTables& tables,
+                           const interp::Lineage& lineage, int64_t first_id, int64_t last_id,
+                           const std::stop_token& stop,
                            const std::function<void(const EventPart&)>& deliver);
 
 }  // namespace hostir::traces

@@ -38,7 +38,7 @@ Expected<model::Run> ModelReader::read() {
   database_ = &*connection;
   HOSTIR_ASSIGN_OR_RETURN(const auto last, database_->query_int(kLastEventSql));
   last_event_ = last.value_or(-1);
-  HOSTIR_ASSIGN_OR_RETURN(lineage_, Lineage::load(*database_));
+  HOSTIR_ASSIGN_OR_RETURN(lineage_, load_lineage(*database_));
   if (!lineage_.is_single()) {
     HOSTIR_ASSIGN_OR_RETURN(undone_, find_undone(*database_, limits_, lineage_, last_event_));
   }

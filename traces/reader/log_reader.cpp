@@ -110,7 +110,7 @@ Expected<interp::LogEnding> LogReader::ending_now() {
 Expected<void> LogReader::read_newest(const std::stop_token& stop) {
   HOSTIR_ASSIGN_OR_RETURN(const auto version, loader_->query_int("PRAGMA data_version"));
   if (version.value_or(0) == data_version_) return {};
-  HOSTIR_ASSIGN_OR_RETURN(Lineage lineage, Lineage::load(*loader_));
+  HOSTIR_ASSIGN_OR_RETURN(interp::Lineage lineage, load_lineage(*loader_));
 
   // New events only come after those already read. If the branch changes, older events may be shown
   // differently, so everything is read again.
@@ -130,7 +130,7 @@ Expected<void> LogReader::read_newest(const std::stop_token& stop) {
   return {};
 }
 
-void LogReader::begin(Lineage lineage, std::vector<EventRange> undone, StoredLog stored) {
+void LogReader::begin(interp::Lineage lineage, std::vector<EventRange> undone, StoredLog stored) {
   const uint64_t generation = loaded_.extent.generation;
   loaded_ = Loaded();
   loaded_.stored = std::move(stored);
@@ -143,7 +143,7 @@ void LogReader::begin(Lineage lineage, std::vector<EventRange> undone, StoredLog
   loaded_.extent.generation = generation + 1;
 }
 
-Expected<void> LogReader::load_all(Lineage lineage, const std::stop_token& stop) {
+Expected<void> LogReader::load_all(interp::Lineage lineage, const std::stop_token& stop) {
   HOSTIR_ASSIGN_OR_RETURN(const int64_t last_id, last_event_id(*loader_));
   reading_ = true;
   data_version_ = -1;  // until everything is loaded
@@ -153,7 +153,7 @@ Expected<void> LogReader::load_all(Lineage lineage, const std::stop_token& stop)
   HOSTIR_ASSIGN_OR_RETURN(std::vector<EventRange> undone,
                           find_undone(*loader_, tables_.limits(), lineage, last_id));
   const int64_t next_id = stored.next_id;
-  const Lineage shown = lineage;
+  const interp::Lineage shown = lineage;
   // Keeps showing the old contents until there is something to replace them.
   bool first = true;
   const auto take = [&](const EventPart& part) {

@@ -22,9 +22,9 @@
 #include "interp/session/log/log_view.h"
 #include "traces/database/connection_pool.h"
 #include "traces/reader/event_loader.h"
-#include "traces/reader/lineage.h"
 #include "traces/reader/log_tables.h"
 #include "traces/reader/stored_log.h"
+#include "traces/reader/undone_events.h"
 #include "traces/timeline/timeline.h"
 
 namespace hostir::traces {
@@ -112,7 +112,7 @@ class LogReader final : public interp::LogView {
     StoredLog stored;                 // the stored timeline, up to its `next_id`
     std::vector<Timeline> timelines;  // by track: later events
     std::vector<std::vector<interp::LogMemoryPoint>> memory;  // by rank, in order of time
-    Lineage lineage;
+    interp::Lineage lineage;
     std::vector<EventRange> undone;  // by `lineage`, for the events present when it was read
     interp::LogExtent extent;
     int64_t next_id = 0;     // events below it were read, except those in `open`
@@ -126,8 +126,8 @@ class LogReader final : public interp::LogView {
   };
   Expected<interp::LogEnding> ending_now();
   Expected<void> read_newest(const std::stop_token& stop);
-  Expected<void> load_all(Lineage lineage, const std::stop_token& stop);
-  void begin(Lineage lineage, std::vector<EventRange> undone, StoredLog stored);
+  Expected<void> load_all(interp::Lineage lineage, const std::stop_token& stop);
+  void begin(interp::Lineage lineage, std::vector<EventRange> undone, StoredLog stored);
   /// The events of `loaded.open` that have finished.
   Expected<News> read_open(Database& database, const Loaded& loaded) const;
   /// The same, and all events after the loaded ones.

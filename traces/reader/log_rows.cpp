@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "hostir/support/lists.h"
 #include "traces/database/compression.h"
 #include "traces/database/static_rows.h"
 #include "traces/reader/computed_tables.h"
@@ -20,7 +21,7 @@ namespace {
 
 template <class T>
 bool wanted(const std::vector<T>& list, const T& value) {
-  return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+  return list.empty() || contains(list, value);
 }
 
 /// Parses a JSON list of strings; empty for anything else.
@@ -155,8 +156,8 @@ Expected<std::vector<interp::LogFault>> LogReader::faults() const {
     HOSTIR_ASSIGN_OR_RETURN(const bool more, s.step());
     if (!more) return found;
     found.push_back({s.text(0), s.text(1), json_list<interp::Rank>(s.text_view(2)),
-                     json_list<std::string>(s.text_view(3)), json_list<std::string>(s.text_view(4)),
-                     kUnknownNs});
+                     json_list<std::string>(s.text_view(3)),
+                     json_list<std::string>(s.text_view(4))});
   }
 }
 

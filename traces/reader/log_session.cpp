@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "hostir/support/lists.h"
 #include "interp/session/answers/answer.h"
 #include "interp/session/commands/rank_selection.h"
 #include "traces/reader/log_snapshot.h"
@@ -71,8 +72,7 @@ Expected<interp::Outcome> LogSession::execute(const interp::Command& command, st
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::Rank> ranks,
                           interp::select_ranks(command.ranks, *snapshot_));
   auto shot = std::make_shared<interp::Snapshot>(*snapshot_);
-  if (std::find(ranks.begin(), ranks.end(), shot->focus) == ranks.end())
-    shot->focus = ranks.front();
+  if (!contains(ranks, shot->focus)) shot->focus = ranks.front();
   out.text = fmt::format("The focus is rank {}.\n", shot->focus);
   snapshot_ = std::move(shot);
   return out;

@@ -21,21 +21,13 @@ namespace {
 constexpr int64_t kEventsPerAnswer = int64_t{1} << 20;  // per find_writes() call
 constexpr int64_t kNoMore = std::numeric_limits<int64_t>::max();
 
-bool holds(const Box& box, const std::vector<int64_t>& element) {
-  if (box.lo.size() != element.size()) return false;
-  for (size_t i = 0; i < element.size(); ++i) {
-    if (element[i] < box.lo[i] || element[i] >= box.hi[i]) return false;
-  }
-  return true;
-}
-
 /// True if a rank's writes of a tensor can match the filter.
 bool means(const interp::WriteFilter& filter, const LogTensor& tensor, interp::Rank rank) {
   if (rank < 0 || (!filter.value.empty() && tensor.name != filter.value)) return false;
   if (filter.rank != interp::kNoRank && filter.rank != rank) return false;
   if (!filter.element || filter.element->size() != tensor.extents.size()) return true;
   const auto index = static_cast<size_t>(rank);
-  return index < tensor.boxes.size() && holds(tensor.boxes[index], *filter.element);
+  return index < tensor.boxes.size() && tensor.boxes[index].holds(*filter.element);
 }
 
 Expected<void> add_places(Statement& rows, std::vector<LogWrite>& places, interp::Rank rank) {
@@ -214,7 +206,7 @@ Expected<std::vector<LogValue>> LogReader::read_writes(
     const LogTensor& tensor = tables_.tensors[static_cast<size_t>(value.tensor)];
     const auto index = static_cast<size_t>(value.rank);
     if (element && value.has_data && index < tensor.boxes.size() &&
-        holds(tensor.boxes[index], *element)) {
+        tensor.boxes[index].holds(*element)) {
       HOSTIR_ASSIGN_OR_RETURN(const auto bytes, data(static_cast<uint64_t>(row.integer(9))));
       value.element = element_text(tensor.dtype, tensor.boxes[index], *element, bytes);
     }

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "interp/model/builder.h"
-#include "traces/reader/lineage.h"
 #include "traces/reader/log_model.h"
+#include "traces/reader/undone_events.h"
 
 namespace hostir::traces {
 
@@ -139,7 +139,7 @@ class ModelReader {
   const EventLimits limits_;
   Database* database_ = nullptr;
   model::RunBuilder builder_;
-  Lineage lineage_;
+  interp::Lineage lineage_;
   std::vector<EventRange> undone_;
   int64_t last_event_ = -1;
   uint64_t last_decision_ = 0;

@@ -10,7 +10,7 @@ namespace hostir::traces {
 namespace {
 
 /// True if the chunk can be shown as it is; false if its events have to be read.
-bool is_shown(const Statement& row, const Lineage& lineage) {
+bool is_shown(const Statement& row, const interp::Lineage& lineage) {
   const auto branch = static_cast<uint32_t>(row.integer(2));
   return !row.is_null(2) && lineage.contains(branch, static_cast<uint64_t>(row.integer(3))) &&
          lineage.contains(branch, static_cast<uint64_t>(row.integer(4)));
@@ -52,8 +52,8 @@ ChunkLimits chunk_limits(const LogTables& tables) {
           tables.instructions.size()};
 }
 
-Expected<StoredLog> load_stored(Database& database, const LogTables& tables, const Lineage& lineage,
-                                int64_t last_id) {
+Expected<StoredLog> load_stored(Database& database, const LogTables& tables,
+                                const interp::Lineage& lineage, int64_t last_id) {
   constexpr int64_t kMaxChunks = int64_t{1} << 32;
   HOSTIR_ASSIGN_OR_RETURN(const bool has_chunks, has_table(database, "timeline_chunk"));
   StoredLog log;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "traces/database/sqlite.h"
-#include "traces/reader/lineage.h"
 #include "traces/reader/log_tables.h"
+#include "traces/reader/undone_events.h"
 #include "traces/timeline/stored_timeline.h"
 #include "traces/timeline/timeline_store.h"
 
@@ -26,7 +26,7 @@ struct StoredLog {
 ChunkLimits chunk_limits(const LogTables& tables);
 
 /// `last_id`: of the existing events. Errors: `log_cancelled` and those of the disk.
-Expected<StoredLog> load_stored(Database& database, const LogTables& tables, const Lineage& lineage,
-                                int64_t last_id);
+Expected<StoredLog> load_stored(Database& database, const LogTables& tables,
+                                const interp::Lineage& lineage, int64_t last_id);
 
 }  // namespace hostir::traces

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "hostir/support/characters.h"
 #include "traces/reader/event_loader.h"
 #include "traces/reader/event_scanner.h"
 
@@ -21,15 +22,12 @@ tl::unexpected<Error> damaged_line(std::string sentence) {
 }
 
 std::optional<std::vector<std::byte>> parse_hex(std::string_view text) {
-  const auto digit = [](char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-  };
   if (text.size() % 2 != 0) return std::nullopt;
   std::vector<std::byte> bytes;
   for (size_t i = 0; i < text.size(); i += 2) {
-    const int high = digit(text[i]), low = digit(text[i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    bytes.push_back(static_cast<std::byte>(high * 16 + low));
+    const auto high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
+    if (!high || !low) return std::nullopt;
+    bytes.push_back(static_cast<std::byte>(*high * 16 + *low));
   }
   return bytes;
 }

@@ -5,8 +5,6 @@
 
 namespace hostir::traces {
 
-using interp::TimelineSlice;
-
 namespace {
 
 constexpr auto before = begins_before;
@@ -28,10 +26,6 @@ void Timeline::push(const Event& event) {
   end_ns_ = events_.empty() ? event.end_ns : std::max(end_ns_, event.end_ns);
   events_.push_back(event);
   if (in_order) ++sorted_;
-}
-
-void Timeline::add(const interp::LogEvent& event) {
-  if (const auto known = event_of(event)) push(*known);
 }
 
 void Timeline::add(const std::vector<Event>& events) {
@@ -125,13 +119,6 @@ void Timeline::sum(int64_t from_ns, int64_t to_ns, std::vector<InstructionSum>& 
       add_clipped(events_[i], from_ns, to_ns, sums);
     }
   }
-}
-
-std::vector<TimelineSlice> Timeline::view(int64_t from_ns, int64_t to_ns, int32_t columns) const {
-  const TimelineWindow window = TimelineWindow::of({0, from_ns, to_ns, columns});
-  std::vector<TimelineNode> nodes;
-  collect(window, nodes);
-  return slices_of(nodes, window);
 }
 
 }  // namespace hostir::traces

@@ -23,7 +23,6 @@ class Timeline {
   static std::optional<Event> event_of(const interp::LogEvent& event);
 
   /// Events may come in any order; `build()` sorts.
-  void add(const interp::LogEvent& event);
   void add(const std::vector<Event>& events);
   /// Rebuilds the levels after events were added. Costs as much as the new events and the existing
   /// ones that begin after them.
@@ -35,10 +34,7 @@ class Timeline {
   int64_t begin_ns() const { return events_.empty() ? 0 : events_.front().begin_ns; }
   int64_t end_ns() const { return end_ns_; }
 
-  /// Slices of [from, to) in order of begin, at most one beginning in each column. Any arguments
-  /// are safe.
-  std::vector<interp::TimelineSlice> view(int64_t from_ns, int64_t to_ns, int32_t columns) const;
-  /// Appends the nodes for such a view to `out`, in order of begin.
+  /// Appends the nodes that a window shows to `out`, in order of begin. slices_of() draws them.
   void collect(const TimelineWindow& window, std::vector<TimelineNode>& out) const;
 
   /// Adds up events that overlap [from, to), clipped to it; `sums` is indexed by instruction.

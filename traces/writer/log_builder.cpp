@@ -8,6 +8,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "hostir/support/json_text.h"
 #include "traces/database/log_file.h"
 #include "traces/database/schema.h"
 #include "traces/database/static_rows.h"
@@ -179,9 +180,7 @@ Expected<void> LogBuilder::write_fault(const model::Verdict& verdict) {
       places.push_back(at != nullptr ? model::place_text(*at) : std::string());
     }
   }
-  const auto text = [](const nlohmann::json& list) {
-    return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  };
+  const auto text = [](const nlohmann::json& list) { return json_text(list); };
   HOSTIR_ASSIGN_OR_RETURN(
       Statement s, database_->prepare("INSERT INTO fault (kind, sentence, ranks, instructions, "
                                       "notes, event_count) VALUES (?, ?, ?, ?, ?, ?)"));

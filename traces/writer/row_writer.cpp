@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hostir/support/glob.h"
+#include "hostir/support/json_text.h"
 #include "traces/database/compression.h"
 #include "traces/database/log_file.h"
 #include "traces/database/schema.h"
@@ -25,11 +26,6 @@ constexpr std::string_view kCollectiveColumns =
 std::string_view decision_name(interp::DecisionRecord::Kind kind) {
   constexpr std::array<std::string_view, 5> kNames = {"run", "freeze", "thaw", "edit", "branch"};
   return kNames[static_cast<size_t>(kind)];
-}
-
-template <class List>
-std::string json_text(const List& list) {
-  return nlohmann::json(list).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -288,9 +284,9 @@ Expected<void> RowWriter::decision(const interp::DecisionRecord& record) {
 
 Expected<void> RowWriter::fault(const interp::FaultRecord& record) {
   if (first_fault_.empty()) first_fault_ = record.kind;
-  const std::string ranks = json_text(record.ranks);
-  const std::string instructions = json_text(record.instructions);
-  const std::string notes = json_text(record.notes);
+  const std::string ranks = json_text(nlohmann::json(record.ranks));
+  const std::string instructions = json_text(nlohmann::json(record.instructions));
+  const std::string notes = json_text(nlohmann::json(record.notes));
   Statement& s = insert_fault_;
   s.bind_text(1, record.kind);
   s.bind_text(2, record.sentence);

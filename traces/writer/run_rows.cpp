@@ -9,7 +9,9 @@
 #include <unordered_map>
 
 #include "hostir/support/hash.h"
+#include "hostir/support/lists.h"
 #include "hostir/support/process_id.h"
+#include "hostir/support/unix_time.h"
 #include "traces/database/compression.h"
 #include "traces/database/schema.h"
 #include "traces/database/static_rows.h"
@@ -24,12 +26,6 @@ void bind_text_or_null(Statement& statement, int index, std::string_view text) {
 }
 
 namespace {
-
-int64_t now_unix_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 std::string host_name() {
   std::string name(256, '\0');
@@ -48,8 +44,9 @@ std::string cpu_name() {
   return {};
 }
 
-bool contains(const std::vector<interp::Rank>& ranks, interp::Rank rank) {
-  return ranks.empty() || std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+// An empty list stands for all ranks.
+bool is_among(const std::vector<interp::Rank>& ranks, interp::Rank rank) {
+  return ranks.empty() || contains(ranks, rank);
 }
 
 Expected<void> write_run_row(Database& database, const RunDescription& run,
@@ -62,7 +59,7 @@ Expected<void> write_run_row(Database& database, const RunDescription& run,
           "rank_count, virtual_time, clock_origin_unix_ns, host_name, cpu, kernel_set, value_mode, "
           "started_unix_ns, complete, dropped_events) "
           "VALUES (1, ?, ?, 0, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)"));
-  const int64_t now = now_unix_ns();
+  const int64_t now = unix_time_ns();
   const std::string writer = current_process().to_string();
   const std::string computer = host_name();
   const std::string cpu = cpu_name();
@@ -153,8 +150,8 @@ Expected<void> write_ranks_and_streams(Database& database, const RunDescription&
     const auto index = static_cast<size_t>(rank);
     s.bind_int(1, rank);
     s.bind_int(2, index < positions.size() ? positions[index] : rank);
-    s.bind_int(3, contains(run.local_ranks, rank) ? 1 : 0);
-    s.bind_int(4, contains(run.started_ranks, rank) ? 1 : 0);
+    s.bind_int(3, is_among(run.local_ranks, rank) ? 1 : 0);
+    s.bind_int(4, is_among(run.started_ranks, rank) ? 1 : 0);
     HOSTIR_TRY(s.run());
   }
   HOSTIR_ASSIGN_OR_RETURN(Statement stream,

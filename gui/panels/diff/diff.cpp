@@ -11,6 +11,7 @@
 #include "gui/panels/diff/diff_heat.h"
 #include "gui/panels/diff/diff_table.h"
 #include "gui/panels/panels.h"
+#include "hostir/io/files.h"
 
 namespace hostir::gui {
 
@@ -102,7 +103,7 @@ class DiffPanel : public Panel {
     std::string chosen;
     for (const std::string& path : comparison.recent()) {
       if (ImGui::Selectable(path.c_str())) chosen = path;
-      frame.ui.tag("diff/recent/" + std::filesystem::path(path).filename().string());
+      frame.ui.tag("diff/recent/" + io::file_name(path));
     }
     ImGui::EndPopup();
     if (chosen.empty()) return;
@@ -110,9 +111,7 @@ class DiffPanel : public Panel {
     comparison.open(chosen);
   }
 
-  static std::string name_b(const Frame& frame) {
-    return std::filesystem::path(frame.model.path()).filename().string();
-  }
+  static std::string name_b(const Frame& frame) { return io::file_name(frame.model.path()); }
 
   static void draw_doing(Frame& frame) {
     const std::string doing = frame.model.comparison().doing();

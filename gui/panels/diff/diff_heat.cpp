@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hostir/ir/inline_value.h"
+#include "hostir/support/text.h"
 #include "interp/session/checks/compare.h"
 #include "interp/session/values/assemble.h"
 
@@ -85,9 +86,8 @@ DiffHeat make_diff_heat(std::shared_ptr<const DiffContents> contents, HeatWindow
 std::string describe_element(const DiffContents& contents, int64_t index) {
   const double a = contents.a.get_double(index);
   const double b = contents.b.get_double(index);
-  std::string out =
-      fmt::format("{}: {} in A, {} in B", interp::index_to_string(contents.box.index_at(index)),
-                  format_number(contents.a, index), format_number(contents.b, index));
+  std::string out = fmt::format("{}: {} in A, {} in B", index_text(contents.box.index_at(index)),
+                                format_number(contents.a, index), format_number(contents.b, index));
   if (!is_float(contents.a.dtype)) {
     const uint64_t exact = interp::integer_distance(contents.a, contents.b, index);
     if (exact == 0) return out + ", equal";

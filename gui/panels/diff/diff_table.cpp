@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hostir/support/text.h"
 #include "interp/session/values/assemble.h"
 
 namespace hostir::gui {
@@ -90,7 +91,7 @@ void draw_diff_strip(Frame& frame) {
   const StripCell& cell = view.strip[line][static_cast<size_t>(x)];
   if (cell.row == interp::kNoWrite) return;
   const std::string what = fmt::format(
-      "{} write{}, the worst: {}\n{}", cell.count, cell.count == 1 ? "" : "s",
+      "{}, the worst: {}\n{}", counted(static_cast<size_t>(cell.count), "write"),
       interp::describe(cell.worst, view.limits), view.diff->place(view.diff->rows[cell.row]));
   Ui::tooltip("%s", what.c_str());
   if (ImGui::IsItemClicked()) frame.model.comparison().go_to(frame.model, cell.row);
@@ -140,9 +141,7 @@ void draw_numbers(Frame& frame, const DiffView& view, uint32_t row) {
   cell(frame, diff_ulp_text(*d));
   cell(frame, fmt::format("{:.3g}", d->max_abs));
   cell(frame, fmt::format("{:.3g}", d->max_rel));
-  cell(frame, d->first < 0
-                  ? "-"
-                  : interp::index_to_string(view.diff->tensor(r).boxes[rank].index_at(d->first)));
+  cell(frame, d->first < 0 ? "-" : index_text(view.diff->tensor(r).boxes[rank].index_at(d->first)));
 }
 
 void draw_row(Frame& frame, const DiffView& view, uint32_t row, bool reveal) {

@@ -12,6 +12,7 @@
 #include "gui/panels/panels.h"
 #include "gui/panels/values/tensor_pick.h"
 #include "gui/panels/values/value_text.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -47,7 +48,7 @@ class HistoryPanel : public Panel {
     const Selection& s = frame.model.selection;
     ImGui::SameLine();
     std::string what = "all elements";
-    if (!s.element.empty()) what = "element " + index_to_string(s.element);
+    if (!s.element.empty()) what = "element " + index_text(s.element);
     frame.ui.text_dim(what);
     frame.ui.tag("history/what", what);
     if (!s.element.empty()) {
@@ -85,7 +86,7 @@ class HistoryPanel : public Panel {
 
   // The number of writes, and how much is still to be read.
   void draw_count(Frame& frame) {
-    std::string text = fmt::format("{} write{}", list_.size(), list_.size() == 1 ? "" : "s");
+    std::string text = counted(list_.size(), "write");
     if (!list_.listed())
       text += fmt::format(" so far, {:.0f} % of the log searched", list_.share_listed() * 100);
     if (list_.read() < list_.size())
@@ -96,7 +97,7 @@ class HistoryPanel : public Panel {
     if (list_.undone() > 0) {
       text += fmt::format(", {} undone (not listed; in Events)", list_.undone());
       frame.ui.say_hidden(fmt::format("{} undone in History",
-                                      Ui::counted(static_cast<size_t>(list_.undone()), "write")));
+                                      counted(static_cast<size_t>(list_.undone()), "write")));
     }
     if (std::exchange(later_in_view_, false)) text += "; dim: later than this position";
     frame.ui.text_dim(text);

@@ -83,7 +83,7 @@ class Builder {
     const interp::Code& code = *program_.code;
     if (const auto move = reshard_of(program_, w.instruction, w.rank)) {
       for (const Transfer& t : move->transfers) {
-        if (t.to != w.rank || (element && !holds(t.box, *element))) continue;
+        if (t.to != w.rank || (element && !t.box.holds(*element))) continue;
         HOSTIR_TRY(add_source(w, move->before.name, t.from, element, depth,
                               move->reduces.empty() ? "block" : "addend"));
       }

@@ -4,6 +4,7 @@
 
 #include "gui/panels/inside/inside_query.h"
 #include "gui/panels/panels.h"
+#include "hostir/support/text.h"
 #include "interp/session/values/assemble.h"
 
 namespace hostir::gui {
@@ -78,7 +79,7 @@ class InsidePanel : public Panel {
     made.of_host = true;
     made.rank = inside.rank;
     made.element = inside.element;
-    made.place = inside.element.empty() ? "" : interp::index_to_string(inside.element);
+    made.place = inside.element.empty() ? "" : index_text(inside.element);
     made.number = inside.number.empty() ? inside.held : inside.number;
     draw_operand(frame, made, "inside/element");
     ImGui::SameLine();

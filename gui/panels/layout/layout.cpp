@@ -12,6 +12,7 @@
 #include "gui/panels/layout/reshard_picture.h"
 #include "gui/panels/layout/written.h"
 #include "gui/panels/panels.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -326,12 +327,12 @@ class LayoutPanel : public Panel {
     std::string holders;
     size_t count = 0;
     for (size_t k = 0; k < tensor.by_rank.size(); ++k) {
-      if (!tensor.by_rank[k] || !holds(tensor.by_rank[k]->placement.box, element)) continue;
+      if (!tensor.by_rank[k] || !tensor.by_rank[k]->placement.box.holds(element)) continue;
       if (count++ < 12) holders += fmt::format(" r{}", k);
     }
     if (count > 12) holders += fmt::format(" and {} more", count - 12);
     Ui::tooltip("%%%s%s\nheld by%s\nclick: select it", tensor.name.c_str(),
-                index_to_string(element).c_str(), holders.empty() ? " nobody" : holders.c_str());
+                index_text(element).c_str(), holders.empty() ? " nobody" : holders.c_str());
   }
 
   void outline(Frame& frame, const Picture& picture, const std::vector<int64_t>& element,

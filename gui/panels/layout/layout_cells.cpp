@@ -7,6 +7,7 @@
 
 #include "gui/panels/values/value_text.h"
 #include "hostir/ir/inline_value.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -34,7 +35,7 @@ std::string cell_text(const Tensor& tensor, int64_t i, const ImFont* font, float
 bool copies_differ_at(const LayoutView& view, const std::vector<int64_t>& index) {
   for (size_t s = 0; s < view.differs.size() && s < view.shards.size(); ++s) {
     const Box& box = view.shards[s].box;
-    if (view.differs[s].empty() || !holds(box, index)) continue;
+    if (view.differs[s].empty() || !box.holds(index)) continue;
     size_t place = 0;
     for (size_t d = 0; d < index.size(); ++d)
       place = place * static_cast<size_t>(box.hi[d] - box.lo[d]) +
@@ -136,7 +137,7 @@ void draw_cell_addends(Frame& frame, const CellsOf& of) {
     const auto box = of.plane.slice(shard.box);
     if (!box) continue;
     if (shard.addends.size() > room)
-      frame.ui.say_hidden(Ui::counted(shard.addends.size() - room, "addend") + " of each cell");
+      frame.ui.say_hidden(counted(shard.addends.size() - room, "addend") + " of each cell");
     for (size_t k = 0; k < std::min(room, shard.addends.size()); ++k) {
       interp::ValueQuery query;
       query.value = of.tensor.name;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gui/panels/values/value_text.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -35,7 +36,7 @@ std::vector<Owned> owners_of(Frame& frame, const TensorView& tensor,
   std::vector<Owned> owners;
   for (size_t r = 0; r < tensor.by_rank.size(); ++r) {
     const interp::AllocationSnapshot* held = tensor.by_rank[r];
-    if (!held || !held->live || !holds(held->placement.box, element)) continue;
+    if (!held || !held->live || !held->placement.box.holds(element)) continue;
     if (owners.size() == kMaxOwners) {
       ++hidden;
       continue;
@@ -96,8 +97,8 @@ void addends(Frame& frame, const TensorView& tensor, const std::vector<int64_t>&
 
 void element_facts(Frame& frame, const TensorView& tensor, const LayoutSource& source,
                    const std::vector<int64_t>& element) {
-  frame.ui.text_mono("%" + tensor.name + index_to_string(element));
-  frame.ui.tag("layout/element", index_to_string(element));
+  frame.ui.text_mono("%" + tensor.name + index_text(element));
+  frame.ui.tag("layout/element", index_text(element));
   size_t hidden = 0;
   const std::vector<Owned> owners = owners_of(frame, tensor, element, hidden);
   if (owners.empty()) frame.ui.text_dim("no rank holds it now");
@@ -186,7 +187,7 @@ void draw_layout_facts(Frame& frame, const TensorView& tensor, const LayoutView&
   }
   const std::vector<int64_t>& element = frame.model.selection.element;
   ImGui::Dummy(ImVec2(0, frame.ui.px(4)));
-  if (element.size() == source.global.size() && holds(Box::whole(source.global), element)) {
+  if (Box::whole(source.global).holds(element)) {
     element_facts(frame, tensor, source, element);
   } else {
     frame.ui.text_dim("click an element to see it on every rank");

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::gui {
 
 namespace {
@@ -108,7 +110,7 @@ Plane best_plane(const Extents& global, const std::vector<Shard>& shards) {
     if (ranges.size() > 1 && chosen.size() < 2) chosen.push_back(d);
   }
   for (size_t d = global.size(); d-- > 0 && chosen.size() < 2;) {
-    if (std::find(chosen.begin(), chosen.end(), d) == chosen.end()) chosen.push_back(d);
+    add_once(chosen, d);
   }
   plane.row_dim = static_cast<int>(std::min(chosen[0], chosen[1]));
   plane.column_dim = static_cast<int>(std::max(chosen[0], chosen[1]));
@@ -189,20 +191,6 @@ std::string to_string(const Box& box) {
   for (size_t d = 0; d < box.lo.size(); ++d)
     text += fmt::format("{}{}:{}", d ? ", " : "", box.lo[d], box.hi[d]);
   return text + "]";
-}
-
-std::string index_to_string(const std::vector<int64_t>& index) {
-  std::string text = "[";
-  for (size_t d = 0; d < index.size(); ++d) text += fmt::format("{}{}", d ? ", " : "", index[d]);
-  return text + "]";
-}
-
-bool holds(const Box& box, const std::vector<int64_t>& element) {
-  if (box.lo.size() != element.size()) return false;
-  for (size_t d = 0; d < element.size(); ++d) {
-    if (element[d] < box.lo[d] || element[d] >= box.hi[d]) return false;
-  }
-  return true;
 }
 
 }  // namespace hostir::gui

@@ -95,7 +95,5 @@ Fit fit(float rows, float columns, float width, float height, float most, float 
 
 /// `[0:6, 4:8]`
 std::string to_string(const Box& box);
-std::string index_to_string(const std::vector<int64_t>& index);
-bool holds(const Box& box, const std::vector<int64_t>& element);
 
 }  // namespace hostir::gui

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gui/panels/layout/written.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::gui {
 
@@ -66,7 +67,7 @@ struct Painter {
   void shard(const Shard& s, const Plane::Part& part, const PictureStyle& style) const {
     const Area where = area_of(part);
     const interp::Rank focus = frame.model.snapshot()->focus;
-    const bool has_focus = std::find(s.holders.begin(), s.holders.end(), focus) != s.holders.end();
+    const bool has_focus = contains(s.holders, focus);
     bool lit = false;
     for (const interp::Rank r : s.holders) lit = lit || frame.model.was_hovered.rank == r;
     list->AddRectFilled(where.min, where.max,

@@ -8,6 +8,7 @@
 #include "gui/panels/layout/written.h"
 #include "gui/panels/timeline/timeline_data.h"
 #include "gui/panels/values/tensor_pick.h"
+#include "hostir/support/lists.h"
 #include "hostir/support/text.h"
 #include "interp/session/answers/program_facts.h"
 
@@ -68,7 +69,7 @@ bool is_of(const interp::LedgerRow& row, const Reshard& r) {
   bool of_pair = true;
   for (const interp::LedgerCell& c : row.cells) {
     here = here || (c.arrived() && c.code() == r.code);
-    of_pair = of_pair && std::find(r.members.begin(), r.members.end(), c.rank()) != r.members.end();
+    of_pair = of_pair && contains(r.members, c.rank());
   }
   return here && (of_pair || !r.point_to_point);
 }

@@ -11,6 +11,7 @@
 #include "gui/panels/log/event_scan.h"
 #include "gui/panels/log/log_fetch.h"
 #include "gui/panels/panels.h"
+#include "hostir/support/text.h"
 #include "interp/session/expressions/event_filter.h"
 
 namespace hostir::gui {
@@ -123,7 +124,7 @@ class EventsPanel : public Panel {
   }
 
   void draw_pages(Frame& frame, const EventsData& data) {
-    std::string text = Ui::counted(data.rows->events.size(), "event");
+    std::string text = counted(data.rows->events.size(), "event");
     const bool paged = starts_.size() > 1 || data.next_id >= 0;
     if (paged) text += fmt::format(" from event {}", starts_.back());
     if (paged || data.filtered) text += fmt::format(", {} in the log", data.total);

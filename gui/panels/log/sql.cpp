@@ -12,6 +12,7 @@
 #include "gui/panels/log/sql_schema.h"
 #include "gui/panels/panels.h"
 #include "hostir/io/files.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -251,7 +252,7 @@ class SqlPanel : public Panel {
 
   void draw_result(Frame& frame, const interp::LogTable& table) {
     if (bars_) measure(table);
-    std::string count = Ui::counted(table.rows.size(), "row");
+    std::string count = counted(table.rows.size(), "row");
     if (static_cast<int64_t>(table.rows.size()) >= kMaxRows) count += ", the first ones";
     frame.ui.text_dim(count);
     frame.ui.tag("sql/count", count);

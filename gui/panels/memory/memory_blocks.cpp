@@ -6,6 +6,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::gui {
 
 using interp::kUnknownNs;
@@ -171,14 +173,13 @@ Expected<void> name_leaks(const interp::LogView& log, RankBlocks& out) {
   HOSTIR_ASSIGN_OR_RETURN(const auto faults, log.faults());
   std::vector<std::string> leaking;
   for (const interp::LogFault& fault : faults) {
-    const bool here =
-        std::find(fault.ranks.begin(), fault.ranks.end(), out.rank) != fault.ranks.end();
+    const bool here = contains(fault.ranks, out.rank);
     if (fault.kind != "leak" || !here) continue;
     leaking.insert(leaking.end(), fault.instructions.begin(), fault.instructions.end());
   }
   for (HeldBlock& block : out.blocks) {
     if (block.to_ns != kUnknownNs || block.kind == HeldKind::kParameter) continue;
-    if (std::find(leaking.begin(), leaking.end(), block.allocated_by) != leaking.end())
+    if (contains(leaking, block.allocated_by))
       block.kind = HeldKind::kLeak;
     else if (out.returned)
       block.kind = HeldKind::kResult;

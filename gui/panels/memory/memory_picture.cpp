@@ -153,7 +153,7 @@ void MemoryPicture::blocks(const RankBlocks& data, float height) const {
   const ImVec2 end(at.x + width_, at.y + height);
   ImGui::InvisibleButton("blocks", ImVec2(width_, std::max(1.0f, height)));
   const bool hovered = ImGui::IsItemHovered();
-  frame_.ui.tag("memory/blocks", Ui::counted(data.blocks.size(), "block"));
+  frame_.ui.tag("memory/blocks", counted(data.blocks.size(), "block"));
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& p = frame_.ui.pal();
   ImFont* font = frame_.ui.fonts.small;

@@ -4,12 +4,13 @@
 
 #include "gui/panels/collectives/collective_glyph.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/characters.h"
 
 namespace hostir::gui {
 
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
+bool is_word(char c) { return is_word_char(c) || c == '.'; }
 
 size_t word_end(std::string_view line, size_t at) {
   while (at < line.size() && is_word(line[at])) ++at;

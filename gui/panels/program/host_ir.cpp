@@ -16,6 +16,7 @@
 #include "gui/panels/program/user_lines.h"
 #include "gui/panels/timeline/timeline_data.h"
 #include "gui/panels/waits/rank_words.h"
+#include "hostir/support/lists.h"
 #include "hostir/support/text.h"
 // must follow imgui.h
 #include <imgui_internal.h>
@@ -23,10 +24,6 @@
 namespace hostir::gui {
 
 namespace {
-
-bool is_in(const std::vector<interp::CodeIndex>& all, interp::CodeIndex code) {
-  return std::find(all.begin(), all.end(), code) != all.end();
-}
 
 // `209000` has no room in the column: `209k`.
 std::string hits_text(int64_t hits) {
@@ -186,9 +183,9 @@ class HostIrPanel : public Panel {
     const bool hovered =
         has_code &&
         (frame.model.was_hovered.code == code->second ||
-         is_in(frame.model.was_hovered.related, code->second) ||
-         (is_in(frame.model.selection.related, code->second) && frame.model.selection.code &&
-          is_in(frame.model.selection.related, *frame.model.selection.code)));
+         contains(frame.model.was_hovered.related, code->second) ||
+         (contains(frame.model.selection.related, code->second) && frame.model.selection.code &&
+          contains(frame.model.selection.related, *frame.model.selection.code)));
     const ImVec2 end(at.x + width, at.y + row);
     if (focus_here) list->AddRectFilled(ImVec2(at.x + gutter, at.y), end, p.current_line);
     if (selected)

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::gui {
 
 void LineMenu::draw(Frame& frame, const interp::Snapshot& shot, const interp::CodeIndex* code) {
@@ -44,7 +46,7 @@ void LineMenu::draw(Frame& frame, const interp::Snapshot& shot, const interp::Co
 
 void LineMenu::draw_log(Frame& frame, const interp::Snapshot& shot, interp::CodeIndex code) {
   for (const interp::BreakpointSnapshot& b : *shot.breakpoints) {
-    if (!b.logs || std::find(b.places.begin(), b.places.end(), code) == b.places.end()) continue;
+    if (!b.logs || !contains(b.places, code)) continue;
     const std::string label = fmt::format("Delete log point {}", b.number);
     if (ImGui::MenuItem(label.c_str())) frame.actions.command(fmt::format("delete {}", b.number));
     frame.ui.tag(fmt::format("host_ir/menu/delete_log/{}", b.number));

@@ -9,6 +9,7 @@
 
 #include "gui/panels/layout/layout_geometry.h"
 #include "gui/panels/layout/reshard.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::gui {
 
@@ -82,7 +83,7 @@ void follow(Model& model) {
   const TensorView& next = model.tensor(selected);
   const std::vector<int64_t>& element = model.selection.element;
   const bool has = next.valid() && element.size() == next.first->placement.global.size() &&
-                   holds(Box::whole(next.first->placement.global), element);
+                   Box::whole(next.first->placement.global).holds(element);
   if (!has) model.selection.element.clear();
 }
 
@@ -101,7 +102,7 @@ std::vector<std::string> later_names(const interp::Snapshot& shot,
     std::string name = code.register_name(reg);
     if (name.starts_with('%')) name.erase(0, 1);
     const auto is_there = [&](const std::vector<std::string>& list) {
-      return std::find(list.begin(), list.end(), name) != list.end();
+      return contains(list, name);
     };
     if (!name.empty() && !is_there(allocated) && !is_there(names)) names.push_back(name);
   }

@@ -7,6 +7,7 @@
 
 #include "gui/panels/layout/layout_geometry.h"
 #include "gui/panels/layout/written.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -47,7 +48,7 @@ int64_t place_in(const Box& box, const std::vector<int64_t>& index) {
 
 const Tensor* tensor_of(const Column& c, const std::vector<int64_t>& index) {
   const bool there =
-      c.slot && c.slot->reading && c.slot->reading->box == c.box && holds(c.box, index);
+      c.slot && c.slot->reading && c.slot->reading->box == c.box && c.box.holds(index);
   return there ? &c.slot->reading->tensor : nullptr;
 }
 
@@ -57,7 +58,7 @@ void draw_element(Frame& frame, const std::vector<Column>& columns,
   ImGui::PushID(static_cast<int>(i));
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
-  const std::string label = index_to_string(index);
+  const std::string label = index_text(index);
   if (ImGui::Selectable(label.c_str(), frame.model.selection.element == index,
                         ImGuiSelectableFlags_SpanAllColumns))
     frame.model.selection.element = index;

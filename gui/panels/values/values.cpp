@@ -20,6 +20,7 @@
 #include "gui/panels/values/value_statistics.h"
 #include "gui/panels/values/value_text.h"
 #include "hostir/ir/inline_value.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -181,7 +182,7 @@ class ValuesPanel : public Panel {
   void go_to_element(Frame& frame, const TensorView& tensor) {
     const std::vector<int64_t>& element = frame.model.selection.element;
     const Extents& global = tensor.first->placement.global;
-    if (!typing_) goto_ = element.size() == global.size() ? index_to_string(element) : "";
+    if (!typing_) goto_ = element.size() == global.size() ? index_text(element) : "";
     const float width = frame.ui.px(compact_ ? 92 : 110);
     Ui::flow(width);
     ImGui::SetNextItemWidth(width);
@@ -196,14 +197,14 @@ class ValuesPanel : public Panel {
   void change_element(Frame& frame, const TensorView& tensor) {
     const std::vector<int64_t>& element = frame.model.selection.element;
     const Extents& global = tensor.first->placement.global;
-    if (element.size() != global.size() || !holds(Box::whole(global), element)) return;
+    if (!Box::whole(global).holds(element)) return;
     Ui::flow(frame.ui.px(110));
     ImGui::SetNextItemWidth(frame.ui.px(110));
     if (ImGui::InputTextWithHint("##set", "new value", &new_value_,
                                  ImGuiInputTextFlags_EnterReturnsTrue) &&
         !new_value_.empty()) {
       frame.actions.command(
-          fmt::format("set %{}{} = {}", tensor.name, index_to_string(element), new_value_));
+          fmt::format("set %{}{} = {}", tensor.name, index_text(element), new_value_));
       new_value_.clear();
     }
     frame.ui.tag("values/set", new_value_);
@@ -211,7 +212,7 @@ class ValuesPanel : public Panel {
       Ui::tooltip("changes the element on every rank that holds it, from this stop on");
     Ui::flow(frame.ui.px(110));
     if (ImGui::SmallButton("break on write"))
-      frame.actions.command(fmt::format("watch %{}{}", tensor.name, index_to_string(element)));
+      frame.actions.command(fmt::format("watch %{}{}", tensor.name, index_text(element)));
     frame.ui.tag("values/watch");
     if (ImGui::IsItemHovered())
       Ui::tooltip("runs stop when this element changes, on any rank that holds it (Shift+F9)");
@@ -225,7 +226,7 @@ class ValuesPanel : public Panel {
       at = error == std::errc{} ? next : at + 1;
       if (error == std::errc{}) index.push_back(number);
     }
-    if (index.size() == global.size() && holds(Box::whole(global), index)) {
+    if (Box::whole(global).holds(index)) {
       frame.model.selection.element = index;
       scroll_ = true;
     } else {
@@ -240,7 +241,7 @@ class ValuesPanel : public Panel {
   void nudge(Frame& frame, const TensorView& tensor) {
     std::vector<int64_t>& element = frame.model.selection.element;
     const Extents& global = tensor.first->placement.global;
-    if (element.size() != global.size() || !holds(Box::whole(global), element)) return;
+    if (!Box::whole(global).holds(element)) return;
     const auto move = [&](ImGuiKey key, size_t from_end, int64_t by) {
       if (global.size() < from_end || !ImGui::IsKeyPressed(ImGui::GetKeyIndex(key))) return;
       const size_t d = global.size() - from_end;
@@ -383,7 +384,7 @@ class ValuesPanel : public Panel {
 
   // The table row that contains an element; -1 if the element is not in the box.
   static int row_of(const Box& box, const std::vector<int64_t>& element) {
-    if (element.size() != box.lo.size() || !holds(box, element)) return -1;
+    if (!box.holds(element)) return -1;
     int64_t row = 0;
     for (size_t d = 0; d + 1 < element.size(); ++d)
       row = row * (box.hi[d] - box.lo[d]) + element[d] - box.lo[d];

@@ -8,6 +8,7 @@
 
 #include "gui/panels/panels.h"
 #include "gui/panels/values/tensor_pick.h"
+#include "hostir/support/lists.h"
 #include "interp/session/expressions/watch_expr.h"
 
 namespace hostir::gui {
@@ -76,10 +77,7 @@ class WatchesPanel : public Panel {
     text_.clear();
   }
 
-  static void keep(Model& model, const std::string& text) {
-    if (std::find(model.watches.begin(), model.watches.end(), text) == model.watches.end())
-      model.watches.push_back(text);
-  }
+  static void keep(Model& model, const std::string& text) { add_once(model.watches, text); }
 
   static void offer_selection(Frame& frame) {
     const Selection& s = frame.model.selection;
@@ -89,7 +87,7 @@ class WatchesPanel : public Panel {
       text += (d == 0 ? "[" : ", ") + std::to_string(s.element[d]);
     if (!s.element.empty()) text += "]";
     const auto& all = frame.model.watches;
-    if (std::find(all.begin(), all.end(), text) != all.end()) return;
+    if (contains(all, text)) return;
     if (ImGui::SmallButton(("+ " + text).c_str())) keep(frame.model, text);
     frame.ui.tag("watches/selected", text);
     if (ImGui::IsItemHovered()) Ui::tooltip("Watch what is selected");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gui/panels/layout/written.h"
+#include "hostir/support/lists.h"
 #include "interp/session/answers/fault_words.h"
 
 namespace hostir::gui {
@@ -25,7 +26,7 @@ std::string failed_word(const Snapshot& shot, Rank rank, const interp::LedgerRow
   }
   if (shot.stop.kind != interp::StopKind::kFault || shot.faults->empty()) return "";
   const interp::FaultSnapshot& fault = shot.faults->back();
-  const bool named = std::find(fault.ranks.begin(), fault.ranks.end(), rank) != fault.ranks.end();
+  const bool named = contains(fault.ranks, rank);
   return named ? "failed: " + interp::fault_words(fault.kind) : "";
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "gui/panels/waits/wait_blocks.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::gui {
 
@@ -69,16 +70,15 @@ class Placer {
       for (const bool strict : {true, false}) {
         for (const WaitLink& l : graph_.links) {
           if (found || l.from != ring.back() || (strict && !l.in_cycle)) continue;
-          const bool own =
-              std::find(block.nodes.begin(), block.nodes.end(), l.to) != block.nodes.end();
-          if (!own || std::find(ring.begin(), ring.end(), l.to) != ring.end()) continue;
+          const bool own = contains(block.nodes, l.to);
+          if (!own || contains(ring, l.to)) continue;
           ring.push_back(l.to);
           found = true;
         }
       }
     }
     for (const size_t node : block.nodes) {
-      if (std::find(ring.begin(), ring.end(), node) == ring.end()) ring.push_back(node);
+      add_once(ring, node);
     }
     block.nodes = std::move(ring);
   }
@@ -156,7 +156,7 @@ class Placer {
 
   const WaitLabel* label_of(size_t link) const {
     for (const WaitLabel& l : out_.labels) {
-      if (std::find(l.links.begin(), l.links.end(), link) != l.links.end()) return &l;
+      if (contains(l.links, link)) return &l;
     }
     return nullptr;
   }

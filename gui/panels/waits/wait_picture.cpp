@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "gui/panels/waits/wait_layout.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::gui {
 
@@ -42,10 +43,6 @@ std::string place_of(const interp::RankSnapshot& r, bool waits) {
     return task->address + " " + task->text;
   if (r.status == interp::RankStatus::kDone) return "at the program's end";
   return r.address + " " + r.op;
-}
-
-bool contains(const std::vector<interp::Rank>& ranks, std::optional<interp::Rank> rank) {
-  return rank && std::find(ranks.begin(), ranks.end(), *rank) != ranks.end();
 }
 
 using CardText = WaitCardText;
@@ -110,7 +107,8 @@ void draw_card(Frame& frame, const WaitNode& node, const CardText& text, const W
   const interp::Rank first = node.ranks.front();
   const float round = frame.ui.px(5);
   const bool focus = contains(node.ranks, shot.focus);
-  const bool lit = contains(node.ranks, frame.model.was_hovered.rank);
+  const auto& hovered = frame.model.was_hovered.rank;
+  const bool lit = hovered && contains(node.ranks, *hovered);
   const ImU32 alarm = p.state(StateKind::kMismatch);
   list->AddRectFilled(box.min, box.max, mixed(p.panel, p.rank(first), lit ? 0.42f : 0.26f), round);
   list->AddRectFilled(box.min, ImVec2(box.min.x + frame.ui.px(5), box.max.y), p.rank(first), round,

@@ -8,6 +8,7 @@
 #include "gui/panels/panels.h"
 #include "gui/panels/program/code_diff.h"
 #include "gui/panels/waits/what_if_button.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -43,7 +44,7 @@ std::string verdict_words(const WhatIfTrial& trial) {
     return fmt::format("{}, but {} of {} tests fail", out, trial.claims.failed, trial.claims.tests);
   if (!trial.warnings.empty()) return out + ", with a warning";
   if (trial.claims.tests > 0)
-    return fmt::format("{}, {} of the file pass{}", out, Ui::counted(trial.claims.tests, "test"),
+    return fmt::format("{}, {} of the file pass{}", out, counted(trial.claims.tests, "test"),
                        trial.claims.tests == 1 ? "es" : "");
   return out;
 }
@@ -150,7 +151,7 @@ class WhatIfPanel : public Panel {
     const size_t others = result.trials.size() - result.completes;
     if (others == 0) return;
     const std::string text = fmt::format("{} {} that did not help", show_others_ ? "Hide" : "Show",
-                                         Ui::counted(others, "edit"));
+                                         counted(others, "edit"));
     if (ImGui::SmallButton(text.c_str())) show_others_ = !show_others_;
     frame.ui.tag("whatif/others", text);
     if (!show_others_) return;
@@ -238,7 +239,7 @@ std::string button_text(const Model& model) {
   if (model.what_if().running()) return "What if: searching";
   if (!result || !model.what_if().about_this(model)) return "What if\u2026";
   if (result->unchanged_completes) return "What if: completes as it is";
-  return fmt::format("What if: {} found", Ui::counted(result->completes, "edit"));
+  return fmt::format("What if: {} found", counted(result->completes, "edit"));
 }
 
 }  // namespace

@@ -6,8 +6,7 @@
 //   3. All transfers of one rank at one time are one step, issued as a group.
 // The transfers of all ranks thus have one common order in time. Hence ranks never wait for each
 // other in a cycle, even if every send is a rendezvous and a rank does one step after another; more
-// room between sender and receiver only makes sends wait less. find_stall() checks this on the
-// result.
+// room between sender and receiver only makes sends wait less.
 #pragma once
 
 #include <optional>
@@ -25,10 +24,6 @@ struct Transfer {
   friend auto operator<=>(const Transfer&, const Transfer&) = default;
 };
 
-/// `0SEND_F0`, `1RECV_F0` in the text form of torch.distributed.pipelining, with the stage that
-/// makes it in both.
-std::string to_string(const Transfer& transfer, int64_t rank);
-
 /// A rank's action, or its transfers at one time, in an order that all ranks share.
 struct RankStep {
   std::optional<Action> action;     // else a group of transfers
@@ -38,11 +33,5 @@ using RankSteps = std::vector<RankStep>;
 
 /// The steps of each rank. Errors: those of make_timetable().
 Expected<std::vector<RankSteps>> plan_exchanges(const Schedule& schedule);
-
-/// Runs the steps with connections that hold `room` transfers between a send and its receive (0: a
-/// send is a rendezvous). Every rank does one step after another; a group's transfers progress
-/// together. Returns a sentence if ranks wait forever or a receive is matched with the wrong
-/// transfer.
-std::optional<std::string> find_stall(const std::vector<RankSteps>& steps, int64_t room);
 
 }  // namespace hostir::pipeline

@@ -9,13 +9,14 @@ namespace hostir::pipeline {
 namespace {
 
 constexpr std::array kNames = {
-    ScheduleName{ScheduleKind::kGPipe, "gpipe", "Huang et al. 2019; PyTorch's ScheduleGPipe"},
-    ScheduleName{ScheduleKind::kOneForwardOneBackward, "1f1b",
-                 "Narayanan et al. 2021 (PipeDream-Flush); PyTorch's Schedule1F1B"},
-    ScheduleName{ScheduleKind::kInterleaved, "interleaved",
-                 "Narayanan et al. 2021; Megatron-LM's interleaved 1F1B"},
-    ScheduleName{ScheduleKind::kZeroBubble, "zb-h1",
-                 "Qi et al. 2023, ZB-H1; PyTorch's ScheduleInterleavedZeroBubble"},
+    // Huang et al. 2019; PyTorch's ScheduleGPipe.
+    ScheduleName{ScheduleKind::kGPipe, "gpipe"},
+    // Narayanan et al. 2021 (PipeDream-Flush); PyTorch's Schedule1F1B.
+    ScheduleName{ScheduleKind::kOneForwardOneBackward, "1f1b"},
+    // Narayanan et al. 2021; Megatron-LM's interleaved 1F1B.
+    ScheduleName{ScheduleKind::kInterleaved, "interleaved"},
+    // Qi et al. 2023, ZB-H1; PyTorch's ScheduleInterleavedZeroBubble.
+    ScheduleName{ScheduleKind::kZeroBubble, "zb-h1"},
 };
 
 /// One forward or backward pass of a rank: the index of the stage among the rank's stages.

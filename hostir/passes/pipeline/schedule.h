@@ -36,8 +36,7 @@ enum class ScheduleKind : uint8_t { kGPipe, kOneForwardOneBackward, kInterleaved
 
 struct ScheduleName {
   ScheduleKind kind;
-  std::string_view name;    // on the command line
-  std::string_view source;  // where the order is published
+  std::string_view name;  // on the command line
 };
 std::span<const ScheduleName> schedule_names();
 std::string_view name(ScheduleKind kind);

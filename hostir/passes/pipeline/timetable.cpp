@@ -104,16 +104,6 @@ Expected<Timetable> make_timetable(const Schedule& schedule, const Costs& costs)
   return Clock(schedule, costs).run();
 }
 
-std::optional<int64_t> published_idle(const Schedule& s, const Costs& costs) {
-  const int64_t lacking = std::max<int64_t>(0, s.ranks - s.micro_batches);
-  const int64_t pass = costs.forward + costs.backward_input + costs.backward_weight;
-  if (s.kind == ScheduleKind::kZeroBubble) {
-    if (lacking > 0 && s.stages_per_rank > 1) return std::nullopt;
-    return (s.ranks - 1) * (pass - 2 * costs.backward_weight) + lacking * costs.backward_weight;
-  }
-  return (s.ranks - 1 + (s.stages_per_rank - 1) * lacking) * pass;
-}
-
 std::string draw(const Timetable& timetable) {
   size_t width = 1;
   for (const auto& slots : timetable.ranks) {

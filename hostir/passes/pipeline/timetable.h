@@ -1,7 +1,6 @@
 // When each action of a schedule runs if communication takes no time, and how long ranks are idle.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "hostir/passes/pipeline/schedule.h"
@@ -37,12 +36,6 @@ struct Timetable {
 /// Errors: `pipeline_order` the order of the ranks contradicts this; names the action at which each
 /// rank stops and what it lacks.
 Expected<Timetable> make_timetable(const Schedule& schedule, const Costs& costs = {});
-
-/// The bubbles of a rank by the published formula, for at least as many micro-batches m as ranks p:
-/// (p - 1) (F + B + W), and for ZB-H1 (p - 1) (F + B - W), where W is at most F and at most B.
-/// Fewer micro-batches add (v - 1) (p - m) (F + B + W), and (p - m) W to ZB-H1 with one stage on a
-/// rank; with several there is no formula: nullopt.
-std::optional<int64_t> published_idle(const Schedule& schedule, const Costs& costs = {});
 
 /// One line per rank, one column per unit of time; `.` is a bubble.
 std::string draw(const Timetable& timetable);

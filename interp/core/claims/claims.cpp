@@ -7,6 +7,7 @@
 #include <set>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "interp/core/communication_facts.h"
 
 namespace hostir::interp::claims {
@@ -24,7 +25,7 @@ tl::unexpected<Error> contradiction(std::string sentence, const Operand& operand
 AxisList without(const AxisList& axes, const AxisList& removed) {
   AxisList out;
   for (const AxisRef& a : axes) {
-    if (std::find(removed.begin(), removed.end(), a) == removed.end()) out.push_back(a);
+    if (!contains(removed, a)) out.push_back(a);
   }
   return out;
 }

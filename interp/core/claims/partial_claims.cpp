@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "interp/core/claims/claims.h"
 #include "interp/core/communication_facts.h"
 
@@ -99,7 +100,7 @@ std::optional<size_t> cut_dimension(const Communication& m, const AxisRef& axis)
   const LayoutTable& layout = m.code.layouts[m.c.layouts[m.in]];
   for (size_t d = 0; d < m.from.dims.size(); ++d) {
     const auto& axes = m.from.dims[d].axes;
-    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) continue;
+    if (!contains(axes, axis)) continue;
     const bool parts =
         std::any_of(layout.by_rank.distinct().begin(), layout.by_rank.distinct().end(),
                     [&](const Placement& p) { return p.box.hi[d] - p.box.lo[d] > 1; });
@@ -109,9 +110,8 @@ std::optional<size_t> cut_dimension(const Communication& m, const AxisRef& axis)
 }
 
 bool cuts(const Communication& m, const AxisRef& axis) {
-  return std::any_of(m.from.dims.begin(), m.from.dims.end(), [&](const DimSharding& d) {
-    return std::find(d.axes.begin(), d.axes.end(), axis) != d.axes.end();
-  });
+  return std::any_of(m.from.dims.begin(), m.from.dims.end(),
+                     [&](const DimSharding& d) { return contains(d.axes, axis); });
 }
 
 // A reduction must be over axes along which each position holds an addend. Over other axes it would

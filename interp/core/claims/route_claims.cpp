@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "interp/core/claims/claims.h"
 #include "interp/core/communication_facts.h"
 
@@ -209,9 +210,7 @@ std::optional<Extents> static_starts(const Code& code, const CodeInstruction& c,
   return starts;
 }
 
-bool is_parameter(const Code& code, uint32_t reg) {
-  return std::find(code.parameters.begin(), code.parameters.end(), reg) != code.parameters.end();
-}
+bool is_parameter(const Code& code, uint32_t reg) { return contains(code.parameters, reg); }
 
 // What a view of type `y` takes of the whole, if it begins at `starts` in the part `x`.
 Box taken_by(const Placement& x, const Placement& y, const Extents& starts) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::interp {
 
@@ -32,7 +33,7 @@ uint32_t Flattener::new_register(const Scope& scope, ValueId value) {
   info.function = scope.function_index;
   info.value = value;
   info.call = scope.call;
-  info.buffer = is_buffer(scope.function->value(value).type);
+  info.buffer = is_tensor(scope.function->value(value).type);
   info.layout = scope.declared[value.index];
   code_.registers.push_back(info);
   return code_.register_count++;
@@ -67,7 +68,7 @@ Expected<Flattener::Scope> Flattener::open_scope(const Function& function, CodeI
 
 Expected<void> Flattener::declare(Scope& scope, ValueId value, bool declared_here) {
   const Value& v = scope.function->value(value);
-  if (is_buffer(v.type)) {
+  if (is_tensor(v.type)) {
     HOSTIR_ASSIGN_OR_RETURN(scope.declared[value.index], layout(scope, v.type, value));
     scope.current[value.index] = scope.declared[value.index];
   }
@@ -82,7 +83,7 @@ Expected<void> Flattener::run(const Function& entry) {
   call_stack_.push_back(&entry);
   HOSTIR_ASSIGN_OR_RETURN(Scope scope, open_scope(entry, kNoCode));
   for (const Parameter& p : entry.params) {
-    if (!is_buffer(entry.value(p.value).type)) {
+    if (!is_tensor(entry.value(p.value).type)) {
       return fail_at(ErrorKind::kInvalid, "code_op",
                      fmt::format("parameter %{} of @{} is not a tensor", entry.value(p.value).name,
                                  entry.name),
@@ -397,7 +398,7 @@ namespace {
 bool issues_alone(HostRole role) {
   constexpr std::array kAlone = {HostRole::kAlloc, HostRole::kFree, HostRole::kLaunch,
                                  HostRole::kGroup, HostRole::kWait, HostRole::kCall};
-  return std::find(kAlone.begin(), kAlone.end(), role) != kAlone.end();
+  return contains(kAlone, role);
 }
 
 }  // namespace

@@ -107,8 +107,4 @@ class Flattener {
 Placement make_placement(const Program& program, const Type& type, const Extents& extents,
                          Rank rank, const Communicator* comm);
 
-inline bool is_buffer(const Type& type) {
-  return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
-}
-
 }  // namespace hostir::interp

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/support/lists.h"
 #include "interp/core/code/flattener.h"
 
 namespace hostir::interp {
@@ -90,9 +91,7 @@ Expected<size_t> Flattener::compile_ops(const Scope& scope, const IndexExpr& exp
 
 std::vector<IndexExpr> values_named_in(const IndexExpr& expr) {
   std::vector<IndexExpr> named;
-  expr.for_each_leaf([&](const IndexExpr& leaf) {
-    if (std::find(named.begin(), named.end(), leaf) == named.end()) named.push_back(leaf);
-  });
+  expr.for_each_leaf([&](const IndexExpr& leaf) { add_once(named, leaf); });
   return named;
 }
 

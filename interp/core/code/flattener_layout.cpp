@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "interp/core/code/flattener.h"
 
 namespace hostir::interp {
@@ -14,9 +15,7 @@ namespace {
 // the exchange group of a packed buffer if no communication instruction names it.
 std::vector<AxisRef> differing_axes(const Sharding& a, const Sharding& b) {
   std::vector<AxisRef> out;
-  const auto add = [&](const AxisRef& axis) {
-    if (std::find(out.begin(), out.end(), axis) == out.end()) out.push_back(axis);
-  };
+  const auto add = [&](const AxisRef& axis) { add_once(out, axis); };
   for (size_t d = 0; d < std::max(a.dims.size(), b.dims.size()); ++d) {
     const std::vector<AxisRef> none;
     const auto& x = d < a.dims.size() ? a.dims[d].axes : none;
@@ -60,7 +59,7 @@ std::vector<int64_t> block_members(const Mesh& mesh, const Mesh& blocks_mesh, co
   }
   if (type.blocks->mesh != mesh.name) return blocks_mesh.ranks();
   for (const auto& group : groups_over(mesh, differing_axes(*type.sharding, *type.blocks))) {
-    if (std::find(group.begin(), group.end(), rank) != group.end()) return group;
+    if (contains(group, rank)) return group;
   }
   return {};
 }
@@ -111,7 +110,7 @@ class PlacementKey {
   void add_axes(const Sharding& sharding, const std::vector<AxisRef>& but) {
     for (const DimSharding& d : sharding.dims) {
       for (const AxisRef& axis : d.axes) {
-        if (std::find(but.begin(), but.end(), axis) == but.end()) add(axis);
+        if (!contains(but, axis)) add(axis);
       }
     }
   }
@@ -121,7 +120,7 @@ class PlacementKey {
     Digit digit{1, mesh_->axis_size(axis)};
     for (size_t i = index + 1; i < mesh_->axes.size(); ++i) digit.stride *= mesh_->axes[i].size;
     if (!axis.whole()) digit.stride *= mesh_->axes[index].size / (axis.pre * axis.size);
-    if (std::find(digits_.begin(), digits_.end(), digit) == digits_.end()) digits_.push_back(digit);
+    add_once(digits_, digit);
   }
 
   const Mesh* mesh_ = nullptr;

@@ -34,7 +34,6 @@ void Engine::completed(const Completion& completion) {
     if (task->alloc_bytes != 0) record.live_bytes = rank.live_bytes;
     run.sink->finished(record);
   }
-  if (observer != nullptr) observer->completed(completion);
   if (watcher != nullptr) watcher->completed(completion);
   if (rank.waits_for == completion.id) scheduler.refresh(r);
 }
@@ -76,7 +75,6 @@ void Engine::exceed_memory(Rank r, const TaskRecord& task) {
 
 void Engine::value(const ValueSummary& summary) {
   if (run.is_logging()) run.sink->value(summary);
-  if (observer != nullptr) observer->value(summary);
   if (watcher != nullptr) watcher->value(summary);
 }
 

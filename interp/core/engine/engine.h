@@ -58,7 +58,6 @@ class Engine final : public CompletionSink {
   Meetings meetings{run, faults, races};
   Scheduler scheduler{run, operands};
   RemoteParts remote;
-  CompletionSink* observer = nullptr;
   CompletionSink* watcher = nullptr;  // the stepper's breakpoints
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::interp {
 
@@ -106,8 +107,7 @@ bool FaultReporter::warn(const Step& step, std::string id, const std::string& wh
       if (severity == Severity::kError) known.severity = severity;
       std::vector<Rank>& ranks = known.record.ranks;
       const bool same_severity = known.severity == severity;
-      if (same_severity && std::find(ranks.begin(), ranks.end(), step.rank) == ranks.end())
-        ranks.push_back(step.rank);
+      if (same_severity && !contains(ranks, step.rank)) ranks.push_back(step.rank);
       return true;
     }
   }

@@ -77,7 +77,6 @@ Expected<OperandsNow> Interpreter::operands_now(Rank rank, CodeIndex code) {
 
 const Code& Interpreter::code() const { return *engine_->run.code; }
 Backend& Interpreter::backend() const { return engine_->run.backend; }
-const InterpreterOptions& Interpreter::options() const { return engine_->run.options; }
 uint64_t Interpreter::position() const { return engine_->run.state.position; }
 const std::vector<Fault>& Interpreter::faults() const { return engine_->run.state.faults; }
 const LoopPathTable& Interpreter::loop_paths() const { return engine_->run.paths; }
@@ -86,7 +85,6 @@ Engine& Interpreter::engine() { return *engine_; }
 const Engine& Interpreter::engine() const { return *engine_; }
 void Interpreter::set_logging(Logging logging) { engine_->run.logging = logging; }
 void Interpreter::set_branch(uint32_t branch) { engine_->run.branch = branch; }
-void Interpreter::set_observer(CompletionSink* observer) { engine_->observer = observer; }
 
 void Interpreter::restore(const State& state) {
   engine_->run.state = state;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::interp {
 
@@ -235,7 +236,7 @@ bool RaceDetector::known_race(const std::string& id, const std::vector<std::stri
   for (Fault& known : run_.state.faults) {
     if (known.record.kind != id || known.record.instructions != where) continue;
     std::vector<Rank>& ranks = known.record.ranks;
-    if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) ranks.push_back(rank);
+    add_once(ranks, rank);
     return true;
   }
   return false;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::interp {
 
 uint32_t ShapeTable::of_view(const std::vector<int64_t>& extents,
@@ -53,12 +55,11 @@ RunContext::RunContext(std::shared_ptr<const Code> program, Backend& device, Tra
     rank.streams.resize(streams);
     rank.clocks.assign((streams + 1) * clock_stride, 0);
     const auto& started = options.ranks;
-    if (!started.empty() &&
-        std::find(started.begin(), started.end(), static_cast<Rank>(r)) == started.end()) {
+    if (!started.empty() && !contains(started, static_cast<Rank>(r))) {
       rank.status = RankStatus::kNotStarted;
     }
     const auto& here = can.local_ranks;
-    if (!here.empty() && std::find(here.begin(), here.end(), static_cast<Rank>(r)) == here.end()) {
+    if (!here.empty() && !contains(here, static_cast<Rank>(r))) {
       rank.status = RankStatus::kRemote;
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "interp/core/communication_facts.h"
 #include "interp/core/history/breakpoint_matcher.h"
 #include "interp/core/history/history.h"
@@ -284,7 +285,7 @@ BreakpointMatcher::BreakpointMatcher(const Interpreter& interpreter, BreakpointL
 }
 
 bool BreakpointMatcher::accepts(const Breakpoint& b, Rank rank, CodeIndex code) const {
-  if (!b.ranks.empty() && std::find(b.ranks.begin(), b.ranks.end(), rank) == b.ranks.end()) {
+  if (!b.ranks.empty() && !contains(b.ranks, rank)) {
     return false;
   }
   if (b.condition) {
@@ -300,7 +301,7 @@ bool BreakpointMatcher::matches_code(const Breakpoint& b, CodeIndex index) const
   const CodeInstruction& c = in_.code().instructions[index];
   switch (b.kind) {
     case Breakpoint::Kind::kInstruction:
-      return std::find(b.codes.begin(), b.codes.end(), index) != b.codes.end();
+      return contains(b.codes, index);
     case Breakpoint::Kind::kOp:
       return record(c.kind).mnemonic == b.op;
     case Breakpoint::Kind::kCollective:

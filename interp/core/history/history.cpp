@@ -81,7 +81,6 @@ class KeptMemory {
       blocks_.erase(at);
     }
   }
-  int64_t total() const { return total_; }
   /// In addition to what the run itself needs, estimated by its newest checkpoint.
   int64_t extra() const { return std::max<int64_t>(0, total_ - newest_); }
 
@@ -399,22 +398,7 @@ Expected<std::vector<Moved>> History::go_to(uint64_t k) {
   return moved;
 }
 
-Expected<std::vector<Moved>> History::reverse_step(Rank rank) {
-  for (uint64_t k = position(); k-- > 0;) {
-    const Decision& d = impl_->line[k];
-    if (d.kind == DecisionRecord::Kind::kRun && d.rank == rank) return go_to(k);
-  }
-  return fail(ErrorKind::kUsage, "history_position",
-              fmt::format("rank {} has executed nothing yet", rank));
-}
-
 uint64_t History::travels() const { return impl_->travels; }
-
-int64_t History::checkpoint_count() const {
-  return static_cast<int64_t>(impl_->checkpoints.size());
-}
-
-int64_t History::checkpoint_bytes() const { return impl_->kept.total(); }
 
 uint64_t History::checkpoint_before(uint64_t k) const {
   return impl_->checkpoints.empty() ? 0 : impl_->nearest(k).position;

@@ -82,14 +82,10 @@ class History {
 
   /// Moves to position k <= size(). Errors: `history_position`, backend errors.
   Expected<std::vector<Moved>> go_to(uint64_t k);
-  /// Goes back to before the rank's last decision; all other ranks go back too.
-  Expected<std::vector<Moved>> reverse_step(Rank rank);
 
   /// The number of times it has gone back; breakpoint hits store it.
   uint64_t travels() const;
 
-  int64_t checkpoint_count() const;
-  int64_t checkpoint_bytes() const;  // kept alive by checkpoints, shared blocks counted once
   /// The position of the last checkpoint at or before k, where re-execution starts.
   uint64_t checkpoint_before(uint64_t k) const;
 

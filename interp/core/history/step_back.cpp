@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "hostir/support/lists.h"
 #include "interp/core/code/nesting.h"
 #include "interp/core/communication_facts.h"
 #include "interp/core/history/breakpoint_matcher.h"
@@ -34,9 +35,7 @@ Expected<StopReport> Stepper::backward() {
   const Code& code = in.code();
   using Kind = StepCommand::Kind;
   if (history_.position() == 0) return beginning();
-  const auto in_focus = [&](Rank r) {
-    return std::find(focus_.begin(), focus_.end(), r) != focus_.end();
-  };
+  const auto in_focus = [&](Rank r) { return contains(focus_, r); };
   const auto pc_of = [&](Rank r) { return in.state().ranks[static_cast<size_t>(r)].pc; };
   std::vector<uint32_t> depth;
   std::vector<CodeIndex> frame;
@@ -85,8 +84,7 @@ Expected<StopReport> Stepper::backward() {
     case Kind::kToInstruction:
       return back_to([&](const Decision& d) {
         const auto& target = command_->target;
-        return runs(d) && in_focus(d.rank) &&
-               std::find(target.begin(), target.end(), pc_of(d.rank)) != target.end();
+        return runs(d) && in_focus(d.rank) && contains(target, pc_of(d.rank));
       });
     case Kind::kContinue:
       return back_to_stop();
@@ -101,8 +99,8 @@ Expected<StopReport> Stepper::back_into() {
   uint64_t target = history_.position();
   for (uint64_t k = history_.position(); k-- > 0 && seen.size() < focus_.size();) {
     const Decision& d = history_.line()[k];
-    if (!runs(d) || std::find(focus_.begin(), focus_.end(), d.rank) == focus_.end()) continue;
-    if (std::find(seen.begin(), seen.end(), d.rank) != seen.end()) break;
+    if (!runs(d) || !contains(focus_, d.rank)) continue;
+    if (contains(seen, d.rank)) break;
     seen.push_back(d.rank);
     target = k;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/support/lists.h"
 #include "interp/core/code/nesting.h"
 #include "interp/core/engine/engine.h"
 #include "interp/core/history/breakpoint_matcher.h"
@@ -127,7 +128,7 @@ HitPlace Stepper::hit_place(Rank rank) const {
 
 bool Stepper::stops_at_own_visits(Rank rank) const {
   const std::vector<Rank>& own = command_->own_visits;
-  return std::find(own.begin(), own.end(), rank) != own.end();
+  return contains(own, rank);
 }
 
 StopReport Stepper::stopped_by(const Breakpoint& breakpoint, Rank rank, CodeIndex code) const {
@@ -293,7 +294,7 @@ Expected<StopReport> Stepper::forward() {
       d.first_ends = true;
       d.goal = [&](Rank r) {
         const auto& target = command_->target;
-        return std::find(target.begin(), target.end(), *in.next_code(r)) != target.end();
+        return contains(target, *in.next_code(r));
       };
       break;
     case Kind::kRendezvous:

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "hostir/support/lists.h"
 #include "interp/core/engine/engine.h"
 
 namespace hostir::interp {
@@ -13,8 +14,7 @@ std::vector<StreamIndex> streams_of(const Engine& engine, std::span<const Resolv
   std::vector<StreamIndex> streams;
   for (const ResolvedCall& member : members) {
     const StreamIndex stream = engine.run.code->instructions[member.item.code].stream;
-    if (std::find(streams.begin(), streams.end(), stream) == streams.end())
-      streams.push_back(stream);
+    add_once(streams, stream);
   }
   return streams;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/support/lists.h"
 #include "interp/core/engine/engine.h"
 
 namespace hostir::interp {
@@ -49,7 +50,7 @@ bool execute_subview(Engine& engine, Step& step) {
                     engine.faults.name_of(step), fmt::join(extents, "x"), fmt::join(wanted, "x")));
   }
   // An empty view starts where its buffer does: the place of its rows may be past the end.
-  if (std::find(extents.begin(), extents.end(), 0) != extents.end()) offset = 0;
+  if (contains(extents, 0)) offset = 0;
   const int64_t element = size_bytes(whole.dtype);
   view.value = from.value;
   view.slot = from.slot;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "interp/core/loop_paths.h"
 #include "interp/session/values/value_recorder.h"
 
@@ -46,7 +47,7 @@ Expected<RecordedWrites> record_writes(const Prepared& prepared, const BackendFa
 bool is_operand(const Code& code, const RecordedVersion& version) {
   if (version.code == kNoCode) return false;
   const std::vector<uint32_t>& operands = code.instructions[version.code].operands;
-  return std::find(operands.begin(), operands.end(), version.reg) != operands.end();
+  return contains(operands, version.reg);
 }
 
 // The simulator fills memory that is about to be overwritten with ones.

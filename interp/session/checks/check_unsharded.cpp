@@ -8,6 +8,7 @@
 
 #include "hostir/ops/record.h"
 #include "hostir/passes/unshard.h"
+#include "hostir/support/text.h"
 #include "interp/session/checks/roundings.h"
 #include "interp/session/values/assemble.h"
 #include "interp/session/values/value_recorder.h"
@@ -135,7 +136,7 @@ std::optional<UnshardedDifference> compare_write(const Comparison& c, ValueId id
     const auto& d = *whole.disagreement;
     auto out = difference_at(
         c, value, op, write, d.index,
-        fmt::format("replicas differ from rank {} at {}", d.first, index_to_string(d.index)));
+        fmt::format("replicas differ from rank {} at {}", d.first, index_text(d.index)));
     out.rank = d.second;
     return out;
   }

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "hostir/ir/inline_value.h"
+#include "hostir/support/text.h"
 #include "interp/session/values/assemble.h"
 
 namespace hostir::interp {
@@ -192,7 +193,7 @@ std::string describe(const Tolerance& tolerance, DType dtype) {
 }
 
 std::string describe(const TensorDifference& d, const Tensor& actual) {
-  const std::string where = index_to_string(Box::whole(actual.extents).index_at(d.first));
+  const std::string where = index_text(Box::whole(actual.extents).index_at(d.first));
   std::string out = fmt::format("{} of {} elements differ, first at {}: {} instead of {}", d.count,
                                 actual.element_count(), where, d.actual_text, d.expected_text);
   if (is_float(actual.dtype)) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/text.h"
 #include "interp/session/values/assemble.h"
 #include "interp/session/values/value_watch.h"
 
@@ -73,7 +74,7 @@ std::optional<ResultDifference> differing_result(const Interpreter& interpreter,
         same->rank, r, declared.name.empty() ? std::to_string(result) : declared.name,
         shard->sharding->to_string(), without_sign_of_nan(same->part.get_double(apart->element)),
         without_sign_of_nan(part->get_double(apart->element)),
-        index_to_string(same->box.index_at(apart->element)),
+        index_text(same->box.index_at(apart->element)),
         apart->rounding ? ", within rounding error (the same numbers added in another order?)"
                         : "");
     return ResultDifference{std::move(fault), same->ref, *buffer};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "hostir/support/characters.h"
 #include "interp/session/commands/command.h"
 #include "interp/session/commands/command_table.h"
 #include "interp/session/commands/place_parser.h"

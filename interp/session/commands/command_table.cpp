@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::interp {
 namespace {
 
@@ -250,8 +252,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 bool is_exactly(const CommandSpec& command, std::string_view word) {
-  return command.name == word ||
-         std::find(command.aliases.begin(), command.aliases.end(), word) != command.aliases.end();
+  return command.name == word || contains(command.aliases, word);
 }
 
 // `; did you mean "step"?` if a name is close enough.

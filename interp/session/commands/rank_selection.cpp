@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hostir/support/lists.h"
 #include "interp/model/run.h"
 
 namespace hostir::interp {
@@ -50,8 +51,7 @@ Expected<std::vector<Rank>> group_of(const RankSelector& s, const Mesh& mesh, Ra
     axes.push_back(AxisRef{name, 1, 0});
   }
   for (const auto& members : groups_over(mesh, axes)) {
-    if (std::find(members.begin(), members.end(), int64_t{focus}) != members.end())
-      return std::vector<Rank>(members.begin(), members.end());
+    if (contains(members, int64_t{focus})) return std::vector<Rank>(members.begin(), members.end());
   }
   return std::vector<Rank>{focus};
 }

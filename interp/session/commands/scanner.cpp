@@ -4,10 +4,9 @@
 
 #include <charconv>
 
-namespace hostir::interp {
+#include "hostir/support/characters.h"
 
-bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_word_part(char c) { return is_word_start(c) || (c >= '0' && c <= '9'); }
+namespace hostir::interp {
 
 namespace {
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -35,7 +34,7 @@ bool Scanner::take(std::string_view token) {
   skip_blanks();
   if (line_.substr(position_, token.size()) != token) return false;
   const size_t after = position_ + token.size();
-  if (is_word_part(token.back()) && after < line_.size() && is_word_part(line_[after]))
+  if (is_word_char(token.back()) && after < line_.size() && is_word_char(line_[after]))
     return false;
   position_ = after;
   return true;
@@ -45,7 +44,7 @@ std::string_view Scanner::word() {
   skip_blanks();
   const size_t begin = position_;
   if (begin >= line_.size() || !is_word_start(line_[begin])) return {};
-  while (position_ < line_.size() && is_word_part(line_[position_])) ++position_;
+  while (position_ < line_.size() && is_word_char(line_[position_])) ++position_;
   return line_.substr(begin, position_ - begin);
 }
 
@@ -54,9 +53,9 @@ std::string_view Scanner::dotted_word() {
   if (first.empty()) return first;
   const size_t begin = position_ - first.size();
   while (position_ + 1 < line_.size() && line_[position_] == '.' &&
-         is_word_part(line_[position_ + 1])) {
+         is_word_char(line_[position_ + 1])) {
     ++position_;
-    while (position_ < line_.size() && is_word_part(line_[position_])) ++position_;
+    while (position_ < line_.size() && is_word_char(line_[position_])) ++position_;
   }
   return line_.substr(begin, position_ - begin);
 }

@@ -43,7 +43,4 @@ class Scanner {
   size_t position_ = 0;
 };
 
-bool is_word_start(char c);
-bool is_word_part(char c);
-
 }  // namespace hostir::interp

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "hostir/ir/inline_value.h"
+#include "hostir/support/text.h"
 #include "interp/session/checks/write_difference.h"
 #include "interp/session/values/assemble.h"
 
@@ -66,7 +67,7 @@ Expected<DiffReport> report(const RunDiff& diff, const DiffTolerance& tolerance,
     if (first < 0) return true;
     const DiffRow& r = diff.rows[row];
     const Box& box = diff.tensor(r).boxes[static_cast<size_t>(diff.write(r).rank)];
-    text = fmt::format("{} is {} in A, {} in B; {}", index_to_string(box.index_at(first)),
+    text = fmt::format("{} is {} in A, {} in B; {}", index_text(box.index_at(first)),
                        format_number(a, first), format_number(b, first), describe(d));
     return true;
   };

@@ -6,6 +6,9 @@
 #include <span>
 #include <unordered_map>
 
+#include "hostir/support/lists.h"
+#include "interp/session/log/lineage.h"
+
 namespace hostir::interp {
 
 namespace {
@@ -13,44 +16,21 @@ namespace {
 constexpr size_t kWritesAtOnce = 16384;
 constexpr int64_t kNoMore = std::numeric_limits<int64_t>::max();
 
-// The newest branch (or that of the limit) and its ancestors, each up to where it was left.
-class Line {
- public:
-  Line(const std::vector<LogDecision>& decisions, const std::optional<RunLimit>& limit) {
-    struct Opening {
-      uint32_t parent = 0;
-      uint64_t at = 0;
-    };
-    std::map<uint32_t, Opening> openings;
-    uint32_t branch = 0;
-    for (const LogDecision& d : decisions) {
-      if (d.kind != "branch") continue;
-      uint32_t parent = 0;
-      std::from_chars(d.detail.data(), d.detail.data() + d.detail.size(), parent);
-      openings[d.branch] = {parent, d.number};
-      branch = d.branch;
-    }
-    uint64_t end = std::numeric_limits<uint64_t>::max();
-    if (limit) {
-      branch = limit->branch;
-      end = limit->decisions;
-    }
-    while ((limit || !openings.empty()) && ends_.emplace(branch, end).second) {
-      const auto opening = openings.find(branch);
-      if (opening == openings.end()) break;
-      branch = opening->second.parent;
-      end = std::min(end, opening->second.at);
-    }
+// The history of the newest branch, or that of the limit.
+Lineage lineage_of(const std::vector<LogDecision>& decisions,
+                   const std::optional<RunLimit>& limit) {
+  std::map<uint32_t, Lineage::Opening> openings;
+  uint32_t newest = 0;
+  for (const LogDecision& d : decisions) {
+    if (d.kind != "branch") continue;
+    uint32_t parent = 0;
+    std::from_chars(d.detail.data(), d.detail.data() + d.detail.size(), parent);
+    openings[d.branch] = {parent, d.number};
+    newest = d.branch;
   }
-  bool contains(uint32_t branch, uint64_t decision) const {
-    if (ends_.empty()) return true;
-    const auto end = ends_.find(branch);
-    return end != ends_.end() && decision < end->second;
-  }
-
- private:
-  std::map<uint32_t, uint64_t> ends_;  // first decision that is not on the line
-};
+  if (limit) return Lineage(openings, limit->branch, limit->decisions);
+  return openings.empty() ? Lineage() : Lineage(openings, newest);
+}
 
 // `%x+0:0000e040...`, as the log writes an edit; the same edit on several ranks counts once.
 void add_edit(const LogDecision& d, std::vector<RunEdit>& edits) {
@@ -67,7 +47,7 @@ void add_edit(const LogDecision& d, std::vector<RunEdit>& edits) {
     RunEdit& last = edits.back();
     const bool same = last.value == edit.value && last.offset_bytes == edit.offset_bytes &&
                       last.data == edit.data && d.number <= last.decision + last.ranks.size();
-    if (same && std::find(last.ranks.begin(), last.ranks.end(), d.rank) == last.ranks.end()) {
+    if (same && !contains(last.ranks, d.rank)) {
       last.ranks.push_back(d.rank);
       return;
     }
@@ -124,11 +104,11 @@ Expected<RunWrites> read_writes_of(const LogView& log, const std::optional<RunLi
   RunWrites run;
   run.finished = log.run().ending == LogEnding::kClosed;
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<LogDecision> decisions, log.decisions());
-  const Line line(decisions, limit);
+  const Lineage lineage = lineage_of(decisions, limit);
   HOSTIR_ASSIGN_OR_RETURN(run.faults, log.faults());
   run.inputs = log.inputs();
   for (const LogDecision& d : decisions) {
-    if (d.kind == "edit" && line.contains(d.branch, d.number)) add_edit(d, run.edits);
+    if (d.kind == "edit" && lineage.contains(d.branch, d.number)) add_edit(d, run.edits);
   }
   Loops loops(log, run.loops);
   WriteFilter filter;
@@ -144,7 +124,7 @@ Expected<RunWrites> read_writes_of(const LogView& log, const std::optional<RunLi
       for (const LogValue& v : values) {
         while (i < part.size() && part[i].row != v.row) ++i;
         if (i == part.size()) break;
-        if (v.event >= 0 && line.contains(v.branch, v.decision))
+        if (v.event >= 0 && lineage.contains(v.branch, v.decision))
           run.writes.push_back(compact(v, part[i], loops));
         ++i;
       }

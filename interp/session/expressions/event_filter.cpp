@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "hostir/support/lists.h"
 #include "hostir/support/text.h"
 
 namespace hostir::interp {
@@ -152,9 +153,8 @@ Expected<LongForm> equals_form(std::string_view word, std::string_view key, std:
   }
   if (key == "stream") {
     const std::vector<std::string_view> names = split(value, ',');
-    const bool known = std::any_of(log.tracks().begin(), log.tracks().end(), [&](const auto& t) {
-      return std::find(names.begin(), names.end(), t.name) != names.end();
-    });
+    const bool known = std::any_of(log.tracks().begin(), log.tracks().end(),
+                                   [&](const auto& t) { return contains(names, t.name); });
     if (!known) return bad(word, "no stream has this name");
     return out;
   }
@@ -186,8 +186,7 @@ Expected<void> add_word(std::string_view word, EventQuery& query, const LogView&
   if (!condition || !check_filter(*condition)) return bad(word, form.expected);
   if (form.must_select) {
     const std::vector<char> selected = by_instruction(*condition, log);
-    if (std::find(selected.begin(), selected.end(), 1) == selected.end())
-      return bad(word, form.expected);
+    if (!contains(selected, 1)) return bad(word, form.expected);
   }
   if (!negated) return query.add(std::move(*condition));
   Expression inverted;

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "hostir/support/characters.h"
+
 namespace hostir::interp {
 namespace {
 
@@ -147,7 +149,7 @@ class ExpressionParser {
       if (!text) return in_.error("text without its closing quote");
       return constant(std::move(*text));
     }
-    if ((c >= '0' && c <= '9') || c == '.') return number();
+    if (is_digit(c) || c == '.') return number();
     if (is_word_start(c)) return field();
     return in_.error("expected a field, a value, a number, a text or '('");
   }

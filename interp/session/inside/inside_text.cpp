@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/support/text.h"
 #include "interp/session/inside/inside.h"
 #include "interp/session/values/assemble.h"
 
@@ -58,7 +59,7 @@ std::string inside_text(const Inside& inside) {
   if (!inside.address.empty()) out += fmt::format("{}  {}\n", inside.address, inside.text);
   if (inside.kind != Inside::Kind::kNothing && !inside.value.empty()) {
     out += fmt::format("%{}{} on rank {}", inside.value,
-                       inside.element.empty() ? "" : index_to_string(inside.element), inside.rank);
+                       inside.element.empty() ? "" : index_text(inside.element), inside.rank);
     out += inside.moment.empty() ? "\n" : ". " + inside.moment + "\n";
   } else if (!inside.moment.empty()) {
     out += inside.moment + "\n";
@@ -73,12 +74,10 @@ std::string inside_text(const Inside& inside) {
   for (const InsideFact& f : inside.facts) out += fmt::format("{}: {}\n", f.name, f.text);
   for (const std::string& note : inside.notes) out += note + "\n";
   if (!inside.number.empty()) {
-    out +=
-        fmt::format("%{}{} = {}\n", inside.value,
-                    inside.element.empty() ? "" : index_to_string(inside.element), inside.number);
+    out += fmt::format("%{}{} = {}\n", inside.value,
+                       inside.element.empty() ? "" : index_text(inside.element), inside.number);
   } else if (!inside.held.empty()) {
-    out +=
-        fmt::format("%{}{} holds {}\n", inside.value, index_to_string(inside.element), inside.held);
+    out += fmt::format("%{}{} holds {}\n", inside.value, index_text(inside.element), inside.held);
   }
   return out;
 }

@@ -8,9 +8,11 @@
 
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/text.h"
 #include "hostir/text/printer.h"
 #include "interp/session/answers/matrix_text.h"
 #include "interp/session/values/assemble.h"
+#include "interp/session/values/live_values.h"
 
 namespace hostir::interp {
 namespace {
@@ -294,14 +296,6 @@ tl::unexpected<Error> no_elements(const Backend& backend) {
                   "` does not tell what an element is made of; `sim` does");
 }
 
-std::optional<AllocationView> find_allocation(const Interpreter& interpreter, Rank rank,
-                                              AllocationId id) {
-  for (const AllocationView& a : interpreter.allocations(rank)) {
-    if (a.id == id) return a;
-  }
-  return std::nullopt;
-}
-
 namespace {
 
 // `[0, 2, 0:8]`: a single index for dimensions of extent 1.
@@ -352,7 +346,7 @@ Expected<std::vector<int64_t>> chosen_element(const InsideQuery& query, const st
     return query.element;
   return fail(ErrorKind::kUsage, "not_held",
               fmt::format("rank {} holds %{}{}, not the element {}", query.rank, value,
-                          box_to_string(placement.box), index_to_string(query.element)));
+                          box_to_string(placement.box), index_text(query.element)));
 }
 
 Expected<Inside> look_inside(Interpreter& interpreter, const Snapshot& snapshot,

@@ -42,8 +42,6 @@ class FinishedDevice final : public CompletionSink {
 /// The error for a backend without `ElementQueries`.
 tl::unexpected<Error> no_elements(const Backend& backend);
 
-std::optional<AllocationView> find_allocation(const Interpreter& interpreter, Rank rank,
-                                              AllocationId id);
 /// Writes number and range of a part of a tensor as text.
 void describe_part(const Tensor& tensor, const Box& box, InsideOperand& out);
 /// The terms of a contraction or reduction that computes one element; nullopt for other ops.

@@ -16,6 +16,7 @@
 #include "interp/core/loop_paths.h"
 #include "interp/session/inside/live_inside.h"
 #include "interp/session/values/assemble.h"
+#include "interp/session/values/live_values.h"
 
 namespace hostir::interp {
 namespace {
@@ -397,7 +398,7 @@ class CollectiveLook {
       addend.source.of_host = true;
       addend.source.rank = side.rank;
       addend.source.element = from.element;
-      addend.source.place = index_to_string(from.element);
+      addend.source.place = index_text(from.element);
       addend.source.number = format_number(from.value, 0);
       const double value = from.value.get_double(0);
       addend.source.not_finite = !std::isfinite(value);

@@ -9,6 +9,7 @@
 
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/text.h"
 #include "interp/session/inside/live_inside.h"
 #include "interp/session/values/assemble.h"
 
@@ -44,7 +45,7 @@ class Terms {
     for (size_t i = 0; i < parts_.size(); ++i) {
       InsideOperand& operand = out.operands.emplace_back(*names_[i]);
       operand.element = parts_[i]->box.index_at(k);
-      operand.place = index_to_string(operand.element);
+      operand.place = index_text(operand.element);
       operand.count = 1;
       operand.number = format_number(parts_[i]->tensor, k);
       operand.not_finite = !std::isfinite(parts_[i]->tensor.get_double(k));

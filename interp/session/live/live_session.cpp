@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "hostir/support/lists.h"
+#include "hostir/support/text.h"
 #include "interp/session/answers/answer.h"
 #include "interp/session/commands/places.h"
 #include "interp/session/commands/rank_selection.h"
@@ -237,8 +239,8 @@ void LiveSession::tell_write(const Command& made_by, const StopReport& report,
     counts += fmt::format("{}{} Inf", counts.empty() ? "" : ", ", found->inf_count);
   stop.sentence =
       fmt::format("{}{}: %{}{} is the first of {} among {} elements on rank {}, written by {}.",
-                  number, to_string(*made_by.place), found->value, index_to_string(found->index),
-                  counts, found->element_count, report.rank, address);
+                  number, to_string(*made_by.place), found->value, index_text(found->index), counts,
+                  found->element_count, report.rank, address);
 }
 
 Expected<Outcome> LiveSession::run_stepper(const StepCommand& command, std::stop_token stop) {
@@ -385,7 +387,7 @@ Expected<Outcome> LiveSession::choose_ranks(const Command& command) {
   scope_ = all ? std::vector<Rank>{} : ranks;
   scope_follows_ =
       command.ranks.kind == RankSelector::Kind::kGroup ? command.ranks : RankSelector{};
-  const bool keeps = std::find(ranks.begin(), ranks.end(), focus_) != ranks.end();
+  const bool keeps = contains(ranks, focus_);
   if (!keeps) focus_ = ranks.front();
   return said(fmt::format("Steps move {}; the focus is rank {}.\n",
                           ranks_to_string(ranks, prepared_->code->rank_count), focus_));

@@ -61,7 +61,6 @@ class LiveSession final : public Session {
   bool departed() const { return decided_by_hand_ || history_->branch() != 0; }
   const Interpreter& interpreter() const { return *interpreter_; }
   History& history() { return *history_; }
-  const Prepared& prepared() const { return *prepared_; }
 
  private:
   LiveSession() = default;

@@ -54,26 +54,6 @@ void Durations::add(int64_t duration_ns, int64_t event) {
   b.total_ns += ns;
 }
 
-void Durations::add(const Durations& other) {
-  if (other.count_ == 0) return;
-  if (count_ == 0 || other.least_ns_ < least_ns_) {
-    least_ns_ = other.least_ns_;
-    shortest_event_ = other.shortest_event_;
-  }
-  if (count_ == 0 || other.most_ns_ > most_ns_) {
-    most_ns_ = other.most_ns_;
-    longest_event_ = other.longest_event_;
-  }
-  count_ += other.count_;
-  total_ns_ += other.total_ns_;
-  squares_ += other.squares_;
-  for (const Bin& from : other.bins_) {
-    Bin& b = bin(from.index);
-    b.count += from.count;
-    b.total_ns += from.total_ns;
-  }
-}
-
 double Durations::mean_ns() const {
   return count_ == 0 ? 0 : static_cast<double>(total_ns_) / static_cast<double>(count_);
 }

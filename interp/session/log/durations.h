@@ -23,7 +23,6 @@ class Durations {
 
   /// Negative durations count as 0.
   void add(int64_t duration_ns, int64_t event);
-  void add(const Durations& other);
 
   int64_t count() const { return count_; }
   int64_t total_ns() const { return total_ns_; }

@@ -174,7 +174,6 @@ struct LogFault {
   std::vector<Rank> ranks;
   std::vector<std::string> instructions;
   std::vector<std::string> notes;
-  int64_t time_ns = kUnknownNs;
 };
 
 /// A decision other than "rank r runs its next instruction" (those are events).

@@ -6,6 +6,7 @@
 #include "hostir/ir/fits.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/passes/bind_sizes.h"
+#include "hostir/support/text.h"
 #include "interp/session/values/assemble.h"
 
 namespace hostir::interp {
@@ -16,10 +17,6 @@ const std::string& param_name(const Function& f, size_t i) {
 }
 
 const Type& param_type(const Function& f, size_t i) { return f.value(f.params[i].value).type; }
-
-bool is_tensor(const Type& type) {
-  return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
-}
 
 const NamedInput* find_input(const std::vector<NamedInput>& inputs, const std::string& name) {
   for (const NamedInput& input : inputs) {
@@ -93,7 +90,7 @@ Expected<Tensor> checked(Tensor tensor, const std::string& name, const Type& typ
     return fail(
         ErrorKind::kRuntime, "input_range",
         fmt::format("input %{} is {} at {}, which {} cannot hold", name, format_number(tensor, *at),
-                    index_to_string(Box::whole(extents).index_at(*at)), hostir::name(wanted)));
+                    index_text(Box::whole(extents).index_at(*at)), hostir::name(wanted)));
   }
   return converted(tensor, wanted);
 }

@@ -42,7 +42,6 @@ class PhaseTexts {
     if (made_ == nullptr) return none;
     std::call_once(made_->once, [&] {
       if (made_->make) made_->texts = made_->make();
-      made_->is_printed = true;
     });
     return made_->texts;
   }
@@ -51,15 +50,11 @@ class PhaseTexts {
   const PhaseText& front() const { return texts().front(); }
   const PhaseText& operator[](size_t index) const { return texts()[index]; }
 
-  /// True once the texts have been printed; for tests.
-  bool is_printed() const { return made_ != nullptr && made_->is_printed; }
-
  private:
   struct Made {
     std::once_flag once;
     std::function<std::vector<PhaseText>()> make;
     std::vector<PhaseText> texts;
-    bool is_printed = false;
   };
   std::vector<std::string> names_;
   std::shared_ptr<Made> made_;

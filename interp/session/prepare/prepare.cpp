@@ -6,6 +6,7 @@
 #include "hostir/io/generate.h"
 #include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/resize_mesh.h"
+#include "hostir/support/lists.h"
 #include "interp/session/prepare/input_values.h"
 #include "interp/session/prepare/lowering.h"
 #include "interp/session/prepare/prepared_run.h"
@@ -32,7 +33,7 @@ void add_mesh_name(std::vector<std::string>& names, const Program& program, std:
   for (const Mesh* mesh = program.find_mesh(name); mesh && !mesh->parent.empty();
        mesh = program.find_mesh(name))
     name = mesh->parent;
-  if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
+  if (name.empty() || contains(names, name)) return;
   names.push_back(std::move(name));
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "hostir/support/lists.h"
 #include "interp/core/claims/partial_claims.h"
 #include "interp/core/interpreter.h"
 #include "interp/core/state.h"
@@ -109,7 +110,7 @@ void explain_by_sums(const Code& code, const std::vector<PlainSum>& sums, Fault&
   for (const PlainSum& sum : sums) {
     const auto is_named = [&](CodeIndex reader) {
       const std::vector<std::string>& named = fault.record.instructions;
-      return std::find(named.begin(), named.end(), code.address(reader)) != named.end();
+      return contains(named, code.address(reader));
     };
     if (std::none_of(sum.readers.begin(), sum.readers.end(), is_named)) continue;
     fault.record.sentence += fmt::format("; it uses {} of {}, which was never reduced", sum.claim,

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "interp/core/communication_facts.h"
 
 namespace hostir::interp {
@@ -30,7 +31,7 @@ void RunSummary::issued(const IssuedRecord& r) {
   uses[r.code].count += 1;
   uses[r.code].bytes = std::max(uses[r.code].bytes, r.bytes);
   if (uses[r.code].count > 1) return;
-  if (std::find(order_.begin(), order_.end(), r.code) == order_.end()) order_.push_back(r.code);
+  add_once(order_, r.code);
 }
 
 void RunSummary::finished(const FinishedRecord& r) {

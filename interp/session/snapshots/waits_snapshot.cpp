@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hostir/support/lists.h"
 #include "interp/model/verdict.h"
 #include "interp/session/snapshots/declarations.h"
 #include "interp/session/snapshots/snapshot_builder.h"
@@ -30,9 +31,6 @@ WaitsSnapshot make_waits_snapshot(const model::Run& run) {
   std::stable_sort(out.edges.begin(), out.edges.end(), [](const RankWait& a, const RankWait& b) {
     return std::pair(a.from, a.to) < std::pair(b.from, b.to);
   });
-  const auto add_once = [](std::vector<Rank>& list, Rank rank) {
-    if (std::find(list.begin(), list.end(), rank) == list.end()) list.push_back(rank);
-  };
   for (const uint32_t n : graph.culprits) add_once(out.culprits, graph.nodes[n].rank);
   for (const uint32_t n : graph.cycle) add_once(out.cycle, graph.nodes[n].rank);
   out.sentence = graph.sentence;

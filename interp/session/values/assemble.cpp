@@ -147,10 +147,6 @@ void gather_partial(const Mesh& mesh, const Sharding& sharding, DType dtype,
 
 }  // namespace
 
-std::string index_to_string(const std::vector<int64_t>& index) {
-  return fmt::format("[{}]", fmt::join(index, ", "));
-}
-
 void copy_region(const Tensor& from, const Box& from_box, Tensor& to, const Box& to_box,
                  const Box& region) {
   const auto size = static_cast<size_t>(size_bytes(to.dtype));

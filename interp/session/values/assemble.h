@@ -50,7 +50,4 @@ Assembled assemble(const Program& program, const Type& type, const std::vector<S
 void copy_region(const Tensor& from, const Box& from_box, Tensor& to, const Box& to_box,
                  const Box& region);
 
-/// `[1, 2]`.
-std::string index_to_string(const std::vector<int64_t>& index);
-
 }  // namespace hostir::interp

@@ -7,6 +7,7 @@
 #include "hostir/ir/fits.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "hostir/support/number_from.h"
 #include "interp/session/commands/rank_selection.h"
 #include "interp/session/values/assemble.h"
@@ -118,8 +119,7 @@ std::string undone_edits(const History& history, uint64_t before) {
   const auto& line = history.line();
   for (uint64_t k = history.position(); k < before && k < line.size(); ++k) {
     if (line[k].kind != DecisionRecord::Kind::kEdit) continue;
-    if (std::find(ranks.begin(), ranks.end(), line[k].rank) == ranks.end())
-      ranks.push_back(line[k].rank);
+    add_once(ranks, line[k].rank);
   }
   if (ranks.empty()) return {};
   std::sort(ranks.begin(), ranks.end());

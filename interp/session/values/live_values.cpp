@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "hostir/support/text.h"
 #include "interp/session/commands/places.h"
 #include "interp/session/values/assemble.h"
 
@@ -38,17 +39,9 @@ std::vector<uint32_t> candidates(const Interpreter& interpreter, Rank rank,
   return out;
 }
 
-std::optional<AllocationView> allocation_of(const Interpreter& interpreter, Rank rank,
-                                            AllocationId id) {
-  for (const AllocationView& a : interpreter.allocations(rank)) {
-    if (a.id == id) return a;
-  }
-  return std::nullopt;
-}
-
 void add_state(const Interpreter& interpreter, Rank rank, const BufferRef& buffer,
                ValueReading& out) {
-  const auto allocation = allocation_of(interpreter, rank, buffer.allocation);
+  const auto allocation = find_allocation(interpreter, rank, buffer.allocation);
   if (!allocation) return;
   out.version = allocation->version;
   const TaskRecord* writer = interpreter.task(allocation->written_task);
@@ -89,7 +82,7 @@ void add_notes(const Assembled& whole, ValueReading& out) {
   if (whole.disagreement && !out.write_in_flight) {  // replicas differ during a write
     const auto& d = *whole.disagreement;
     out.notes.push_back(fmt::format("ranks {} and {} hold different values at {}", d.first,
-                                    d.second, index_to_string(d.index)));
+                                    d.second, index_text(d.index)));
   }
 }
 
@@ -161,6 +154,14 @@ Expected<BufferRef> find_buffer(const Interpreter& interpreter, Rank rank,
   return refused("not_live", fmt::format("%{} is not live on rank {} here", name, rank));
 }
 
+std::optional<AllocationView> find_allocation(const Interpreter& interpreter, Rank rank,
+                                              AllocationId id) {
+  for (const AllocationView& a : interpreter.allocations(rank)) {
+    if (a.id == id) return a;
+  }
+  return std::nullopt;
+}
+
 std::optional<int64_t> find_integer(const Interpreter& interpreter, Rank rank,
                                     const std::string& name) {
   for (const uint32_t reg : candidates(interpreter, rank, name)) {
@@ -206,7 +207,7 @@ std::optional<Type> type_before_write(const Interpreter& interpreter, Rank rank,
 Type current_type(const Interpreter& interpreter, Rank rank, const BufferRef& buffer,
                   const std::string& name) {
   const Code& code = interpreter.code();
-  const auto allocation = allocation_of(interpreter, rank, buffer.allocation);
+  const auto allocation = find_allocation(interpreter, rank, buffer.allocation);
   const bool whole = allocation && is_whole(buffer, *allocation);
   if (whole) {
     if (auto before = type_before_write(interpreter, rank, *allocation)) return *std::move(before);

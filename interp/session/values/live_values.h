@@ -13,6 +13,10 @@ namespace hostir::interp {
 /// (kRuntime): `no_value` (with the existing names), `not_live` (not allocated, or freed).
 Expected<BufferRef> find_buffer(const Interpreter& interpreter, Rank rank, const std::string& name);
 
+/// A live buffer of the rank by its id.
+std::optional<AllocationView> find_allocation(const Interpreter& interpreter, Rank rank,
+                                              AllocationId id);
+
 /// The current integer value of a name on a rank (loop variables, `read` results).
 std::optional<int64_t> find_integer(const Interpreter& interpreter, Rank rank,
                                     const std::string& name);

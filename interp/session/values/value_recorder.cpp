@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::interp {
 
 ValueRecorder::ValueRecorder(std::function<bool(const std::string&)> wanted, TraceSink* next)
@@ -20,9 +22,7 @@ void ValueRecorder::attach(const Interpreter& interpreter) {
       wanted_registers_.push_back(reg);
   }
   for (const uint32_t reg : code.parameters) {
-    if (std::find(wanted_registers_.begin(), wanted_registers_.end(), reg) ==
-        wanted_registers_.end())
-      continue;
+    if (!contains(wanted_registers_, reg)) continue;
     for (Rank rank = 0; rank < code.rank_count; ++rank) {
       const auto ref = interpreter.buffer(rank, reg);
       if (!ref || !ref->placement) continue;

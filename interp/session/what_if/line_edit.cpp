@@ -4,6 +4,8 @@
 #include <cctype>
 #include <optional>
 
+#include "hostir/support/characters.h"
+
 namespace hostir::interp {
 namespace {
 
@@ -64,13 +66,10 @@ std::vector<Change> changes(const std::vector<std::string>& a, const std::vector
 
 // Names and numbers whole, everything else by character; no blanks.
 std::vector<std::string_view> words_of(std::string_view text) {
-  const auto in_word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-  };
   std::vector<std::string_view> out;
   for (size_t i = 0; i < text.size();) {
     size_t end = i + 1;
-    while (in_word(text[i]) && end < text.size() && in_word(text[end])) ++end;
+    while (is_word_char(text[i]) && end < text.size() && is_word_char(text[end])) ++end;
     if (std::isspace(static_cast<unsigned char>(text[i])) == 0)
       out.push_back(text.substr(i, end - i));
     i = end;

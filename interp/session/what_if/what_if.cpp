@@ -10,6 +10,7 @@
 #include <set>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/text.h"
 #include "interp/model/run.h"
 #include "interp/session/answers/fault_words.h"
 #include "interp/session/session.h"
@@ -306,7 +307,7 @@ class Search {
         break;
       }
     }
-    const std::string tried = fmt::format("{} edit{} tried", tried_, tried_ == 1 ? "" : "s");
+    const std::string tried = counted(static_cast<size_t>(tried_), "edit") + " tried";
     if (out_.completes > 0) {
       out_.conclusion = fmt::format("{} small edit{} the program complete ({}).", out_.completes,
                                     out_.completes == 1 ? " lets" : "s let", tried);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "interp/session/what_if/what_if_edits.h"
 
 namespace hostir::interp::what_if_parts {
@@ -207,7 +208,7 @@ class Races {
       if (!is_visible(first.unit, second.unit)) continue;
       std::pair line(program_.node(second.unit).lines.first,
                      wait_line(second.unit, first.event, second.stream));
-      if (std::find(lines.begin(), lines.end(), line) != lines.end()) continue;
+      if (contains(lines, line)) continue;
       edit.insert(line.first, {line.second});
       lines.push_back(std::move(line));
     }

@@ -3,21 +3,17 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "interp/session/answers/fault_words.h"
 
 namespace hostir::interp::what_if_parts {
 namespace {
 
-void add_rank(std::vector<Rank>& ranks, Rank rank) {
-  const auto at = std::lower_bound(ranks.begin(), ranks.end(), rank);
-  if (at == ranks.end() || *at != rank) ranks.insert(at, rank);
-}
-
 StuckCall& add_call(std::vector<StuckCall>& calls, const InstructionSite& at, Rank rank) {
   auto found = std::find_if(calls.begin(), calls.end(),
                             [&](const StuckCall& call) { return call.at == at; });
   if (found == calls.end()) found = calls.insert(calls.end(), StuckCall{at, {}, {}});
-  add_rank(found->ranks, rank);
+  insert_once(found->ranks, rank);
   return *found;
 }
 
@@ -26,8 +22,7 @@ void add_callers(StuckCall& call, const Code& code, CodeIndex index,
   for (CodeIndex at = code.instructions[index].call; at != kNoCode;
        at = code.instructions[at].call) {
     const auto spot = program.find(code, at);
-    if (spot && std::find(call.callers.begin(), call.callers.end(), *spot) == call.callers.end())
-      call.callers.push_back(*spot);
+    if (spot && !contains(call.callers, *spot)) call.callers.push_back(*spot);
   }
 }
 
@@ -38,7 +33,7 @@ StuckMeeting meeting_of(const LedgerRow& row, const Code& code, const EditablePr
   out.mismatch = row.state == LedgerRow::State::kMismatch;
   for (const LedgerCell& cell : row.cells) {
     if (cell.state == LedgerCell::State::kMissing) {
-      add_rank(out.missing, cell.rank());
+      insert_once(out.missing, cell.rank());
     } else if (const auto spot = program.find(code, cell.code()); spot && cell.arrived()) {
       add_callers(add_call(out.calls, *spot, cell.rank()), code, cell.code(), program);
     }
@@ -63,7 +58,7 @@ void merge(std::vector<StuckMeeting>& meetings, StuckMeeting meeting) {
     for (const StuckCall& call : meeting.calls) {
       for (const Rank r : call.ranks) add_call(m.calls, call.at, r).callers = call.callers;
     }
-    for (const Rank r : meeting.missing) add_rank(m.missing, r);
+    for (const Rank r : meeting.missing) insert_once(m.missing, r);
     m.pairs.insert(m.pairs.end(), meeting.pairs.begin(), meeting.pairs.end());
     return;
   }
@@ -76,8 +71,7 @@ bool names_all(const FaultSnapshot& fault, const LedgerRow& row, const model::Ru
   if (fault.kind != "collective_mismatch" || !row.point_to_point || fault.instructions.empty())
     return false;
   return std::all_of(row.cells.begin(), row.cells.end(), [&](const LedgerCell& cell) {
-    return std::find(fault.instructions.begin(), fault.instructions.end(), cell.address(run)) !=
-           fault.instructions.end();
+    return contains(fault.instructions, cell.address(run));
   });
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "interp/session/what_if/what_if_edits.h"
 
 namespace hostir::interp::what_if_parts {
@@ -18,9 +19,7 @@ class Waits {
 
   void run() {
     std::vector<InstructionSite> waits;
-    const auto add = [&](const InstructionSite& spot) {
-      if (std::find(waits.begin(), waits.end(), spot) == waits.end()) waits.push_back(spot);
-    };
+    const auto add = [&](const InstructionSite& spot) { add_once(waits, spot); };
     for (const StuckCall& call : out_.stop.waits) add(call.at);
     for (const StuckCall& call : out_.stop.calls()) {
       const InstructionSite unit = program_.unit(call.at);

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::sim::proof {
 
 namespace {
@@ -40,10 +42,6 @@ std::string count_words(double count) {
 }
 
 }  // namespace
-
-std::string index_text(const std::vector<int64_t>& index) {
-  return fmt::format("[{}]", fmt::join(index, ", "));
-}
 
 Algebra::Algebra() {
   node("1", {}, {});
@@ -301,7 +299,7 @@ StateId Algebra::reduced(Reduction reduction, const std::vector<StateId>& member
     }
     std::vector<FormId> own_parts;
     for (const Piece& p : s.pieces) {
-      const bool again = std::find(own_parts.begin(), own_parts.end(), p.term) != own_parts.end();
+      const bool again = contains(own_parts, p.term);
       plain = plain && p.scale == 1 && !again;
       own_parts.push_back(p.term);
     }

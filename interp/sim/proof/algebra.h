@@ -62,9 +62,6 @@ struct State {
   std::string why;
 };
 
-/// `[1, 2]`
-std::string index_text(const std::vector<int64_t>& index);
-
 class Algebra {
  public:
   Algebra();
@@ -79,7 +76,6 @@ class Algebra {
   static bool is_identity(StateId id) { return id >= 1 && id <= kReductions; }
 
   NodeId node(const std::string& op, std::vector<FormId> operands, Extents shape);
-  const Node& at(NodeId node) const { return nodes_[node]; }
 
   FormId form(Form terms);
   FormId of_node(NodeId node) { return form({{node, 1}}); }

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "hostir/support/lists.h"
+#include "hostir/support/text.h"
 #include "interp/sim/proof/op_forms.h"
 
 namespace hostir::sim::proof {
@@ -347,7 +349,7 @@ class Evaluation {
       for (size_t o = 0; o < rule.operands.size() && o < blocks.size(); ++o) {
         for (size_t d = 0; d < rule.operands[o].size(); ++d) {
           const auto& factors = rule.operands[o][d];
-          if (std::find(factors.begin(), factors.end(), f) == factors.end()) continue;
+          if (!contains(factors, f)) continue;
           const Range own{blocks[o].box.lo[d], blocks[o].box.hi[d]};
           const int64_t extent = shape_of(types[o])[d].value();
           if (factors.size() > 1) {

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "hostir/support/lists.h"
 #include "kernels/cpu/plan/onednn.h"
 #include "kernels/cpu/reference/reference_support.h"
 
@@ -102,7 +103,7 @@ bool is_signless(OpKind kind) {
   constexpr std::array kKinds = {OpKind::add,         OpKind::sub,        OpKind::mul,
                                  OpKind::select,      OpKind::constant,   OpKind::iota,
                                  OpKind::logical_and, OpKind::logical_or, OpKind::logical_not};
-  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+  return contains(kKinds, kind);
 }
 
 int emit_cast(const Emission& e) {

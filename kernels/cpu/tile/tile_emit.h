@@ -16,7 +16,6 @@ class TileBuilder {
   TileBuilder(const BoundKernel& kernel, const TileOps& ops, const Box& box);
 
   const Box& box() const { return box_; }
-  const BoundKernel& kernel() const { return kernel_; }
   const TileOps& ops() const { return ops_; }
   TileProgram& program() { return program_; }
 

@@ -29,11 +29,7 @@ float scalar_f16_to_float(uint16_t bits) { return f16_to_float(bits); }
 double exact_sqrt(double x) { return std::sqrt(x); }
 double exact_rsqrt(double x) { return 1.0 / std::sqrt(x); }
 double exact_silu(double x) { return x * portable::sigmoid(x); }
-double exact_gelu_erf(double x) {
-  return 0.5 * x * (1.0 + portable::erf(x * 0x1.6a09e667f3bcdp-1));
-}
-double exact_gelu_tanh(double x) {
-  return x * portable::sigmoid(0x1.988453a6d9a2cp+0 * (x + 0.044715 * x * x * x));
-}
+double exact_gelu_erf(double x) { return portable::gelu_erf(x); }
+double exact_gelu_tanh(double x) { return portable::gelu_tanh(x); }
 
 }  // namespace hostir::cpu

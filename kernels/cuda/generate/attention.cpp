@@ -4,16 +4,13 @@
 
 #include "hostir/ops/builder.h"
 #include "hostir/ops/dot_general.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::cuda {
 namespace {
 
 /// Scores as low as this have no weight. cuDNN hides a score behind the lowest number of f32.
 constexpr double kHidden = -1e30;
-
-bool contains(const std::vector<const Instruction*>& list, const Instruction* instruction) {
-  return std::find(list.begin(), list.end(), instruction) != list.end();
-}
 
 /// The dimensions of a product's operands, in the order of its result: batch, left, right.
 struct ProductDims {

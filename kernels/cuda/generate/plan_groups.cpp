@@ -1,6 +1,7 @@
 // Groups: which ops join, and when a group closes.
 #include <algorithm>
 
+#include "hostir/support/lists.h"
 #include "kernels/common/elements.h"
 #include "kernels/cuda/generate/emit.h"
 #include "kernels/cuda/generate/planning.h"
@@ -15,9 +16,7 @@ bool Planner::is_needed_outside(uint32_t value, const Group& group) const {
     const uint32_t result = reader->results[0].index;
     if (states_[result].at == ValueState::At::kView) {
       if (is_needed_outside(result, group)) return true;
-    } else if (std::find(group.members.begin(), group.members.end(), reader) ==
-                   group.members.end() &&
-               !inlined_.contains({reader, &group})) {
+    } else if (!contains(group.members, reader) && !inlined_.contains({reader, &group})) {
       return true;
     }
   }

@@ -59,19 +59,5 @@ TEST(Undefined, ReturningNamesTheInstruction) {
   EXPECT_FALSE(faults[0].fatal);
 }
 
-TEST(ByteSets, RemovedBytesAreNotCovered) {
-  ByteSet set;
-  set.add({0, 10});
-  set.add({20, 30});
-  set.remove({5, 25});
-  EXPECT_TRUE(set.covers({0, 5}));
-  EXPECT_TRUE(set.covers({25, 30}));
-  EXPECT_FALSE(set.covers({4, 6}));
-  EXPECT_FALSE(set.covers({24, 26}));
-  set.remove({1, 2});
-  EXPECT_FALSE(set.covers({0, 5}));
-  EXPECT_TRUE(set.covers({2, 5}));
-}
-
 }  // namespace
 }  // namespace hostir::interp::test

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core_test.h"
+#include "hostir/support/lists.h"
 #include "interp/core/history/breakpoint_matcher.h"
 #include "interp/core/history/stepper.h"
 #include "interp/core/state.h"
@@ -63,8 +64,7 @@ class Debugged {
       const Decision& d = history_->line()[k];
       if (d.kind != DecisionRecord::Kind::kRun) continue;
       const Visit visit = next_visit(in(), d.rank);
-      if (std::find(codes.begin(), codes.end(), visit.code) != codes.end())
-        first.try_emplace(visit, k);
+      if (contains(codes, visit.code)) first.try_emplace(visit, k);
     }
     std::set<uint64_t> out;
     for (const auto& [visit, k] : first) out.insert(k);

@@ -5,6 +5,7 @@
 
 #include "cuda_case.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 #include "kernels/cuda/generate/cuda_op.h"
 
 namespace hostir::cuda {
@@ -60,7 +61,7 @@ class CudaElementsOf : public testing::TestWithParam<DType> {};
 TEST_P(CudaElementsOf, UnaryAndBinaryOps) {
   const DType dtype = GetParam();
   const auto tested = tested_dtypes();
-  if (std::find(tested.begin(), tested.end(), dtype) == tested.end()) return;
+  if (!contains(tested, dtype)) return;
   std::mt19937_64 random(1);
   for (const Shape2& shape : shapes()) {
     const std::string t = fmt::format("tensor<{}x{}x{}>", shape.first, shape.second, name(dtype));

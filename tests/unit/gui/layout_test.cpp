@@ -5,6 +5,7 @@
 
 #include "gui/panels/layout/layout_geometry.h"
 #include "gui/panels/layout/reshard.h"
+#include "hostir/support/text.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {
@@ -172,7 +173,7 @@ TEST(LayoutPanel, UnevenShardsAndAnElementOnEveryRank) {
   EXPECT_NE(w.text("layout/cut/0").find("11, 11, 10"), std::string::npos) << w.text("layout/cut/0");
   ASSERT_TRUE(w.click("layout/picture"));
   ASSERT_EQ(w.model().selection.element.size(), 2u);
-  EXPECT_EQ(w.text("layout/element"), index_to_string(w.model().selection.element));
+  EXPECT_EQ(w.text("layout/element"), index_text(w.model().selection.element));
   EXPECT_TRUE(w.has("layout/owner/1"));
 }
 

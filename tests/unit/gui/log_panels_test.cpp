@@ -5,6 +5,7 @@
 
 #include "interp/session/expressions/event_filter.h"
 #include "tests/unit/gui/workbench.h"
+#include "tests/unit/scratch_directory.h"
 #include "tests/unit/traces/synthetic_run.h"
 #include "traces/writer/trace_writer.h"
 
@@ -67,7 +68,7 @@ void write_long_log(const std::string& path, int64_t events, interp::Rank ranks)
 }
 
 TEST(Timeline, StaysWithinItsVerticesAtAnyZoom) {
-  const traces::testing::ScratchDirectory folder;
+  const ScratchDirectory folder;
   const std::string path = folder.file("long.db");
   constexpr int64_t kEvents = 160000;
   write_long_log(path, kEvents, 16);
@@ -91,7 +92,7 @@ TEST(Timeline, StaysWithinItsVerticesAtAnyZoom) {
 
 // The events of a page take the whole width, below the line that counts them.
 TEST(Events, APageTakesTheWholeWidth) {
-  const traces::testing::ScratchDirectory folder;
+  const ScratchDirectory folder;
   const std::string path = folder.file("pages.db");
   write_long_log(path, 160000, 16);
   Workbench w(path);

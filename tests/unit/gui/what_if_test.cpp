@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "hostir/io/files.h"
+#include "hostir/support/text.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {
@@ -60,7 +61,7 @@ TEST(WhatIfPanel, AMismatchHasTheButtonInItsCard) {
   EXPECT_GT(found(w)->completes, 0u);
   w.only("ledger");
   EXPECT_EQ(w.text("ledger/whatif"),
-            fmt::format("What if: {} found", Ui::counted(found(w)->completes, "edit")));
+            fmt::format("What if: {} found", counted(found(w)->completes, "edit")));
   // Edits that did not help are listed too, with the reason.
   w.only("whatif");
   const size_t first = found(w)->completes;

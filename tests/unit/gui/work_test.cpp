@@ -108,7 +108,7 @@ bool is_written(const HeldWork& held, const WrittenRanks& ranks,
                 const std::vector<int64_t>& element, bool partial) {
   const auto in = [&](const std::vector<interp::Rank>& those) {
     return std::any_of(those.begin(), those.end(), [&](interp::Rank r) {
-      return holds(held.allocations[static_cast<size_t>(r)].placement.box, element);
+      return held.allocations[static_cast<size_t>(r)].placement.box.holds(element);
     });
   };
   return partial ? !in(ranks.never) && !in(ranks.in_flight) : in(ranks.yes);

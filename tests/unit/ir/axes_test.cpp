@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <random>
 
+#include "hostir/support/lists.h"
+
 namespace hostir {
 namespace {
 
@@ -39,7 +41,7 @@ TEST(Axes, WholeAxesAreTreatedAsTheirLargestSubAxes) {
     if (random() % 3 == 0) b.insert(b.begin(), a.begin(), a.end());
     std::vector<std::string> seen;
     std::erase_if(b, [&](const AxisRef& axis) {
-      const bool twice = std::find(seen.begin(), seen.end(), axis.name) != seen.end();
+      const bool twice = contains(seen, axis.name);
       seen.push_back(axis.name);
       return twice;
     });

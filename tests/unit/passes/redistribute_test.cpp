@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "hostir/support/lists.h"
 #include "hostir/text/parser.h"
 
 namespace hostir {
@@ -99,7 +100,7 @@ class Movement {
  private:
   std::vector<int64_t> group_of(const AxisList& axes, int64_t p) const {
     for (const auto& group : groups_over(mesh_, axes)) {
-      if (std::find(group.begin(), group.end(), p) != group.end()) return group;
+      if (contains(group, p)) return group;
     }
     return {};
   }

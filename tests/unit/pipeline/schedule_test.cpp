@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <map>
+#include <set>
 
 #include "hostir/passes/pipeline/exchanges.h"
 
@@ -39,6 +42,64 @@ void for_each_schedule(const std::function<void(const Schedule&)>& check,
       }
     }
   }
+}
+
+// The bubbles of a rank by the published formula, for at least as many micro-batches m as ranks p:
+// (p - 1) (F + B + W), and for ZB-H1 (p - 1) (F + B - W), where W is at most F and at most B.
+// Fewer micro-batches add (v - 1) (p - m) (F + B + W), and (p - m) W to ZB-H1 with one stage per
+// rank; with several there is no formula: nullopt.
+std::optional<int64_t> published_idle(const Schedule& s, const Costs& costs) {
+  const int64_t lacking = std::max<int64_t>(0, s.ranks - s.micro_batches);
+  const int64_t pass = costs.forward + costs.backward_input + costs.backward_weight;
+  if (s.kind == ScheduleKind::kZeroBubble) {
+    if (lacking > 0 && s.stages_per_rank > 1) return std::nullopt;
+    return (s.ranks - 1) * (pass - 2 * costs.backward_weight) + lacking * costs.backward_weight;
+  }
+  return (s.ranks - 1 + (s.stages_per_rank - 1) * lacking) * pass;
+}
+
+// Runs the steps of each rank in order; the transfers of one step progress together. A send ends at
+// once if there are buffers, else when the receiver has reached it. Returns "" if all ranks end.
+std::string find_stall(const std::vector<RankSteps>& steps, bool buffers) {
+  const auto sends = [](const Transfer& t, size_t rank) {
+    return t.from == static_cast<int64_t>(rank);
+  };
+  std::map<std::pair<int64_t, int64_t>, std::array<std::vector<Transfer>, 2>> connections;
+  for (size_t rank = 0; rank < steps.size(); ++rank) {
+    for (const RankStep& step : steps[rank]) {
+      for (const Transfer& t : step.transfers) {
+        connections[{t.from, t.to}][sends(t, rank) ? 0 : 1].push_back(t);
+      }
+    }
+  }
+  for (const auto& [ranks, sides] : connections) {
+    const auto& [sent, received] = sides;
+    if (sent.size() != received.size()) return "not received";
+    const auto [s, r] = std::mismatch(sent.begin(), sent.end(), received.begin());
+    if (s == sent.end()) continue;
+    return "rank " + std::to_string(ranks.first) + " sends " + to_string(s->producer) +
+           " where rank " + std::to_string(ranks.second) + " receives " + to_string(r->producer);
+  }
+  std::vector<size_t> at(steps.size());         // by rank: the step
+  std::set<std::pair<Transfer, bool>> reached;  // true: by its sender
+  for (bool moved = true; std::exchange(moved, false);) {
+    for (size_t rank = 0; rank < steps.size(); ++rank) {
+      for (; at[rank] < steps[rank].size(); ++at[rank], moved = true) {
+        const auto& transfers = steps[rank][at[rank]].transfers;
+        for (const Transfer& t : transfers) moved |= reached.insert({t, sends(t, rank)}).second;
+        if (!std::all_of(transfers.begin(), transfers.end(), [&](const Transfer& t) {
+              const bool send = sends(t, rank);
+              return (send && buffers) || reached.count({t, !send}) != 0;
+            })) {
+          break;
+        }
+      }
+    }
+  }
+  for (size_t rank = 0; rank < steps.size(); ++rank) {
+    if (at[rank] != steps[rank].size()) return "rank " + std::to_string(rank) + " waits";
+  }
+  return "";
 }
 
 // torch.distributed.pipelining.ScheduleGPipe.
@@ -162,9 +223,8 @@ TEST(Schedule, NothingStallsWithAnyBuffer) {
   for_each_schedule([](const Schedule& s) {
     const auto steps = plan_exchanges(s);
     ASSERT_TRUE(steps) << steps.error().message();
-    for (const int64_t room : {0, 1, 1000}) {
-      EXPECT_EQ(find_stall(*steps, room).value_or(""), "") << "room for " << room;
-    }
+    EXPECT_EQ(find_stall(*steps, false), "");
+    EXPECT_EQ(find_stall(*steps, true), "");
   });
 }
 
@@ -206,9 +266,9 @@ TEST(Schedule, ReceivesBeforeSendsAreFound) {
           }
           steps[rank] = std::move(single);
         }
-        const bool both_ways = find_stall(steps, 0).has_value();
+        const bool both_ways = !find_stall(steps, false).empty();
         if (both_ways) {
-          EXPECT_TRUE(find_stall(steps, 1000).has_value()) << "no buffer helps who receives first";
+          EXPECT_NE(find_stall(steps, true), "") << "no buffer helps who receives first";
           ++found;
         }
         // In the steady state of 1F1B, one sends on while the other sends back.
@@ -232,8 +292,7 @@ TEST(Schedule, LostAndSwappedTransfersAreFound) {
         auto lost = steps;
         const auto at = std::find_if(lost[1].begin(), lost[1].end(), is_receive);
         std::erase_if(at->transfers, [](const Transfer& t) { return t.to == 1; });
-        EXPECT_TRUE(find_stall(lost, 0)) << "a transfer that is not received";
-        EXPECT_TRUE(find_stall(lost, 1000)) << "a transfer that is not received";
+        EXPECT_EQ(find_stall(lost, false), "not received");
 
         std::vector<Transfer*> forward;
         for (RankStep& step : steps[1]) {
@@ -246,7 +305,7 @@ TEST(Schedule, LostAndSwappedTransfersAreFound) {
         const std::string first = to_string(forward[0]->producer);
         const std::string second = to_string(forward[1]->producer);
         std::swap(*forward[0], *forward[1]);
-        const std::string found = find_stall(steps, 0).value_or("");
+        const std::string found = find_stall(steps, false);
         EXPECT_NE(found.find("rank 0 sends " + first + " where rank 1 receives " + second),
                   std::string::npos)
             << found;

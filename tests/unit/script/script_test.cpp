@@ -7,19 +7,10 @@
 #include "hostir/io/files.h"
 #include "hostir/script/edits.h"
 #include "hostir/script/runner.h"
-#include "interp/sim/sim_backend.h"
+#include "tests/unit/session/live_run.h"
 
 namespace hostir::script {
 namespace {
-
-Expected<std::unique_ptr<interp::Backend>> make_sim(const interp::BackendRequest& request) {
-  sim::SimOptions options;
-  options.machine = request.machine;
-  options.schedule = request.schedule;
-  options.seed = request.seed;
-  options.kernels = cpu::KernelSet::kReference;
-  return sim::make_sim_backend(options);
-}
 
 class Script : public testing::Test {
  protected:
@@ -32,7 +23,7 @@ class Script : public testing::Test {
   TestReport run(const std::string& text, TestOptions options = {}) {
     EXPECT_TRUE(io::write_file(path_.string(), text));
     options.backend.machine = *find_builtin_machine("h200x8");
-    auto report = run_tests({path_.string()}, options, make_sim);
+    auto report = run_tests({path_.string()}, options, interp::make_sim);
     EXPECT_TRUE(report);
     return *report;
   }

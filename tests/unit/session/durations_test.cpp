@@ -23,12 +23,10 @@ TEST(Durations, SaysWhatTheListOfDurationsSays) {
   std::mt19937_64 random(3);
   std::vector<int64_t> list;
   Durations all;
-  Durations parts[2];
   for (int64_t i = 0; i < 1001; ++i) {
     const auto ns = static_cast<int64_t>(random() % (uint64_t{1} << (random() % 40)));
     list.push_back(ns);
     all.add(ns, i);
-    parts[i % 2].add(ns, i);
   }
   const auto longest = std::max_element(list.begin(), list.end());
   EXPECT_EQ(all.most_ns(), *longest);
@@ -37,13 +35,6 @@ TEST(Durations, SaysWhatTheListOfDurationsSays) {
   std::sort(list.begin(), list.end());
   const auto median = static_cast<double>(list[500]);
   EXPECT_NEAR(all.median_ns(), median, median / 16 + 1);
-  parts[1].add(parts[0]);
-  EXPECT_EQ(parts[1].count(), all.count());
-  EXPECT_EQ(parts[1].total_ns(), all.total_ns());
-  EXPECT_EQ(parts[1].longest_event(), all.longest_event());
-  EXPECT_EQ(parts[1].median_ns(), all.median_ns());
-  EXPECT_EQ(parts[1].bins().size(), all.bins().size());
-  EXPECT_NEAR(parts[1].deviation_ns(), all.deviation_ns(), all.deviation_ns() * 1e-9);
 }
 
 TEST(Durations, EqualOnesHaveAnExactMedianAndNoDeviation) {

@@ -17,11 +17,13 @@
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
 #include "hostir/text/parser.h"
+#include "interp/core/forwarding_sink.h"
 #include "interp/session/inside/live_inside.h"
 #include "interp/session/live/live_session.h"
 #include "interp/session/prepare/prepared_run.h"
 #include "interp/session/snapshots/snapshot_builder.h"
 #include "interp/sim/sim_backend.h"
+#include "tests/unit/state_digest.h"
 
 namespace hostir::interp {
 namespace {
@@ -64,13 +66,15 @@ struct Told {
 
 // Compares predictions with memory when an instruction completes. There is one list per execution
 // of an instruction, because executions on one rank finish in order.
-class Checker final : public CompletionSink {
+class Checker final : public ForwardingSink {
  public:
-  explicit Checker(Interpreter& interpreter) : interpreter_(interpreter) {}
+  Checker() : ForwardingSink(nullptr) {}
+
+  void check(Interpreter& interpreter) { interpreter_ = &interpreter; }
 
   void tell(Rank rank, CodeIndex code, std::vector<Told> told) {
     // All members of a group finish with its single task.
-    const CodeIndex group = interpreter_.code().instructions[code].group;
+    const CodeIndex group = interpreter_->code().instructions[code].group;
     auto& queue = told_[{rank, group != kNoCode ? group : code}];
     if (group != kNoCode && !queue.empty()) {
       queue.back().insert(queue.back().end(), told.begin(), told.end());
@@ -79,15 +83,14 @@ class Checker final : public CompletionSink {
     }
   }
 
-  void completed(const Completion& completion) override {
-    const auto task = interpreter_.task(completion.id);
+  void finished(const FinishedRecord& record) override {
+    const auto task = interpreter_->task(record.task);
     if (!task) return;
-    const auto found = told_.find({task_rank(completion.id), task->code});
+    const auto found = told_.find({record.rank, task->code});
     if (found == told_.end() || found->second.empty()) return;
     for (const Told& told : found->second.front()) compare(told);
     found->second.pop_front();
   }
-  void value(const ValueSummary&) override {}
 
   int compared = 0;
   std::vector<std::string> different;
@@ -96,7 +99,7 @@ class Checker final : public CompletionSink {
   void compare(const Told& told) {
     Box box{told.inside.element, told.inside.element};
     for (int64_t& hi : box.hi) ++hi;
-    const auto now = interpreter_.backend().read(told.inside.rank, told.buffer, box);
+    const auto now = interpreter_->backend().read(told.inside.rank, told.buffer, box);
     ++compared;
     if (!now) {
       different.push_back(told.inside.address + ": " + now.error().message());
@@ -107,7 +110,7 @@ class Checker final : public CompletionSink {
     }
   }
 
-  Interpreter& interpreter_;
+  Interpreter* interpreter_ = nullptr;
   std::map<std::pair<Rank, CodeIndex>, std::deque<std::vector<Told>>> told_;
 };
 
@@ -140,20 +143,20 @@ Walked look_along(const Prepared& program, bool reference) {
   request.machine = default_machine();
   request.reference_kernels = reference;
   auto backend = make_either_sim(request);
-  auto made = Interpreter::create(program.code, **backend, nullptr,
+  Checker checker;
+  auto made = Interpreter::create(program.code, **backend, &checker,
                                   {.issue_ns = issue_ns(request.machine)});
   EXPECT_TRUE(made) << made.error().message();
   Interpreter& interpreter = **made;
   for (size_t i = 0; i < program.inputs.size(); ++i)
     EXPECT_TRUE(interpreter.bind(i, program.inputs[i].second));
   SnapshotBuilder builder(interpreter, program.view);
-  Checker checker(interpreter);
-  interpreter.set_observer(&checker);
+  checker.check(interpreter);
   std::mt19937 random(7);
   for (int step = 0; step < kStepsLookedInside; ++step) {
     const auto rank = interpreter.next_rank();
     if (!rank) break;
-    const uint64_t before = interpreter.digest();
+    const uint64_t before = digest_of(interpreter);
     const CodeIndex code = *interpreter.next_code(*rank);
     std::vector<Told> told;
     const auto snapshot = builder.build(0);
@@ -189,10 +192,9 @@ Walked look_along(const Prepared& program, bool reference) {
       told.push_back({std::move(*inside), *buffer});
     }
     checker.tell(*rank, code, std::move(told));
-    EXPECT_EQ(interpreter.digest(), before) << "looking changed the run";
+    EXPECT_EQ(digest_of(interpreter), before) << "looking changed the run";
     EXPECT_TRUE(interpreter.step(*rank));
   }
-  interpreter.set_observer(nullptr);
   out.compared = checker.compared;
   EXPECT_TRUE(checker.different.empty()) << checker.different.size() << " of " << checker.compared
                                          << ": " << checker.different.front();

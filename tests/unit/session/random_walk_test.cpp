@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "tests/unit/session/live_run.h"
+#include "tests/unit/state_digest.h"
 
 namespace hostir::interp {
 namespace {
@@ -53,7 +54,7 @@ void walk(LiveSession& session, int steps, uint32_t seed) {
     ASSERT_TRUE(command) << line;
     const auto outcome = session.execute(*command, std::stop_token());
     ASSERT_TRUE(outcome) << "step " << i << " " << line << ": " << outcome.error().message();
-    const uint64_t digest = session.interpreter().digest();
+    const uint64_t digest = digest_of(session.interpreter());
     const auto [at, is_new] = digests.emplace(prefix_key(history), digest);
     revisited += is_new ? 0 : 1;
     ASSERT_EQ(at->second, digest) << "step " << i << ", " << line << ", position "

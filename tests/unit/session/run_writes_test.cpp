@@ -142,7 +142,7 @@ TEST(WritesOfARun, FaultsOfAKeptRunAreThoseThatItHadThen) {
   RunDiff diff;
   diff.a.log = diff.b.log = log.get();
   diff.a.writes = std::make_shared<const RunWrites>(read(*log));
-  log->all_faults.push_back({"deadlock", "Ranks 0 and 1 wait for each other.", {}, {}, {}, 0});
+  log->all_faults.push_back({"deadlock", "Ranks 0 and 1 wait for each other.", {}, {}, {}});
   diff.b.writes = std::make_shared<const RunWrites>(read(*log));
   ASSERT_TRUE(compare_structure(diff, {}));
   ASSERT_FALSE(diff.facts.empty());

@@ -14,6 +14,7 @@
 #include "interp/session/commands/places.h"
 #include "interp/session/snapshots/snapshot_builder.h"
 #include "live_run.h"
+#include "tests/unit/scratch_directory.h"
 #include "tests/unit/traces/synthetic_run.h"
 #include "traces/reader/log_model.h"
 #include "traces/reader/log_session.h"
@@ -48,19 +49,6 @@ std::vector<StuckProgram> all_stuck() {
   out.push_back({"tests/scripts/stuck/deadlocks.hir", "one_iteration_too_many", {0, 1}});
   return out;
 }
-
-class Scratch {
- public:
-  Scratch() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "verdict-XXXXXX").string();
-    path_ = mkdtemp(pattern.data()) != nullptr ? pattern : ".";
-  }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 struct LiveResult {
   Fault fault;
@@ -110,7 +98,7 @@ std::string verdict_of(const std::string& path) {
 // In a long run the oldest collective that is read lacks members whose rows came before it. It was
 // completed all the same.
 TEST(LedgerOfALog, TheOldestRowReadIsDoneWithUnknownMembers) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   const std::string path = scratch.file("long.db");
   {
     auto writer = traces::TraceWriter::create(path, traces::testing::synthetic_description(3));
@@ -148,7 +136,7 @@ class OneVerdict : public testing::TestWithParam<StuckProgram> {
     wanted_ = live_.fault.record.kind + ": " + live_.fault.record.sentence;
   }
 
-  Scratch scratch_;
+  ScratchDirectory scratch_;
   LiveResult live_;
   std::string wanted_;
 };
@@ -171,7 +159,7 @@ class KilledRun : public testing::TestWithParam<StuckProgram> {};
 
 TEST_P(KilledRun, LeavesALogWithTheSameVerdict) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   // The other process starts this test again, and finds the name that this one chose.
   constexpr const char* kLogName = "HOSTIR_TEST_KILLED_LOG";
   setenv(kLogName, scratch.file("cut.db").c_str(), /*overwrite=*/0);

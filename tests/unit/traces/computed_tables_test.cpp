@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/scratch_directory.h"
 #include "tests/unit/traces/synthetic_run.h"
 #include "traces/reader/log_reader.h"
 #include "traces/writer/trace_writer.h"
@@ -63,7 +64,7 @@ void expect_views(const LogReader& log) {
 }
 
 TEST(ComputedTables, SayWhatTheViewsSay) {
-  const testing::ScratchDirectory scratch;
+  const ScratchDirectory scratch;
   const auto plain = log_of(scratch.file("plain.db"), 100);  // read from the events
   EXPECT_EQ(rows_of(*plain, "SELECT 1 FROM timeline_chunk").size(), 0U);
   expect_views(*plain);
@@ -73,7 +74,7 @@ TEST(ComputedTables, SayWhatTheViewsSay) {
 }
 
 TEST(ComputedTables, AreListedAndJoinWithTables) {
-  const testing::ScratchDirectory scratch;
+  const ScratchDirectory scratch;
   const auto log = log_of(scratch.file("run.db"), 100);
   EXPECT_EQ(rows_of(*log, "SELECT name FROM computed_tables").size(), computed_tables().size());
   for (const ComputedTable& table : computed_tables()) {
@@ -91,7 +92,7 @@ TEST(ComputedTables, AreListedAndJoinWithTables) {
 }
 
 TEST(ComputedTables, StopWhenTheQueryIsCancelled) {
-  const testing::ScratchDirectory scratch;
+  const ScratchDirectory scratch;
   const auto log = log_of(scratch.file("run.db"), 3000);
   std::stop_source source;
   source.request_stop();

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "synthetic_run.h"
+#include "tests/unit/scratch_directory.h"
 #include "traces/database/log_file.h"
 #include "traces/database/schema.h"
 #include "traces/database/sqlite.h"
@@ -21,7 +22,6 @@
 namespace hostir::traces {
 namespace {
 
-using testing::ScratchDirectory;
 using testing::synthetic_description;
 using testing::SyntheticRun;
 

@@ -11,6 +11,7 @@
 #include "hostir/support/glob.h"
 #include "interp/session/diff/run_diff_report.h"
 #include "synthetic_run.h"
+#include "tests/unit/scratch_directory.h"
 #include "traces/export/export_chrome.h"
 #include "traces/export/queries.h"
 #include "traces/reader/log_reader.h"
@@ -19,7 +20,6 @@
 namespace hostir::traces {
 namespace {
 
-using testing::ScratchDirectory;
 using testing::synthetic_description;
 using testing::SyntheticRun;
 

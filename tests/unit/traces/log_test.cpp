@@ -7,13 +7,13 @@
 #include <thread>
 
 #include "synthetic_run.h"
+#include "tests/unit/scratch_directory.h"
 #include "traces/reader/log_reader.h"
 #include "traces/writer/trace_writer.h"
 
 namespace hostir::traces {
 namespace {
 
-using testing::ScratchDirectory;
 using testing::synthetic_description;
 using testing::SyntheticRun;
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <random>
 
+#include "tests/unit/scratch_directory.h"
 #include "tests/unit/traces/synthetic_run.h"
 #include "traces/reader/log_reader.h"
 #include "traces/timeline/timeline_codec.h"
@@ -94,7 +95,7 @@ void expect_same(const LogReader& a, const LogReader& b) {
 }
 
 TEST(StoredTimeline, SaysWhatTheEventsSay) {
-  const testing::ScratchDirectory scratch;
+  const ScratchDirectory scratch;
   const std::string stored = scratch.file("stored.db");
   const std::string plain = scratch.file("plain.db");
   write_log(stored, 40000);
@@ -114,7 +115,7 @@ TEST(StoredTimeline, SaysWhatTheEventsSay) {
 }
 
 TEST(StoredTimeline, SmallLogsHaveNone) {
-  const testing::ScratchDirectory scratch;
+  const ScratchDirectory scratch;
   write_log(scratch.file("small.db"), 100);
   const auto log = opened(scratch.file("small.db"));
   EXPECT_EQ((*log->query("SELECT COUNT(*) FROM timeline_chunk")).rows[0][0],

@@ -191,21 +191,4 @@ class SyntheticRun {
   interp::LoopPathId path_ = 0;
 };
 
-/// A directory for a test's files, removed afterwards.
-class ScratchDirectory {
- public:
-  ScratchDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "traces-XXXXXX").string();
-    path_ = mkdtemp(pattern.data()) != nullptr ? pattern : ".";
-  }
-  ~ScratchDirectory() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace hostir::traces::testing

@@ -1,13 +1,12 @@
-// A hash of the whole state, for comparing states that must be bitwise equal.
+// A hash of an interpreter's whole state, for comparing states that must be bitwise equal.
+#pragma once
 
 #include "hostir/support/hash.h"
 #include "interp/core/engine/engine.h"
 
 namespace hostir::interp {
 
-namespace {
-
-class Hash {
+class StateHash {
  public:
   void add(uint64_t v) { words_.push_back(v); }
   void add(int64_t v) { add(static_cast<uint64_t>(v)); }
@@ -21,7 +20,7 @@ class Hash {
   std::vector<uint64_t> words_;
 };
 
-void add_arrival(Hash& hash, const Arrival& a) {
+inline void add_arrival(StateHash& hash, const Arrival& a) {
   hash.add(a.arrived);
   if (!a.arrived) return;
   hash.add(a.fingerprint);
@@ -32,7 +31,7 @@ void add_arrival(Hash& hash, const Arrival& a) {
   hash.add(a.finished_ns);
 }
 
-void add_rank(Hash& hash, const RunContext& run, Rank index) {
+inline void add_rank(StateHash& hash, const RunContext& run, Rank index) {
   const RankState& r = run.state.ranks[static_cast<size_t>(index)];
   hash.add(r.pc);
   hash.add(static_cast<uint32_t>(r.status));
@@ -78,15 +77,15 @@ void add_rank(Hash& hash, const RunContext& run, Rank index) {
   }
 }
 
-}  // namespace
-
-uint64_t Interpreter::digest() const {
-  Hash hash;
-  const State& state = engine_->run.state;
+/// Includes the buffer contents if the backend can read them.
+inline uint64_t digest_of(const Interpreter& interpreter) {
+  StateHash hash;
+  const Engine& engine = interpreter.engine();
+  const State& state = engine.run.state;
   hash.add(state.position);
   hash.add(state.in_flight);
   hash.add(state.failed);
-  for (Rank r = 0; r < engine_->run.code->rank_count; ++r) add_rank(hash, engine_->run, r);
+  for (Rank r = 0; r < engine.run.code->rank_count; ++r) add_rank(hash, engine.run, r);
   for (const GroupLedger& group : state.ledger.groups) {
     hash.add(group.end());
     for (uint64_t s = group.first(); s < group.end(); ++s) {

@@ -1,9 +1,11 @@
-#include "traces/reader/lineage.h"
+#include "traces/reader/undone_events.h"
 
 #include <functional>
-#include <limits>
+#include <map>
 
 namespace hostir::traces {
+
+using interp::Lineage;
 
 namespace {
 
@@ -30,13 +32,9 @@ Expected<int64_t> first_that(Database& database, const EventLimits& limits, int6
 
 }  // namespace
 
-Expected<Lineage> Lineage::load(Database& database) {
-  struct Opening {
-    uint32_t parent = 0;
-    uint64_t at = 0;
-  };
-  std::map<uint32_t, Opening> openings;
-  Lineage lineage;
+Expected<Lineage> load_lineage(Database& database) {
+  std::map<uint32_t, Lineage::Opening> openings;
+  uint32_t newest = 0;
   HOSTIR_ASSIGN_OR_RETURN(
       Statement rows,
       database.prepare("SELECT branch, number, CAST(detail AS INTEGER) FROM decision "
@@ -44,21 +42,11 @@ Expected<Lineage> Lineage::load(Database& database) {
   while (true) {
     HOSTIR_ASSIGN_OR_RETURN(const bool more, rows.step());
     if (!more) break;
-    const auto branch = static_cast<uint32_t>(rows.integer(0));
-    openings[branch] = {static_cast<uint32_t>(rows.integer(2)),
+    newest = static_cast<uint32_t>(rows.integer(0));
+    openings[newest] = {static_cast<uint32_t>(rows.integer(2)),
                         static_cast<uint64_t>(rows.integer(1))};
-    lineage.newest_ = branch;
   }
-  if (openings.empty()) return lineage;
-  uint32_t branch = lineage.newest_;
-  uint64_t end = std::numeric_limits<uint64_t>::max();
-  while (lineage.ends_.emplace(branch, end).second) {
-    const auto opening = openings.find(branch);
-    if (opening == openings.end()) break;
-    branch = opening->second.parent;
-    end = std::min(end, opening->second.at);
-  }
-  return lineage;
+  return openings.empty() ? Lineage() : Lineage(openings, newest);
 }
 
 Expected<std::vector<EventRange>> find_undone(Database& database, const EventLimits& limits,
