@@ -5,6 +5,7 @@
 #include <array>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -23,7 +24,6 @@ const Table& table() {
 #define HOSTIR_COMMUNICATION_OP(name) op_##name(),
 #define HOSTIR_HOST_OP(name) op_##name(),
 #include "hostir/ir/ops.def"
-#include "hostir/support/lists.h"
   };
   return kTable;
 }
