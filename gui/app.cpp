@@ -206,7 +206,7 @@ bool App::perform(const std::string& text) {
 
 void App::handle_keys() {
   // the dialogs handle their own keys
-  if (file_dialog_ != FileDialog::kNone || questions_.waits()) return;
+  if (file_dialog_ != FileDialog::kNone || dialog_.is_open()) return;
   constexpr ImGuiPopupFlags kAny = ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel;
   if (key_pressed("Esc") && ImGui::IsPopupOpen("", kAny)) return ImGui::ClosePopupToLevel(0, false);
   if (const Action* action = actions_.pressed()) actions_.request(action->name);
@@ -304,7 +304,7 @@ void App::frame(double now_s) {
   draw_palette();
   draw_help();
   draw_file_dialog();
-  questions_.draw(ui_);
+  dialog_.draw(ui_);
   looked_at_.record(model_.selection);
   actions_.flush([this](const std::string& command) { model_.run_command(command); });
   constexpr double kWriteSeconds = 0.5;

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "gui/file_watch.h"
+#include "gui/modal_dialog.h"
 #include "gui/panel_tree.h"
-#include "gui/question.h"
 #include "gui/selection_history.h"
 #include "gui/settings.h"
 #include "gui/unsaved_texts.h"
@@ -71,13 +71,13 @@ class App {
   std::string window_title() const;
 
   /// A part of the window to write as a PNG once it is drawn.
-  struct PictureWish {
+  struct ScreenshotRequest {
     std::string path;
     ImVec2 min;
     ImVec2 max;
   };
   /// Call after rendering; nullopt: no picture is wanted of this frame.
-  std::optional<PictureWish> take_picture_wish();
+  std::optional<ScreenshotRequest> take_screenshot_request();
   void wrote(const std::string& path, const Expected<void>& result);
 
   void drop_file(const std::string& path);
@@ -226,10 +226,10 @@ class App {
   std::string help_filter_;
   FileDialog file_dialog_ = FileDialog::kNone;
   std::optional<ExportRequest> export_;  // waits for the name of its file
-  std::optional<PictureWish> picture_;
+  std::optional<ScreenshotRequest> picture_;
   int picture_frames_ = 0;  // frames until nothing lies over the picture
   UnderMouse copied_;       // what the open menu copies
-  QuestionBox questions_;
+  ModalDialog dialog_;
   UnsavedTexts unsaved_;
   std::optional<std::pair<std::string, std::string>> kept_text_;  // base and text, as on disk
   std::vector<UnsavedText> left_unsaved_;  // from earlier windows, newest first

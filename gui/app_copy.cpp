@@ -163,14 +163,14 @@ void App::export_picture() {
   export_ = ExportRequest{tree().focused() + ".png", {}};
   export_->write = [this, min = leaf->min,
                     max = leaf->max](const std::string& path) -> std::optional<Expected<void>> {
-    picture_ = PictureWish{path, min, max};
+    picture_ = ScreenshotRequest{path, min, max};
     picture_frames_ = 2;  // the dialog is gone by then
     return std::nullopt;
   };
   begin_file_dialog(FileDialog::kExport);
 }
 
-std::optional<App::PictureWish> App::take_picture_wish() {
+std::optional<App::ScreenshotRequest> App::take_screenshot_request() {
   if (!picture_ || --picture_frames_ > 0) return std::nullopt;
   return std::exchange(picture_, std::nullopt);
 }

@@ -109,24 +109,25 @@ void App::save_document() {
   if (!saved) return model_.notify(Message::Kind::kError, saved.error().message());
   if (*saved == Document::Saved::kWritten) return saved_document();
   const std::string name = io::file_name(document.path());
-  Question question{name + " is newer on the disk",
-                    name +
-                        " was changed by another program after it was loaded into the Edit panel. "
-                        "Saving now replaces what that program wrote.",
-                    {}};
-  question.answers.push_back(
+  DialogRequest request{
+      name + " is newer on the disk",
+      name +
+          " was changed by another program after it was loaded into the Edit panel. "
+          "Saving now replaces what that program wrote.",
+      {}};
+  request.buttons.push_back(
       {"compare", "Compare first", [this] { actions_.request("file.compare"); }});
-  question.answers.push_back({"overwrite", "Replace the file", [this] {
-                                const auto written = model_.document().overwrite();
-                                if (written) return saved_document();
-                                model_.notify(Message::Kind::kError, written.error().message());
-                              }});
-  question.answers.push_back(
+  request.buttons.push_back({"overwrite", "Replace the file", [this] {
+                               const auto written = model_.document().overwrite();
+                               if (written) return saved_document();
+                               model_.notify(Message::Kind::kError, written.error().message());
+                             }});
+  request.buttons.push_back(
       {"save_as", "Save as...", [this] { begin_file_dialog(FileDialog::kSaveAs); }});
-  question.answers.push_back(
+  request.buttons.push_back(
       {"take_file", "Take the file's text", [this] { actions_.request("file.take_file"); }});
-  question.answers.push_back({"cancel", "Cancel", {}});
-  questions_.ask(std::move(question));
+  request.buttons.push_back({"cancel", "Cancel", {}});
+  dialog_.open(std::move(request));
 }
 
 void App::saved_document() {
@@ -161,11 +162,11 @@ void App::save_as(const std::string& path) {
 
 void App::ask_to_replace(const std::string& path, std::function<void()> again,
                          std::function<void()> write) {
-  questions_.ask({io::file_name(path) + " is there already",
-                  path + " is there already. Writing it replaces what it holds.",
-                  {{"again", "Another name", std::move(again)},
-                   {"overwrite", "Replace the file", std::move(write)},
-                   {"cancel", "Cancel", {}}}});
+  dialog_.open({io::file_name(path) + " is there already",
+                path + " is there already. Writing it replaces what it holds.",
+                {{"again", "Another name", std::move(again)},
+                 {"overwrite", "Replace the file", std::move(write)},
+                 {"cancel", "Cancel", {}}}});
 }
 
 void App::leave_document(const std::string& to_do, std::function<void()> then) {
@@ -175,12 +176,12 @@ void App::leave_document(const std::string& to_do, std::function<void()> then) {
   const std::string name = io::file_name(document.path());
   const bool newer = document.disk() == Document::Disk::kNewer;
   const bool deleted = document.disk() == Document::Disk::kDeleted;
-  Question question{name + " has unsaved text",
-                    fmt::format("The text of {} in the Edit panel is not saved.{}", name,
-                                newer     ? " The file was changed by another program meanwhile."
-                                : deleted ? " The file was deleted; the text is nowhere else."
-                                          : ""),
-                    {}};
+  DialogRequest request{name + " has unsaved text",
+                        fmt::format("The text of {} in the Edit panel is not saved.{}", name,
+                                    newer ? " The file was changed by another program meanwhile."
+                                    : deleted ? " The file was deleted; the text is nowhere else."
+                                              : ""),
+                        {}};
   const auto go_on = [this, then] {
     keep_unsaved();
     then();
@@ -199,19 +200,19 @@ void App::leave_document(const std::string& to_do, std::function<void()> then) {
     go_on();
   };
   // Enter takes the first answer, which must never replace a newer file.
-  if (!newer) question.answers.push_back({"save", "Save and " + to_do, save});
-  if (unsaved_.keeps()) question.answers.push_back({"keep", "Keep for later and " + to_do, keep});
+  if (!newer) request.buttons.push_back({"save", "Save and " + to_do, save});
+  if (unsaved_.keeps()) request.buttons.push_back({"keep", "Keep for later and " + to_do, keep});
   if (newer) {
-    question.answers.push_back(
+    request.buttons.push_back(
         {"compare", "Compare first", [this] { actions_.request("file.compare"); }});
-    question.answers.push_back({"save", "Replace the newer file and " + to_do, save});
+    request.buttons.push_back({"save", "Replace the newer file and " + to_do, save});
   }
-  question.answers.push_back({"discard", "Discard and " + to_do, [this, go_on] {
-                                model_.document().give_up();
-                                go_on();
-                              }});
-  question.answers.push_back({"cancel", "Cancel", {}});
-  questions_.ask(std::move(question));
+  request.buttons.push_back({"discard", "Discard and " + to_do, [this, go_on] {
+                               model_.document().give_up();
+                               go_on();
+                             }});
+  request.buttons.push_back({"cancel", "Cancel", {}});
+  dialog_.open(std::move(request));
 }
 
 void App::request_quit() {

@@ -133,7 +133,7 @@ void Comparison::open(const std::string& path) {
   state_->read_a = [this, path] { open(path); };
   slow_.ask("read", [this, state = state_, path](std::stop_token stop) -> std::function<void()> {
     auto side = std::make_shared<Expected<DiffSide>>();
-    auto run = factory_.open_beside(path, {stop, {}});
+    auto run = factory_.open_for_comparison(path, {stop, {}});
     if (run)
       *side = read_side(std::move(*run), std::nullopt, *state->progress, stop);
     else

@@ -69,7 +69,7 @@ class WindowPainter {
     glClearColor(0, 0, 0, 1);
     glClear(GL_COLOR_BUFFER_BIT);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-    if (const auto wish = app_.take_picture_wish()) {
+    if (const auto wish = app_.take_screenshot_request()) {
       const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
       app_.wrote(wish->path,
                  write_png(wish->path, grab().part(wish->min.x * scale.x, wish->min.y * scale.y,

@@ -22,9 +22,7 @@ sim::SimOptions sim_options(const BackendRequest& request) {
   options.machine = request.machine;
   options.seed = request.seed;
   options.schedule = request.schedule;
-  for (const interp::LateInstruction& late : request.late) {
-    options.late.push_back({late.rank, late.code, late.by_ns});
-  }
+  options.delays = request.delays;
   options.kernels = request.reference_kernels ? cpu::KernelSet::kReference : cpu::KernelSet::kFast;
   return options;
 }

@@ -7,7 +7,7 @@
 #include "hostir/api/backends.h"
 #include "interp/session/checks/check_unsharded.h"
 #include "interp/session/checks/compare.h"
-#include "interp/session/checks/roundings.h"
+#include "interp/session/checks/rounding_bounds.h"
 
 namespace hostir::api {
 
@@ -46,7 +46,7 @@ struct Wanted {
 std::vector<Wanted> wanted_of(const Function& fusion,
                               const std::vector<std::pair<std::string, Tensor>>& inputs,
                               const std::vector<interp::NamedOutput>& outputs) {
-  interp::Roundings roundings(fusion, interp::Roundings::Order::kAnother);
+  interp::RoundingBounds roundings(fusion, interp::RoundingBounds::Order::kAnother);
   for (size_t p = 0; p < fusion.params.size() && p < inputs.size(); ++p)
     roundings.set_known(fusion.params[p].value, inputs[p].second);
   const std::vector<InstrId> order = fusion.preorder();

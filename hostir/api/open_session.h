@@ -43,7 +43,7 @@ class SessionOpener final : public interp::SessionFactory {
   /// refer to sources().
   Expected<std::unique_ptr<interp::Session>> open(
       const interp::OpenRequest& request, const interp::PrepareProgress& watch = {}) override;
-  Expected<std::unique_ptr<interp::ReplaySource>> open_beside(
+  Expected<std::unique_ptr<interp::ReplaySource>> open_for_comparison(
       const std::string& path, const interp::PrepareProgress& watch = {}) const override;
   const SourceManager& sources() const override { return file_.sources; }
   std::string notice() const override { return notice_; }

@@ -87,7 +87,7 @@ Expected<std::vector<Returned>> follow(const Prepared& prepared, Prover& prover)
     sim::SimOptions sim;
     sim.machine = request.machine;
     sim.values = sim::SimOptions::Values::kNone;
-    sim.shadow = &prover;
+    sim.observer = &prover;
     return sim::make_sim_backend(sim);
   };
   auto result = interp::run(prepared, make, options);

@@ -39,7 +39,7 @@ class DiffVerb : public Verb {
  private:
   static Expected<interp::DiffSide> read(const std::string& path) {
     interp::DiffSide side;
-    HOSTIR_ASSIGN_OR_RETURN(side.run, api::SessionOpener({}).open_beside(path));
+    HOSTIR_ASSIGN_OR_RETURN(side.run, api::SessionOpener({}).open_for_comparison(path));
     side.log = side.run->log();
     interp::DiffProgress progress;
     HOSTIR_ASSIGN_OR_RETURN(interp::RunWrites writes,
@@ -50,8 +50,8 @@ class DiffVerb : public Verb {
 
   Expected<int> print_times(Terminal& terminal) const {
     const api::SessionOpener opener({});
-    HOSTIR_ASSIGN_OR_RETURN(const auto a, opener.open_beside(a_));
-    HOSTIR_ASSIGN_OR_RETURN(const auto b, opener.open_beside(b_));
+    HOSTIR_ASSIGN_OR_RETURN(const auto a, opener.open_for_comparison(a_));
+    HOSTIR_ASSIGN_OR_RETURN(const auto b, opener.open_for_comparison(b_));
     HOSTIR_ASSIGN_OR_RETURN(const auto rows, interp::compare_times(*a->log(), *b->log(), {}));
     if (rows.empty()) {
       return fail(ErrorKind::kInvalid, "diff_times",

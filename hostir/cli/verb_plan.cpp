@@ -4,8 +4,8 @@
 #include <span>
 
 #include "hostir/api/plan.h"
-#include "hostir/cli/alike_lines.h"
 #include "hostir/cli/declare_options.h"
+#include "hostir/cli/layer_lines.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/support/text.h"
 
@@ -173,7 +173,7 @@ class PlanVerb : public Verb {
   }
 
   static void print_alike(Terminal& terminal, std::span<const NamedLine> lines) {
-    for (const std::string& line : alike_lines(lines)) terminal.print("  " + line + "\n");
+    for (const std::string& line : collapse_layer_lines(lines)) terminal.print("  " + line + "\n");
   }
 
   api::ProgramOptions program_;

@@ -9,7 +9,7 @@
 #include "hostir/cli/run_files.h"
 #include "hostir/cli/run_report.h"
 #include "hostir/cli/verbs.h"
-#include "interp/session/answers/fault_words.h"
+#include "interp/session/answers/fault_names.h"
 #include "interp/session/checks/buffer_sweep.h"
 #include "interp/session/checks/check_reference.h"
 #include "interp/session/checks/check_unsharded.h"
@@ -375,7 +375,7 @@ class RunVerb : public Verb {
     return good ? 0 : exit_status(ErrorKind::kStuck);
   }
 
-  static std::string delay_words(const interp::LateChoice& choice) {
+  static std::string delay_words(const interp::OrderChoice& choice) {
     const std::string who =
         choice.rank == interp::kNoRank ? "every rank" : fmt::format("rank {}", choice.rank);
     return fmt::format("{} on {} until after {}", choice.late, who, choice.first);
@@ -392,10 +392,10 @@ class RunVerb : public Verb {
       return run_once(terminal, prepared, other, nullptr);
     };
     if (request.traits.clock == interp::ClockDomain::kVirtual) {
-      runs.late = [&](std::span<const interp::LateChoice> choices) {
+      runs.late = [&](std::span<const interp::OrderChoice> choices) {
         interp::BackendRequest other = request;
-        for (const interp::LateChoice& choice : choices) {
-          other.late.push_back(
+        for (const interp::OrderChoice& choice : choices) {
+          other.delays.push_back(
               {choice.rank, prepared.view->find(choice.late), 2 * first.finished_ns + 1'000'000});
         }
         return run_once(terminal, prepared, other, nullptr);
@@ -412,9 +412,9 @@ class RunVerb : public Verb {
       good = false;
       const std::string what =
           order.faults.empty() ? "changes %" + order.output
-                               : "ends in " + interp::fault_words(order.faults.front().record.kind);
+                               : "ends in " + interp::fault_name(order.faults.front().record.kind);
       std::vector<std::string> late;
-      for (const interp::LateChoice& choice : order.choices) late.push_back(delay_words(choice));
+      for (const interp::OrderChoice& choice : order.choices) late.push_back(delay_words(choice));
       terminal.print(terminal.styled(
           fmt::format("delaying {} {}\n", fmt::join(late, " and "), what), Terminal::Style::kBad));
     }

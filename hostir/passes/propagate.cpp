@@ -11,7 +11,7 @@
 
 #include "hostir/ops/value_meshes.h"
 #include "hostir/passes/assumed_size.h"
-#include "hostir/passes/due_edges.h"
+#include "hostir/passes/edge_worklist.h"
 #include "hostir/passes/factors.h"
 #include "hostir/passes/fusion_info.h"
 #include "hostir/passes/mark_partial.h"
@@ -98,7 +98,7 @@ class Propagation {
   // visit in this round and strategy, because they would change nothing.
   bool sweep(int round, Strategy strategy) {
     bool changed = false;
-    DueEdges& due = due_[static_cast<size_t>(round) * 2 + static_cast<size_t>(strategy)];
+    EdgeWorklist& due = due_[static_cast<size_t>(round) * 2 + static_cast<size_t>(strategy)];
     for (size_t from = 0;;) {
       const std::optional<size_t> index = due.take(from);
       if (!index) return changed;
@@ -361,7 +361,7 @@ class Propagation {
     tensor.dims[move.dim].axes = move.axes;
     ++tensor.changes;
     tensor.state = 0;
-    for (DueEdges& due : due_) {
+    for (EdgeWorklist& due : due_) {
       for (const size_t edge : edges_of_[e.tensors[move.tensor]]) due.add(edge);
     }
   }
@@ -404,9 +404,9 @@ class Propagation {
   std::vector<uint32_t> kinds_;                // by edge
   std::vector<size_t> first_projection_;       // by edge: of its first tensor
   mutable std::vector<Projection> projections_;
-  std::vector<Settled> settled_;               // by edge
-  std::array<DueEdges, kRounds* 2> due_ = {};  // by round and strategy
-  int priority_ = 0;                           // dimensions of higher ones do not pass axes on
+  std::vector<Settled> settled_;                   // by edge
+  std::array<EdgeWorklist, kRounds* 2> due_ = {};  // by round and strategy
+  int priority_ = 0;                               // dimensions of higher ones do not pass axes on
   int last_priority_ = 0;
   PropagationMemory memory_;
   std::vector<AxesMove> moves_;  // of the edge being updated

@@ -116,6 +116,14 @@ enum class Progress : uint8_t {
   kQuiescent,   // nothing, and nothing will complete unless a host issues more work
 };
 
+/// An instruction that starts this long after its issue, each time that the rank issues it: forces
+/// one order of two accesses that nothing orders. Virtual clocks only.
+struct StartDelay {
+  Rank rank = 0;  // kNoRank: every rank
+  CodeIndex code = 0;
+  int64_t delay_ns = 0;
+};
+
 /// The state of a rank's host thread. A virtual-time backend uses it to bound which tasks can still
 /// arrive: this rank issues no task before `clock_ns`.
 struct HostState {

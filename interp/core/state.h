@@ -157,7 +157,7 @@ struct RankState {
 
 /// Tasks a and b of one rank access the same bytes and nothing seen so far orders them. Another
 /// rank's part of a collective may still order them.
-struct Suspicion {
+struct PossibleRace {
   Rank rank = 0;
   AccessRecord first;
   AccessRecord second;
@@ -175,7 +175,7 @@ struct State {
   bool failed = false;   // a fatal fault: no rank may step
   std::vector<RankState> ranks;
   Ledger ledger;
-  std::vector<Suspicion> suspicions;
+  std::vector<PossibleRace> possible_races;
   std::vector<Fault> faults;
 };
 

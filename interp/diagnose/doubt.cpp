@@ -9,8 +9,8 @@
 #include "interp/diagnose/continuation.h"
 #include "interp/diagnose/explanation.h"
 #include "interp/diagnose/job_calls.h"
-#include "interp/diagnose/odd_program.h"
-#include "interp/diagnose/odd_verdict.h"
+#include "interp/diagnose/divergent_ranks.h"
+#include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/waited.h"
 

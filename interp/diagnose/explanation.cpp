@@ -7,8 +7,8 @@
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/continuation.h"
+#include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/job_calls.h"
-#include "interp/diagnose/odd_verdict.h"
 #include "interp/diagnose/recorded_text.h"
 
 namespace hostir::diagnose {

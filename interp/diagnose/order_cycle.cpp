@@ -26,9 +26,9 @@ struct Hold {
   MemberRef call;
 };
 
-class CircleFinder {
+class CycleFinder {
  public:
-  CircleFinder(const Run& run, const std::vector<std::vector<MemberRef>>& calls)
+  CycleFinder(const Run& run, const std::vector<std::vector<MemberRef>>& calls)
       : run_(run), calls_(calls), heads_(calls.size()), holds_(calls.size()) {
     for (size_t r = 0; r < calls.size(); ++r) {
       for (const MemberRef& ref : calls[r]) {
@@ -412,7 +412,7 @@ class CircleFinder {
 
 std::optional<OrderCycle> find_order_cycle(const Run& run,
                                            const std::vector<std::vector<MemberRef>>& calls) {
-  return CircleFinder(run, calls).find();
+  return CycleFinder(run, calls).find();
 }
 
 }  // namespace hostir::diagnose

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "interp/diagnose/call_order.h"
-#include "interp/diagnose/odd_verdict.h"
+#include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/recorded_text.h"
 
 namespace hostir::diagnose {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "interp/diagnose/call_order.h"
-#include "interp/diagnose/halted.h"
+#include "interp/diagnose/stopped_process.h"
 
 namespace hostir::diagnose {
 
@@ -62,7 +62,7 @@ bool Peers::plausible(const WrongPeer& found, bool passed) const {
   const Rank right = found.other.member->rank;
   const model::RankFacts* facts = run_.find(named);
   if (facts == nullptr || facts->record == model::RecordState::kMissing) return false;
-  if (cannot_go_on(run_, named) || met(found.wrong, named)) return false;
+  if (is_stopped(run_, named) || met(found.wrong, named)) return false;
   if (met(found.wrong, right)) return true;
   if (others_wait_for(named, found.wrong)) return false;
   if (passed && !exchanged(rank, named)) return true;

@@ -11,7 +11,7 @@ namespace hostir::diagnose {
 using model::CommunicatorId;
 using model::Member;
 using model::Rank;
-using Kind = OddRank::Kind;
+using Kind = DivergentRank::Kind;
 
 std::optional<std::pair<size_t, size_t>> RecordComparison::common_begin(size_t mine,
                                                                         size_t theirs) const {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "interp/diagnose/odd_program.h"
+#include "interp/diagnose/divergent_ranks.h"
 #include "interp/diagnose/program_words.h"
 
 namespace hostir::diagnose {
@@ -17,7 +17,7 @@ class RecordComparison : protected ProgramWords {
  protected:
   /// The first difference of a record (`mine`) from another (`theirs`).
   struct Difference {
-    OddRank::Kind kind = OddRank::Kind::kOther;
+    DivergentRank::Kind kind = DivergentRank::Kind::kOther;
     size_t mine = 0;
     size_t theirs = 0;
     size_t count = 1;  // kLeftOut: calls

@@ -16,9 +16,9 @@
 #include "interp/diagnose/doubt.h"
 #include "interp/diagnose/explanation.h"
 #include "interp/diagnose/gaps.h"
-#include "interp/diagnose/halted.h"
+#include "interp/diagnose/stopped_process.h"
 #include "interp/diagnose/job_calls.h"
-#include "interp/diagnose/odd_verdict.h"
+#include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/order_cycle.h"
 #include "interp/diagnose/other_call.h"
 #include "interp/diagnose/peers.h"
@@ -59,7 +59,7 @@ class Judge {
     }
     accuse_extra_instead(run_, calls_, out_);
     accuse_wrong_group_instead(run_, calls_, out_);
-    judge_odd_ranks(run_, calls_, moving_, out_);
+    accuse_divergent_ranks(run_, calls_, moving_, out_);
     const bool more = more_faults();
     const bool stopped = out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord;
     if (stopped && !more) check_explanation(run_, calls_, waited_, out_);
@@ -216,14 +216,14 @@ class Judge {
     const auto proved = std::find_if(waited.begin(), waited.end(),
                                      [](const Waited& w) { return !w.absent.empty(); });
     if (proved != waited.end()) {
-      const bool is_halted = std::any_of(proved->absent.begin(), proved->absent.end(),
-                                         [&](Rank rank) { return cannot_go_on(run_, rank); });
+      const bool has_stopped = std::any_of(proved->absent.begin(), proved->absent.end(),
+                                         [&](Rank rank) { return is_stopped(run_, rank); });
       if (moving_) {
         out_.notes.push_back(fmt::format(
             "{} {} for {} in {}{}", model::list_of(proved->waiting),
             proved->waiting.size() == 1 ? "waits" : "wait", model::list_of(proved->absent),
             call_name(run_, proved->call), at_stack(run_, proved->call)));
-      } else if (!(is_halted && halted())) {
+      } else if (!(has_stopped && stopped_process())) {
         absent(*proved);
       }
     } else if (!waited.empty()) {
@@ -365,10 +365,10 @@ class Judge {
 
   // ---- missing calls that no rank waits for
 
-  bool halted() { return accuse_halted(run_, calls_, out_); }
+  bool stopped_process() { return accuse_stopped_process(run_, calls_, out_); }
 
   void in_flight() {
-    if (!moving_ && (halted() || unanswered())) return;
+    if (!moving_ && (stopped_process() || unanswered())) return;
     if (const auto circle = find_order_cycle(run_, calls_)) {
       if (moving_) return;
       out_.charge = Charge::kOrder;

@@ -87,10 +87,10 @@ class Teller {
             who(), call_name(run_, v_.at), at_stack(run_, v_.at), v_.missing.member->rank,
             call_name(run_, v_.missing), at_stack(run_, v_.missing));
       case Charge::kStopped:
-        return halted();
+        return stopped_process();
       case Charge::kNeverCame:
       case Charge::kDied:
-        return v_.at.meeting != nullptr && v_.at.meeting == v_.missing.meeting ? halted()
+        return v_.at.meeting != nullptr && v_.at.meeting == v_.missing.meeting ? stopped_process()
                                                                                : never_came();
       case Charge::kNoRecord:
         return no_record();
@@ -226,7 +226,7 @@ class Teller {
   }
 
   // All members have arrived: the others wait only for the culprits' processes to continue.
-  std::string halted() const {
+  std::string stopped_process() const {
     return fmt::format(
         "{} {} in {}{}, in which {} {}", who(),
         v_.charge == Charge::kDied ? "died" : verb(v_.culprits, "is stopped", "are stopped"),

@@ -8,7 +8,7 @@
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
-#include "interp/diagnose/odd_verdict.h"
+#include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/waited.h"
 

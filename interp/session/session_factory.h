@@ -36,7 +36,7 @@ class SessionFactory {
   /// Opens a log to compare with: it is read and run again for contents, never stepped. The open
   /// session stays open. May be called from any thread, concurrently with the other functions.
   /// Errors: `not_a_log`, those of reading, `cancelled`.
-  virtual Expected<std::unique_ptr<ReplaySource>> open_beside(
+  virtual Expected<std::unique_ptr<ReplaySource>> open_for_comparison(
       const std::string& path, const PrepareProgress& watch = {}) const;
   virtual const SourceManager& sources() const = 0;
   /// What the last successful open chose by default (generated inputs); empty if nothing.

@@ -5,7 +5,7 @@
 #include "interp/core/engine/operand_overlap.h"
 #include "interp/core/value_stats.h"
 #include "interp/sim/backend_state.h"
-#include "interp/sim/shadow.h"
+#include "interp/sim/buffer_observer.h"
 
 namespace hostir::sim {
 
@@ -56,7 +56,7 @@ void SimBackend::start(const TimelineEvent& event) {
 }
 
 void SimBackend::exchange(const TimelineEvent& event) {
-  if (!computes() && options_.shadow == nullptr) return;
+  if (!computes() && options_.observer == nullptr) return;
   std::vector<Contribution> members;
   for (const Arrival& arrival : event.arrivals) {
     if (arrival.from_buffer) continue;
@@ -65,9 +65,9 @@ void SimBackend::exchange(const TimelineEvent& event) {
   const Arrival& first = event.arrivals.front();  // a sender comes before its receiver
   const Arrival& last = event.arrivals.back();
   const StoredItem& item = state_.tasks.at(last.task)->items[last.item];
-  if (options_.shadow != nullptr) {
+  if (options_.observer != nullptr) {
     const interp::CodeIndex code = state_.tasks.at(last.task)->code;
-    options_.shadow->exchanged({code, item.kind, item.reduction, item.root, item.pairs, members});
+    options_.observer->exchanged({code, item.kind, item.reduction, item.root, item.pairs, members});
   }
   if (!computes()) return;
   const bool is_sent_alone = item.kind == OpKind::send && members.size() == 1;
@@ -88,19 +88,19 @@ void SimBackend::finish(const TimelineEvent& event, interp::CompletionSink& sink
   auto node = state_.tasks.extract(event.at.task);
   const StoredTask& task = *node.mapped();
   for (const BufferRef& ref : task.buffers) {
-    Shadow* shadow = options_.shadow;
-    if (shadow != nullptr && task.work == StoredTask::Work::kAlloc)
-      shadow->allocated(event.at.rank, ref);
-    if (shadow != nullptr && task.work == StoredTask::Work::kFree)
-      shadow->released(event.at.rank, ref);
+    BufferObserver* observer = options_.observer;
+    if (observer != nullptr && task.work == StoredTask::Work::kAlloc)
+      observer->allocated(event.at.rank, ref);
+    if (observer != nullptr && task.work == StoredTask::Work::kFree)
+      observer->released(event.at.rank, ref);
     if (task.work == StoredTask::Work::kAlloc) {
       state_.memory.allocate(event.at.rank, ref.allocation, ref.offset_bytes + ref.size_bytes);
     } else if (task.work == StoredTask::Work::kFree) {
       state_.memory.release(event.at.rank, ref.allocation);
     }
   }
-  if (task.work == StoredTask::Work::kLaunch && options_.shadow != nullptr)
-    options_.shadow->launched(event.at.rank, task.code, task.buffers);
+  if (task.work == StoredTask::Work::kLaunch && options_.observer != nullptr)
+    options_.observer->launched(event.at.rank, task.code, task.buffers);
   if (task.work == StoredTask::Work::kLaunch && computes()) launch(task);
   sink.completed({task.id, event.started_ns, event.at.time_ns, event.queued_ns});
   if (value_mode_ != ValueMode::kNone && computes()) summarise(task, sink);

@@ -57,9 +57,9 @@ const Error* SimBackend::issue_one(const interp::Task& task) {
   timed.id = task.id;
   timed.stream = task.stream;
   timed.issued_ns = task.issued_ns;
-  for (const SimOptions::Late& late : options_.late) {
-    const bool is_here = late.rank == interp::kNoRank || late.rank == task.rank;
-    if (is_here && late.code == task.code) timed.issued_ns += late.by_ns;
+  for (const interp::StartDelay& delay : options_.delays) {
+    const bool is_here = delay.rank == interp::kNoRank || delay.rank == task.rank;
+    if (is_here && delay.code == task.code) timed.issued_ns += delay.delay_ns;
   }
   timed.waits_for.assign(task.waits_for.begin(), task.waits_for.end());
   if (stored.work == StoredTask::Work::kAlloc && !fits(task)) return &refusal_;

@@ -18,7 +18,7 @@
 
 namespace hostir::sim {
 
-class Shadow;
+class BufferObserver;
 
 struct SimOptions {
   enum class Values : uint8_t { kComputed, kNone } values = Values::kComputed;
@@ -26,19 +26,13 @@ struct SimOptions {
   cpu::KernelSet kernels = cpu::KernelSet::kFast;
   uint64_t seed = 0;
   uint64_t schedule = 0;  // 0: plain durations; k > 0: each scaled by a factor in [1/8, 8]
-  /// Instructions that start this long after their issue, each time that the rank issues them.
-  struct Late {
-    interp::Rank rank = 0;  // kNoRank: every rank
-    interp::CodeIndex code = 0;
-    int64_t by_ns = 0;
-  };
-  std::vector<Late> late;
+  std::vector<interp::StartDelay> delays;
   int threads = 0;  // 0: as many as kernels use already (cpu::set_thread_count)
   /// kAlike: assumes that every rank arrives at a collective when this one does, so one rank that
   /// runs alone (RunOptions::ranks) represents all. Only without values, and without send and recv.
   enum class Members : uint8_t { kRun, kAlike } members = Members::kRun;
   /// Observes the run; not owned. The machine must have no p2p buffers.
-  Shadow* shadow = nullptr;
+  BufferObserver* observer = nullptr;
 };
 
 /// The interpreter must charge `options.machine.issue_ns` (at least 1) per host instruction.

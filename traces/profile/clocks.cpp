@@ -110,7 +110,7 @@ class Aligner {
   }
 
  private:
-  int64_t local_end(const Attendance& a) const {
+  int64_t local_end(const MemberTimes& a) const {
     return job_.processes[a.process].rows[a.row].end_ns;
   }
 
@@ -124,9 +124,9 @@ class Aligner {
     for (const size_t m : shared_) {
       const auto& members = job_.meetings[m].members;
       const bool reached = std::any_of(members.begin(), members.end(),
-                                       [&](const Attendance& a) { return aligned_[a.process]; });
+                                       [&](const MemberTimes& a) { return aligned_[a.process]; });
       if (!reached) continue;
-      for (const Attendance& a : members) ++links[a.process];
+      for (const MemberTimes& a : members) ++links[a.process];
     }
     size_t best = job_.processes.size();
     for (size_t p = 0; p < links.size(); ++p) {
@@ -142,7 +142,7 @@ class Aligner {
       std::optional<int64_t> own;
       std::vector<double> others;
       const int64_t origin = job_.clocks[process].origin_ns;
-      for (const Attendance& a : job_.meetings[m].members) {
+      for (const MemberTimes& a : job_.meetings[m].members) {
         const int64_t end = local_end(a);
         if (a.process == process) own = end;
         if (aligned_[a.process])
@@ -172,7 +172,7 @@ void align_clocks(JobProfile& job) {
   std::vector<int64_t> spreads;
   for (Meeting& meeting : job.meetings) {
     int64_t first = INT64_MAX, last = INT64_MIN;
-    for (const Attendance& a : meeting.members) {
+    for (const MemberTimes& a : meeting.members) {
       const int64_t end = job.clocks[a.process].common(job.processes[a.process].rows[a.row].end_ns);
       first = std::min(first, end);
       last = std::max(last, end);

@@ -17,7 +17,7 @@
 namespace hostir::traces::profile {
 
 /// One rank's part in a collective: `wait_ns` + `transfer_ns` = `time_ns()`.
-struct Attendance {
+struct MemberTimes {
   uint32_t process = 0;  // in JobProfile::processes
   uint32_t row = 0;      // in its rows
   int64_t begin_ns = 0;
@@ -35,14 +35,14 @@ struct Meeting {
   uint32_t group = 0;  // in JobProfile::groups
   uint64_t sequence = 0;
   bool pair = false;
-  std::vector<Attendance> members;  // by rank; of a pair: send, recv
-  uint32_t expected = 0;            // members of the group; 0: unknown
-  uint32_t last = 0;                // index of the member that arrived last
-  int64_t begin_ns = 0;             // first arrival
-  int64_t all_in_ns = 0;            // last arrival
-  int64_t end_ns = 0;               // last end
-  int64_t end_spread_ns = 0;        // between the first and the last end
-  bool ends_together = false;       // whole, and of a kind that no member can leave early
+  std::vector<MemberTimes> members;  // by rank; of a pair: send, recv
+  uint32_t expected = 0;             // members of the group; 0: unknown
+  uint32_t last = 0;                 // index of the member that arrived last
+  int64_t begin_ns = 0;              // first arrival
+  int64_t all_in_ns = 0;             // last arrival
+  int64_t end_ns = 0;                // last end
+  int64_t end_spread_ns = 0;         // between the first and the last end
+  bool ends_together = false;        // whole, and of a kind that no member can leave early
   bool whole() const {
     return members.size() >= 2 && (expected == 0 || members.size() == expected);
   }
@@ -84,7 +84,7 @@ struct JobProfile {
   std::vector<std::string> notes;
 
   const Call& call(const Meeting& meeting) const {
-    const Attendance& first = meeting.members.front();
+    const MemberTimes& first = meeting.members.front();
     const ProcessProfile& process = processes[first.process];
     return process.calls[process.rows[first.row].call];
   }

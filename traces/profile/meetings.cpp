@@ -285,7 +285,7 @@ class Matcher {
   std::vector<std::vector<uint32_t>> global_;                 // by process and its group
   std::map<uint32_t, std::map<uint32_t, Rows>> collectives_;  // by group and process
   std::map<std::tuple<uint32_t, model::Rank, model::Rank>,
-           std::pair<std::vector<Attendance>, std::vector<Attendance>>>
+           std::pair<std::vector<MemberTimes>, std::vector<MemberTimes>>>
       pairs_;
 };
 

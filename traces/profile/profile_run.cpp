@@ -104,7 +104,7 @@ class RunMaker {
 
   void add_meeting(const Meeting& meeting) {
     for (size_t i = 0; i < meeting.members.size(); ++i) {
-      const Attendance& a = meeting.members[i];
+      const MemberTimes& a = meeting.members[i];
       const ProcessProfile& process = job_.processes[a.process];
       const Row& row = process.rows[a.row];
       const model::CommunicatorId group = groups_[meeting.group];

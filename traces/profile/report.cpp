@@ -100,7 +100,7 @@ ordered_json meeting_json(const JobProfile& job, const Meeting& m) {
   out["ends_together"] = m.ends_together;
   out["end_spread_ns"] = m.end_spread_ns;
   out["members"] = ordered_json::array();
-  for (const Attendance& a : m.members) {
+  for (const MemberTimes& a : m.members) {
     ordered_json member;
     member["rank"] = job.rank(a.process);
     member["issued_ns"] = optional_json(a.issued_ns);

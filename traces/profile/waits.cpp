@@ -57,7 +57,7 @@ class BusyTimes {
 void place(JobProfile& job, Meeting& meeting, const std::vector<BusyTimes>& busy) {
   meeting.begin_ns = meeting.all_in_ns = meeting.end_ns = 0;
   for (uint32_t i = 0; i < meeting.members.size(); ++i) {
-    Attendance& a = meeting.members[i];
+    MemberTimes& a = meeting.members[i];
     const ProcessProfile& process = job.processes[a.process];
     const ClockFit& clock = job.clocks[a.process];
     const Row& row = process.rows[a.row];
@@ -74,7 +74,7 @@ void place(JobProfile& job, Meeting& meeting, const std::vector<BusyTimes>& busy
     }
     if (i == 0 || a.end_ns > meeting.end_ns) meeting.end_ns = a.end_ns;
   }
-  for (Attendance& a : meeting.members) {
+  for (MemberTimes& a : meeting.members) {
     a.wait_ns = std::min(meeting.all_in_ns, a.end_ns) - a.begin_ns;
     a.transfer_ns = a.time_ns() - a.wait_ns;
   }
@@ -83,7 +83,7 @@ void place(JobProfile& job, Meeting& meeting, const std::vector<BusyTimes>& busy
 void add_up(JobProfile& job, const Meeting& meeting) {
   const size_t last = meeting.members[meeting.last].process;
   int64_t waited = 0;
-  for (const Attendance& a : meeting.members) {
+  for (const MemberTimes& a : meeting.members) {
     RankWaits& own = job.waits[a.process];
     own.wait_ns += a.wait_ns;
     own.transfer_ns += a.transfer_ns;
@@ -123,7 +123,7 @@ void measure_waits(JobProfile& job) {
   for (Meeting& meeting : job.meetings) {
     place(job, meeting, busy);
     add_up(job, meeting);
-    for (const Attendance& a : meeting.members) {
+    for (const MemberTimes& a : meeting.members) {
       if (a.step) steps.insert(*a.step);
     }
   }

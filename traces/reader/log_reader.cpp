@@ -116,7 +116,7 @@ Expected<void> LogReader::read_newest(const std::stop_token& stop) {
   // differently, so everything is read again.
   bool again = data_version_ < 0 || !(lineage == loaded_.lineage);
   if (!again) {
-    HOSTIR_ASSIGN_OR_RETURN(const News news, read_news(*loader_, loaded_));
+    HOSTIR_ASSIGN_OR_RETURN(const NewRows news, read_news(*loader_, loaded_));
     const std::unique_lock lock(mutex_);
     merge_news(loaded_, news);
   }
@@ -166,7 +166,7 @@ Expected<void> LogReader::load_all(interp::Lineage lineage, const std::stop_toke
   if (next_id > 0 || last_id < 0) take(EventPart(tables_));
   HOSTIR_TRY(load_events(pool_, tables_, shown, next_id, last_id, stop, take));
   // Events that were in flight when the last chunk was written have finished since, or never will.
-  HOSTIR_ASSIGN_OR_RETURN(const News late, read_open(*loader_, loaded_));
+  HOSTIR_ASSIGN_OR_RETURN(const NewRows late, read_open(*loader_, loaded_));
   const std::unique_lock lock(mutex_);
   merge_news(loaded_, late);
   return {};
@@ -182,13 +182,13 @@ bool LogReader::shows(int64_t event) const {
   return behind == loaded_.undone.end() || event < behind->first;
 }
 
-void LogReader::merge_news(Loaded& loaded, const News& news) const {
+void LogReader::merge_news(Loaded& loaded, const NewRows& news) const {
   for (const int64_t id : news.finished) loaded.open.erase(id);
   take_in(loaded, news.part);
 }
 
-Expected<LogReader::News> LogReader::read_open(Database& database, const Loaded& loaded) const {
-  News news{EventPart(tables_), {}};
+Expected<LogReader::NewRows> LogReader::read_open(Database& database, const Loaded& loaded) const {
+  NewRows news{EventPart(tables_), {}};
   // There may be many: hosts run ahead of their streams.
   const std::vector<int64_t> ids(loaded.open.begin(), loaded.open.end());
   HOSTIR_ASSIGN_OR_RETURN(const auto events, find_events(database, tables_.limits(), ids));
@@ -200,8 +200,8 @@ Expected<LogReader::News> LogReader::read_open(Database& database, const Loaded&
   return news;
 }
 
-Expected<LogReader::News> LogReader::read_news(Database& database, const Loaded& loaded) const {
-  HOSTIR_ASSIGN_OR_RETURN(News news, read_open(database, loaded));
+Expected<LogReader::NewRows> LogReader::read_news(Database& database, const Loaded& loaded) const {
+  HOSTIR_ASSIGN_OR_RETURN(NewRows news, read_open(database, loaded));
   HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner, EventScanner::create(database, tables_.limits(),
                                                                      {.first_id = loaded.next_id}));
   while (true) {

@@ -120,7 +120,7 @@ class LogReader final : public interp::LogView {
     std::set<int64_t> open;  // unfinished when they were read
   };
   /// Rows found by a refresh; they are added to the timelines under the lock.
-  struct News {
+  struct NewRows {
     EventPart part;
     std::vector<int64_t> finished;  // formerly `open`; also in `part`
   };
@@ -129,10 +129,10 @@ class LogReader final : public interp::LogView {
   Expected<void> load_all(interp::Lineage lineage, const std::stop_token& stop);
   void begin(interp::Lineage lineage, std::vector<EventRange> undone, StoredLog stored);
   /// The events of `loaded.open` that have finished.
-  Expected<News> read_open(Database& database, const Loaded& loaded) const;
+  Expected<NewRows> read_open(Database& database, const Loaded& loaded) const;
   /// The same, and all events after the loaded ones.
-  Expected<News> read_news(Database& database, const Loaded& loaded) const;
-  void merge_news(Loaded& loaded, const News& news) const;
+  Expected<NewRows> read_news(Database& database, const Loaded& loaded) const;
+  void merge_news(Loaded& loaded, const NewRows& news) const;
   void take_in(Loaded& loaded, const EventPart& part) const;
   BlockCache::BlockPtr fetch_block(int64_t row) const;
   Expected<bool> is_whole(Database& database, const Loaded& loaded) const;

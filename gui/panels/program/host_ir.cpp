@@ -15,7 +15,7 @@
 #include "gui/panels/program/rank_marks.h"
 #include "gui/panels/program/user_lines.h"
 #include "gui/panels/timeline/timeline_data.h"
-#include "gui/panels/waits/rank_words.h"
+#include "gui/panels/waits/rank_text.h"
 #include "hostir/support/lists.h"
 #include "hostir/support/text.h"
 // must follow imgui.h
@@ -109,7 +109,7 @@ class HostIrPanel : public Panel {
     std::string where = rank.address.empty()
                             ? fmt::format("r{}: the log does not say where it is", shot.focus)
                             : fmt::format("r{} at {} {}", shot.focus, rank.address, rank.op);
-    const std::string stream = stream_words(shot, shot.focus);
+    const std::string stream = stream_text(shot, shot.focus);
     if (rank.status == interp::RankStatus::kDone)
       where = !stream.empty() ? fmt::format("r{} has returned; {}", shot.focus, stream)
               : rank.outstanding() > 0

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "gui/panels/waits/rank_words.h"
+#include "gui/panels/waits/rank_text.h"
 
 namespace hostir::gui {
 
@@ -41,7 +41,7 @@ void RankMarks::tooltip(Frame& frame, const Line& line) const {
   for (const interp::Rank r : line.hosts) texts.push_back(fmt::format("r{}: its host is here", r));
   for (const Head& h : line.heads) {
     if (texts.size() > kMostLines) break;
-    texts.push_back(head_words(*shot_, h.rank, shot_->rank(h.rank).streams[h.stream]));
+    texts.push_back(stream_head_text(*shot_, h.rank, shot_->rank(h.rank).streams[h.stream]));
   }
   std::string all;
   for (size_t i = 0; i < std::min(texts.size(), kMostLines); ++i) all += texts[i] + "\n";
@@ -63,8 +63,8 @@ void RankMarks::draw(Frame& frame, ImDrawList* list, int line, ImVec2 at, float 
   if (!here.heads.empty()) {
     frame.ui.tag_rect(
         fmt::format("host_ir/heads/{}", line + 1), at, ImVec2(at.x + width, at.y + row),
-        head_words(*shot_, here.heads.front().rank,
-                   shot_->rank(here.heads.front().rank).streams[here.heads.front().stream]));
+        stream_head_text(*shot_, here.heads.front().rank,
+                         shot_->rank(here.heads.front().rank).streams[here.heads.front().stream]));
   }
   const size_t marks = here.hosts.size() + here.heads.size();
   if (static_cast<float>(marks) * step > width) {

@@ -13,7 +13,7 @@
 
 #include "gui/panels/layout/written.h"
 #include "gui/panels/panels.h"
-#include "gui/panels/waits/rank_words.h"
+#include "gui/panels/waits/rank_text.h"
 #include "hostir/support/text.h"
 
 namespace hostir::gui {
@@ -200,7 +200,7 @@ class RanksPanel : public Panel {
   }
 
   void draw_state(Frame& frame, const interp::Snapshot& shot, const interp::RankSnapshot& r) const {
-    const RankWord word = rank_word(shot, r.rank, mismatch_);
+    const RankText word = rank_text(shot, r.rank, mismatch_);
     const std::string text = std::string(glyph(word.state)) + " " + word.text;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 size(ImGui::CalcTextSize(text.c_str()).x, ImGui::GetTextLineHeight());

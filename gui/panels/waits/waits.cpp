@@ -7,7 +7,7 @@
 #include "gui/panels/panels.h"
 #include "gui/panels/waits/wait_picture.h"
 #include "gui/panels/waits/what_if_button.h"
-#include "interp/session/answers/fault_words.h"
+#include "interp/session/answers/fault_names.h"
 
 namespace hostir::gui {
 
@@ -98,7 +98,7 @@ class WaitsPanel : public Panel {
   // After a mismatch no rank waits any more: explain the conflicting calls.
   static void draw_mismatch(Frame& frame, const interp::Snapshot& shot) {
     const interp::FaultSnapshot& fault = shot.faults->back();
-    const std::string kind = interp::fault_words(fault.kind) + ":";
+    const std::string kind = interp::fault_name(fault.kind) + ":";
     const std::string whole = fmt::format("{} {}.", kind, fault.sentence);
     const ImVec2 space = ImGui::GetContentRegionAvail();
     const float width = std::max(1.0f, space.x - frame.ui.px(20));

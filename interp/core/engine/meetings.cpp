@@ -149,7 +149,7 @@ bool Meetings::arrive(Step& step, TaskRecord& task, ResolvedCall& item) {
     head.mismatch = true;
     return report_verdict();
   }
-  if (all && !run_.state.suspicions.empty()) races_.revisit_suspicions(false);
+  if (all && !run_.state.possible_races.empty()) races_.revisit_suspicions(false);
   return !run_.state.failed;
 }
 
@@ -164,7 +164,7 @@ bool Meetings::arrive_pair(Step& step, TaskRecord& task, ResolvedCall& item) {
   if (!pair.send.arrived || !pair.recv.arrived) return true;
   if (pair.is_mismatch()) return report_verdict();
   if (run_.checks_all()) check_received(pair);
-  if (!run_.state.suspicions.empty()) races_.revisit_suspicions(false);
+  if (!run_.state.possible_races.empty()) races_.revisit_suspicions(false);
   return !run_.state.failed;
 }
 

@@ -95,10 +95,10 @@ bool RaceDetector::suspect(Step& step, uint32_t reg, const AccessRecord& first,
                            const AccessRecord& second) {
   const size_t n = run_.code->streams.size();
   const uint32_t* row = run_.clock_row(step.rank_state, second.stream);
-  Suspicion suspicion{step.rank, first, second, reg, {row, row + n}, step.rank_state.loop_path};
+  PossibleRace suspicion{step.rank, first, second, reg, {row, row + n}, step.rank_state.loop_path};
   const Order order = order_through_others(step.rank, suspicion.clock, first);
   if (order == Order::kUnordered) report_race(suspicion);
-  if (order == Order::kUnknown) run_.state.suspicions.push_back(std::move(suspicion));
+  if (order == Order::kUnknown) run_.state.possible_races.push_back(std::move(suspicion));
   return !run_.state.failed;
 }
 
@@ -174,14 +174,14 @@ RaceDetector::Order RaceDetector::order_through_others(Rank rank,
 }
 
 void RaceDetector::revisit_suspicions(bool last_chance) {
-  std::vector<Suspicion> open = std::move(run_.state.suspicions);
-  run_.state.suspicions.clear();
-  for (Suspicion& suspicion : open) {
+  std::vector<PossibleRace> open = std::move(run_.state.possible_races);
+  run_.state.possible_races.clear();
+  for (PossibleRace& suspicion : open) {
     const Order order = order_through_others(suspicion.rank, suspicion.clock, suspicion.first);
     if (order == Order::kUnordered || (order == Order::kUnknown && last_chance)) {
       report_race(suspicion);
     } else if (order == Order::kUnknown) {
-      run_.state.suspicions.push_back(std::move(suspicion));
+      run_.state.possible_races.push_back(std::move(suspicion));
     }
   }
 }
@@ -256,7 +256,7 @@ void RaceDetector::name_other_ranks() {
 }
 
 // Text about the access: the bytes that both touch, the buffer's other name, the iteration.
-std::string RaceDetector::touched_text(const Suspicion& suspicion) const {
+std::string RaceDetector::touched_text(const PossibleRace& suspicion) const {
   const AccessRecord& a = suspicion.first;
   const AccessRecord& b = suspicion.second;
   std::string text =
@@ -279,7 +279,7 @@ std::string RaceDetector::touched_text(const Suspicion& suspicion) const {
   return path.empty() ? text : text + fmt::format(" ({})", path);
 }
 
-void RaceDetector::report_race(const Suspicion& suspicion) {
+void RaceDetector::report_race(const PossibleRace& suspicion) {
   using Kind = AccessRecord::Kind;
   const AccessRecord& a = suspicion.first;
   const AccessRecord& b = suspicion.second;

@@ -2,7 +2,8 @@
 //
 // 1. Compare an access with the allocation's earlier accesses that no later one covers.
 // 2. The clock of its task says which of them happen before: same stream, `wait`, host waits.
-// 3. The rest are suspicions: a collective may still order the two through another rank. This is
+// 3. The rest are possible_races: a collective may still order the two through another rank. This
+// is
 //    looked up in the ledger, now or when the meetings in question are complete.
 #pragma once
 
@@ -44,7 +45,7 @@ class RaceDetector {
   bool check_launch_overlap(const Step& step, const IssuePlan& plan);
   /// Members of a group run together: none may write what another one accesses.
   void check_group_overlap(const Step& step, std::span<const ResolvedCall> members);
-  /// Decides the suspicions whose meetings are complete; at the last chance, all of them.
+  /// Decides the possible_races whose meetings are complete; at the last chance, all of them.
   void revisit_suspicions(bool last_chance);
   /// When the run is concluded: says of each fault on which other ranks it occurred.
   void name_other_ranks();
@@ -63,9 +64,9 @@ class RaceDetector {
   bool suspect(Step& step, uint32_t reg, const AccessRecord& first, const AccessRecord& second);
   Order order_through_others(Rank rank, const std::vector<uint32_t>& clock,
                              const AccessRecord& first) const;
-  void report_race(const Suspicion& suspicion);
+  void report_race(const PossibleRace& suspicion);
   bool known_race(const std::string& id, const std::vector<std::string>& where, Rank rank);
-  std::string touched_text(const Suspicion& suspicion) const;
+  std::string touched_text(const PossibleRace& suspicion) const;
 
   RunContext& run_;
   FaultReporter& faults_;

@@ -9,7 +9,7 @@
 #include "hostir/ops/record.h"
 #include "hostir/passes/unshard.h"
 #include "hostir/support/text.h"
-#include "interp/session/checks/roundings.h"
+#include "interp/session/checks/rounding_bounds.h"
 #include "interp/session/values/assemble.h"
 #include "interp/session/values/value_recorder.h"
 
@@ -105,7 +105,7 @@ Rank holder(const Write& write, const std::vector<int64_t>& index) {
 // Everything needed to report where a value differs.
 struct Comparison {
   const Function& fusion;
-  Roundings roundings;
+  RoundingBounds roundings;
   const RecordedRun& sharded;
   const RecordedRun& unsharded;
   const Tolerance& tolerance;
@@ -268,7 +268,7 @@ Expected<UnshardedReport> check_unsharded(const Prepared& prepared,
   HOSTIR_ASSIGN_OR_RETURN(const RecordedRun unsharded,
                           recorded_run(*reference, make_backend, on_one_rank(run_options)));
   UnshardedReport report;
-  Comparison comparison{fusion, Roundings(fusion), sharded, unsharded, tolerance};
+  Comparison comparison{fusion, RoundingBounds(fusion), sharded, unsharded, tolerance};
   compare_values(comparison, report);
   compare_outputs(comparison, report);
   return report;

@@ -28,7 +28,7 @@ int64_t ordered_bits(DType dtype, double value) {
 }
 
 // Decides whether one element is within tolerance.
-struct Judge {
+struct ToleranceCheck {
   Tolerance tolerance;
   DType dtype;
   double scale = 0;  // tolerance of the default rule
@@ -60,9 +60,9 @@ struct Judge {
   }
 };
 
-Judge make_judge(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance,
-                 std::optional<DType> rounded_to, double rounded) {
-  Judge judge{tolerance, actual.dtype, 0};
+ToleranceCheck make_judge(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance,
+                          std::optional<DType> rounded_to, double rounded) {
+  ToleranceCheck judge{tolerance, actual.dtype, 0};
   if (tolerance.kind != Tolerance::Kind::kDefault) return judge;
   judge.scale =
       std::max(rounded, largest_finite(expected)) *
@@ -94,7 +94,7 @@ std::optional<TensorDifference> compare_integers(const Tensor& actual, const Ten
 }
 
 std::optional<TensorDifference> compare_floats(const Tensor& actual, const Tensor& expected,
-                                               const Judge& judge) {
+                                               const ToleranceCheck& judge) {
   const bool round = judge.tolerance.kind == Tolerance::Kind::kExact ||
                      judge.tolerance.kind == Tolerance::Kind::kUlp;
   TensorDifference d;

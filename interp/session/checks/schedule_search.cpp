@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "interp/session/answers/fault_words.h"
+#include "interp/session/answers/fault_names.h"
 
 namespace hostir::interp {
 
@@ -59,7 +59,7 @@ class OrderSearch {
     Rank rank = 0;
   };
 
-  Expected<ForcedOrder> forced(std::vector<LateChoice> choices) const {
+  Expected<ForcedOrder> forced(std::vector<OrderChoice> choices) const {
     ForcedOrder out;
     HOSTIR_ASSIGN_OR_RETURN(const RunResult result, runs_.late(choices));
     out.choices = std::move(choices);
@@ -83,16 +83,16 @@ class OrderSearch {
     return {};
   }
 
-  static LateChoice choice(const Pair& pair, bool two_is_late, Rank rank) {
-    return two_is_late ? LateChoice{pair.two, pair.one, rank}
-                       : LateChoice{pair.one, pair.two, rank};
+  static OrderChoice choice(const Pair& pair, bool two_is_late, Rank rank) {
+    return two_is_late ? OrderChoice{pair.two, pair.one, rank}
+                       : OrderChoice{pair.one, pair.two, rank};
   }
 
   // Bit i of a combination says which instruction of pair i is late.
   Expected<void> combine() {
     out_.combinations = int64_t{1} << std::min(pairs_.size(), size_t{62});
     while (out_.combined < std::min(out_.combinations, most_)) {
-      std::vector<LateChoice> choices;
+      std::vector<OrderChoice> choices;
       for (size_t i = 0; i < pairs_.size(); ++i) {
         const bool two_is_late = ((out_.combined >> std::min(i, size_t{62})) & 1) == 0;
         choices.push_back(choice(pairs_[i], two_is_late, kNoRank));
@@ -106,7 +106,7 @@ class OrderSearch {
 
   Expected<void> shrink(ForcedOrder order) {
     for (size_t i = order.choices.size(); i-- > 0;) {
-      std::vector<LateChoice> fewer = order.choices;
+      std::vector<OrderChoice> fewer = order.choices;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
       HOSTIR_ASSIGN_OR_RETURN(ForcedOrder smaller, forced(std::move(fewer)));
       if (smaller.differs()) order = std::move(smaller);

@@ -23,7 +23,7 @@
 namespace hostir::interp {
 
 /// A decision between the two orders of a pair: one of its instructions waits for the other.
-struct LateChoice {
+struct OrderChoice {
   std::string late;   // `@f#9`
   std::string first;  // the other one
   Rank rank = 0;      // whose instruction is late; kNoRank: every rank's
@@ -31,7 +31,7 @@ struct LateChoice {
 
 /// Decisions, and what changes because of all of them.
 struct ForcedOrder {
-  std::vector<LateChoice> choices;
+  std::vector<OrderChoice> choices;
   std::string output;         // the first result that differs; empty: none
   std::vector<Fault> faults;  // errors of kinds that the first run does not have
 
@@ -60,7 +60,7 @@ struct ScheduleSearch {
 struct ScheduleRuns {
   std::function<Expected<RunResult>(int64_t)> numbered;  // the schedule with this number
   /// With these instructions late. Empty: the backend's clock is not virtual.
-  std::function<Expected<RunResult>(std::span<const LateChoice>)> late;
+  std::function<Expected<RunResult>(std::span<const OrderChoice>)> late;
 };
 
 /// `first` is the result of schedule 0. Forces the orders of at most `most` pairs and at most

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "interp/model/verdict.h"
-#include "interp/session/answers/fault_words.h"
+#include "interp/session/answers/fault_names.h"
 #include "interp/session/checks/result_replicas.h"
 #include "interp/session/commands/rank_selection.h"
 #include "interp/session/live/live_session.h"
@@ -22,7 +22,7 @@ StopReason fault_reason(const StopReport& report, const Interpreter& interpreter
   const Fault& last = faults.back();
   const bool deadlock = last.record.kind == "deadlock";
   return make(deadlock ? StopKind::kDeadlock : StopKind::kFault,
-              fmt::format("{}: {}.", fault_words(last.record.kind), last.record.sentence), report);
+              fmt::format("{}: {}.", fault_name(last.record.kind), last.record.sentence), report);
 }
 
 std::string breakpoint_sentence(const StopReport& report, const Interpreter& interpreter) {
@@ -74,7 +74,7 @@ StopReason stop_reason(const StopReport& report, const Interpreter& interpreter)
       if (!interpreter.faults().empty()) {
         const Fault& first = interpreter.faults().front();
         StopReason out = make(StopKind::kFinished,
-                              fmt::format("The run ended; {}: {}.", fault_words(first.record.kind),
+                              fmt::format("The run ended; {}: {}.", fault_name(first.record.kind),
                                           first.record.sentence),
                               report);
         out.wrong = std::any_of(interpreter.faults().begin(), interpreter.faults().end(),
@@ -84,7 +84,7 @@ StopReason stop_reason(const StopReport& report, const Interpreter& interpreter)
       if (const auto wrong = differing_results(interpreter)) {
         StopReason out = make(StopKind::kFinished,
                               fmt::format("The run ended, but {}: {}.",
-                                          fault_words(wrong->record.kind), wrong->record.sentence),
+                                          fault_name(wrong->record.kind), wrong->record.sentence),
                               report);
         out.wrong = true;
         return out;

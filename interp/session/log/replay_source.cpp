@@ -9,8 +9,8 @@ Expected<void> ReplaySource::past_contents(const std::vector<PastWrite>&, const 
   return fail(ErrorKind::kRuntime, "no_stepping", "this run cannot be run again");
 }
 
-Expected<std::unique_ptr<ReplaySource>> SessionFactory::open_beside(const std::string& path,
-                                                                    const PrepareProgress&) const {
+Expected<std::unique_ptr<ReplaySource>> SessionFactory::open_for_comparison(
+    const std::string& path, const PrepareProgress&) const {
   return fail(ErrorKind::kRuntime, "not_a_log",
               "\"" + path + "\" cannot be opened to compare with");
 }

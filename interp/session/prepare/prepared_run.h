@@ -53,14 +53,6 @@ struct ProcessPlace {
   bool launcher_listens = false;  // true: the launcher listens, not process 0
 };
 
-/// An instruction that a rank (kNoRank: every rank) starts late: this long after the host issued
-/// it. Forces one order of two accesses that nothing orders.
-struct LateInstruction {
-  Rank rank = 0;
-  CodeIndex code = 0;
-  int64_t by_ns = 0;
-};
-
 /// The parameters of a backend. `name` is one of the backends that the command offers.
 struct BackendRequest {
   std::string name = "sim";
@@ -68,7 +60,7 @@ struct BackendRequest {
   Machine machine;
   uint64_t schedule = 0;  // 0: the default; k > 0: durations scaled by a factor seeded with k
   uint64_t seed = 0;
-  std::vector<LateInstruction> late;  // virtual clocks only
+  std::vector<StartDelay> delays;
   bool reference_kernels = false;
   int64_t max_memory_bytes = 0;         // all ranks together; 0: the capacity of the machine
   int64_t timeout_ns = 60'000'000'000;  // maximum wait without a completion

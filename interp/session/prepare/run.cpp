@@ -9,7 +9,7 @@
 #include "interp/core/claims/partial_claims.h"
 #include "interp/core/interpreter.h"
 #include "interp/core/state.h"
-#include "interp/session/answers/fault_words.h"
+#include "interp/session/answers/fault_names.h"
 #include "interp/session/checks/result_replicas.h"
 #include "interp/session/prepare/prepared_run.h"
 #include "interp/session/prepare/repeated_run.h"

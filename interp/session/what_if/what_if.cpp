@@ -12,7 +12,7 @@
 #include "hostir/ops/record.h"
 #include "hostir/support/text.h"
 #include "interp/model/run.h"
-#include "interp/session/answers/fault_words.h"
+#include "interp/session/answers/fault_names.h"
 #include "interp/session/session.h"
 #include "interp/session/what_if/what_if_edits.h"
 #include "interp/session/what_if/what_if_trial.h"

@@ -4,7 +4,7 @@
 
 #include "hostir/ops/record.h"
 #include "hostir/support/lists.h"
-#include "interp/session/answers/fault_words.h"
+#include "interp/session/answers/fault_names.h"
 
 namespace hostir::interp::what_if_parts {
 namespace {

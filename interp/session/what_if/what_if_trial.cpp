@@ -6,7 +6,7 @@
 
 #include "hostir/text/parser.h"
 #include "interp/core/interpreter.h"
-#include "interp/session/answers/fault_words.h"
+#include "interp/session/answers/fault_names.h"
 #include "interp/session/snapshots/snapshot_builder.h"
 
 namespace hostir::interp::what_if_parts {
@@ -118,7 +118,7 @@ TrialResult try_text(const std::string& text, const TrialSetup& setup,
       return;
     }
     out.verdict = verdict_of(*fatal);
-    out.why = fmt::format("{}: {}{}", fault_words(fatal->record.kind), fatal->record.sentence,
+    out.why = fmt::format("{}: {}{}", fault_name(fatal->record.kind), fatal->record.sentence,
                           line_of(*fatal, *(*prepared)->view, interpreter, setup));
     const bool can_be_edited = out.verdict == Verdict::kHangs ||
                                out.verdict == Verdict::kMismatch || is_race(fatal->record.kind);
@@ -143,7 +143,7 @@ TrialResult try_text(const std::string& text, const TrialSetup& setup,
   if (worst != result->faults.end()) {
     if (!result->worst()->fatal) {
       out.verdict = Verdict::kFault;
-      out.why = fmt::format("{}: {}", fault_words(worst->record.kind), worst->record.sentence);
+      out.why = fmt::format("{}: {}", fault_name(worst->record.kind), worst->record.sentence);
     }
     return out;
   }
@@ -155,7 +155,7 @@ TrialResult try_text(const std::string& text, const TrialSetup& setup,
       continue;
     }
     out.warnings.push_back(
-        fmt::format("{}: {}", fault_words(fault.record.kind), fault.record.sentence));
+        fmt::format("{}: {}", fault_name(fault.record.kind), fault.record.sentence));
   }
   return out;
 }

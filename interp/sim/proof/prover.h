@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "interp/core/code/launch_operands.h"
+#include "interp/sim/buffer_observer.h"
 #include "interp/sim/proof/kernel_terms.h"
-#include "interp/sim/shadow.h"
 
 namespace hostir::interp {
 class Interpreter;
@@ -18,7 +18,7 @@ class Interpreter;
 
 namespace hostir::sim::proof {
 
-class Prover final : public Shadow {
+class Prover final : public BufferObserver {
  public:
   /// `parameters`: a name for each parameter, the same in runs that are compared.
   Prover(Algebra& algebra, const interp::Code& code, std::vector<std::string> parameters);

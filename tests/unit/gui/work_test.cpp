@@ -5,7 +5,7 @@
 #include "gui/panels/layout/written.h"
 #include "gui/panels/program/inline_values.h"
 #include "gui/panels/timeline/timeline_find.h"
-#include "gui/panels/waits/rank_words.h"
+#include "gui/panels/waits/rank_text.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {

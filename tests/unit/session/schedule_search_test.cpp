@@ -69,7 +69,7 @@ TEST(ScheduleSearch, ForcesBothOrdersOfAPair) {
   first.faults.push_back(fault_of("race_raw"));
   first.faults.back().record.ranks = {3};
   ScheduleRuns runs = numbered([](int64_t) { return result_of(1); });
-  runs.late = [](std::span<const LateChoice> choices) {
+  runs.late = [](std::span<const OrderChoice> choices) {
     EXPECT_EQ(choices.front().rank, 3);
     return Expected<RunResult>(result_of(choices.front().late == "@f#7" ? 2 : 1));
   };
@@ -91,10 +91,10 @@ TEST(ScheduleSearch, ACombinationLosesTheDecisionsThatItDoesNotNeed) {
     first.faults.back().record.instructions = {at, std::string("@f#2").append(at + 3)};
   }
   ScheduleRuns runs = numbered([](int64_t) { return result_of(1); });
-  runs.late = [](std::span<const LateChoice> choices) {
+  runs.late = [](std::span<const OrderChoice> choices) {
     const auto has = [&](const char* late) {
       return std::any_of(choices.begin(), choices.end(),
-                         [&](const LateChoice& c) { return c.late == late; });
+                         [&](const OrderChoice& c) { return c.late == late; });
     };
     return Expected<RunResult>(result_of(has("@f#21") && has("@f#5") ? 2 : 1));
   };
@@ -112,7 +112,7 @@ TEST(ScheduleSearch, AllCombinationsAreTriedBeforeNumberedSchedules) {
   RunResult first = result_of(1);
   first.faults = {fault_of("race_raw"), fault_of("race_war")};
   ScheduleRuns runs = numbered([](int64_t) { return result_of(1); });
-  runs.late = [](std::span<const LateChoice>) { return Expected<RunResult>(result_of(1)); };
+  runs.late = [](std::span<const OrderChoice>) { return Expected<RunResult>(result_of(1)); };
   const auto found = search_schedules(first, 9, runs);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->combined, 4);

@@ -1,4 +1,4 @@
-#include "hostir/cli/alike_lines.h"
+#include "hostir/cli/layer_lines.h"
 
 #include <fmt/core.h>
 
@@ -40,7 +40,7 @@ std::vector<std::string> forms(const std::string& name) {
 
 }  // namespace
 
-std::vector<std::string> alike_lines(std::span<const NamedLine> lines) {
+std::vector<std::string> collapse_layer_lines(std::span<const NamedLine> lines) {
   std::map<std::string, size_t> count;
   std::vector<std::vector<std::string>> keys(lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {

@@ -1,4 +1,4 @@
-#include "interp/session/checks/roundings.h"
+#include "interp/session/checks/rounding_bounds.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,14 +23,14 @@ PartialUses marks_of(const OpRecord& op, size_t operand) {
 
 }  // namespace
 
-Roundings::Roundings(const Function& fusion, Order order)
+RoundingBounds::RoundingBounds(const Function& fusion, Order order)
     : fusion_(fusion), order_(order), known_(fusion.values.size()) {}
 
-double Roundings::Rounding::scale() const {
+double RoundingBounds::Rounding::scale() const {
   return std::max(largest, amplification ? std::min(rounded, largest * *amplification) : rounded);
 }
 
-Roundings::Effect Roundings::effect_of(const Instruction& i) {
+RoundingBounds::Effect RoundingBounds::effect_of(const Instruction& i) {
   const OpRecord& op = record(i.kind);
   if (op.shape == OpShape::kBroadcast) return Effect::kPicked;
   bool added = !i.operands.empty();
@@ -43,7 +43,7 @@ Roundings::Effect Roundings::effect_of(const Instruction& i) {
   return added ? Effect::kAdded : Effect::kOther;
 }
 
-void Roundings::find_largest(const Instruction& i, Effect effect, Rounding& out) const {
+void RoundingBounds::find_largest(const Instruction& i, Effect effect, Rounding& out) const {
   const OpRecord& op = record(i.kind);
   double product = 1;    // of the factors' largest elements
   double rounded = 1;    // the largest number rounded for one factor, in that product
@@ -74,7 +74,7 @@ void Roundings::find_largest(const Instruction& i, Effect effect, Rounding& out)
   }
 }
 
-void Roundings::add(const Instruction& i) {
+void RoundingBounds::add(const Instruction& i) {
   const OpShape shape = record(i.kind).shape;
   const Effect effect = effect_of(i);
   Rounding made;
@@ -98,11 +98,11 @@ void Roundings::add(const Instruction& i) {
   }
 }
 
-void Roundings::set_known(ValueId value, const Tensor& tensor) {
+void RoundingBounds::set_known(ValueId value, const Tensor& tensor) {
   known_[value.index].largest = largest_finite(tensor);
 }
 
-void Roundings::set_equal(ValueId value) {
+void RoundingBounds::set_equal(ValueId value) {
   known_[value.index] = {.largest = known_[value.index].largest};
 }
 

@@ -9,9 +9,9 @@ namespace hostir::api {
 
 namespace {
 
-class BesideRun final : public interp::ReplaySource {
+class ComparisonRun final : public interp::ReplaySource {
  public:
-  BesideRun(std::string path, std::unique_ptr<traces::LogReader> log)
+  ComparisonRun(std::string path, std::unique_ptr<traces::LogReader> log)
       : path_(std::move(path)), log_(std::move(log)) {}
   const interp::LogView* log() const override { return log_.get(); }
   Expected<void> past_contents(const std::vector<interp::PastWrite>& writes,
@@ -27,7 +27,7 @@ class BesideRun final : public interp::ReplaySource {
 
 }  // namespace
 
-Expected<std::unique_ptr<interp::ReplaySource>> SessionOpener::open_beside(
+Expected<std::unique_ptr<interp::ReplaySource>> SessionOpener::open_for_comparison(
     const std::string& path, const interp::PrepareProgress& watch) const {
   HOSTIR_TRY(watch.begin("reading the other log"));
   HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(path, kHeadBytes));
@@ -37,7 +37,7 @@ Expected<std::unique_ptr<interp::ReplaySource>> SessionOpener::open_beside(
   }
   HOSTIR_ASSIGN_OR_RETURN(std::unique_ptr<traces::LogReader> log, traces::open_log(path));
   HOSTIR_TRY(watch.begin("reading the other log"));
-  return std::make_unique<BesideRun>(path, std::move(log));
+  return std::make_unique<ComparisonRun>(path, std::move(log));
 }
 
 }  // namespace hostir::api

@@ -1,4 +1,4 @@
-// What the odd ranks of odd_program.h are charged with.
+// What the odd ranks of divergent_ranks.h are charged with.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace hostir::diagnose {
 /// Accuses the odd ranks, if there are any, unless `verdict` does so already. If it does and the
 /// records do not tell more, changes only the repair. `moving`: the run may still move, so only
 /// what no later call can mend counts.
-void judge_odd_ranks(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
+void accuse_divergent_ranks(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                      bool moving, RecordedVerdict& verdict);
 
 /// The rank of `wrong` names the wrong peer; `other` waits for it.

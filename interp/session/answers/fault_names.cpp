@@ -1,11 +1,11 @@
-#include "interp/session/answers/fault_words.h"
+#include "interp/session/answers/fault_names.h"
 
 #include <algorithm>
 #include <array>
 
 namespace hostir::interp {
 
-std::string fault_words(std::string_view kind) {
+std::string fault_name(std::string_view kind) {
   struct Words {
     std::string_view kind;
     std::string_view text;

@@ -15,6 +15,6 @@ struct NamedLine {
 /// `NAME TEXT` for each line, in order. Lines with equal texts and names that differ in one number
 /// become one, where the first of them was: `%w_0 .. %w_79 (80x) TEXT`, with the first one's text.
 /// Numbers of instructions and in names of values do not count when texts are compared.
-std::vector<std::string> alike_lines(std::span<const NamedLine> lines);
+std::vector<std::string> collapse_layer_lines(std::span<const NamedLine> lines);
 
 }  // namespace hostir::cli

@@ -1,4 +1,4 @@
-#include "interp/diagnose/odd_verdict.h"
+#include "interp/diagnose/divergent_verdict.h"
 
 #include <fmt/core.h>
 
@@ -10,7 +10,7 @@
 #include "interp/diagnose/continuation.h"
 #include "interp/diagnose/explanation.h"
 #include "interp/diagnose/job_calls.h"
-#include "interp/diagnose/odd_program.h"
+#include "interp/diagnose/divergent_ranks.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/waited.h"
 
@@ -21,9 +21,9 @@ using model::Run;
 
 namespace {
 
-class OddJudge {
+class DivergenceJudge {
  public:
-  OddJudge(const Run& run, const std::vector<std::vector<MemberRef>>& calls, bool moving,
+  DivergenceJudge(const Run& run, const std::vector<std::vector<MemberRef>>& calls, bool moving,
            RecordedVerdict& out)
       : run_(run), calls_(calls), moving_(moving), out_(out) {}
 
@@ -31,16 +31,16 @@ class OddJudge {
     if (out_.charge == Charge::kDied || out_.charge == Charge::kStopped) return;
     const std::vector<Rank> unfinished = unfinished_ranks(calls_);
     if (unfinished.empty()) return;
-    std::vector<OddRank> odd = find_odd_ranks(run_, calls_);
+    std::vector<DivergentRank> odd = find_divergent_ranks(run_, calls_);
     if (!odd.empty() && is_extra_pair(odd.front()) && !mends(odd)) odd.clear();
     if (odd.empty() || tells_nothing(odd.front())) odd_twin(odd);
     if (odd.empty()) return;
     std::vector<Rank> ranks;
-    for (const OddRank& each : odd) insert_once(ranks, each.rank);
+    for (const DivergentRank& each : odd) insert_once(ranks, each.rank);
     const bool known = out_.culprits == ranks;
     // The wrong peer explains why the rank's calls are odd, and its repair is the right one.
     if (out_.charge == Charge::kWrongPeer && (known || explains(out_.repair))) return;
-    const OddRank& first = odd.front();
+    const DivergentRank& first = odd.front();
     if (moving_ && !first.proved) return;
     // A rank may leave its rounds with good reason. If another rank waits for the call that it made
     // there before, it has none.
@@ -57,9 +57,9 @@ class OddJudge {
       return;
     }
     const bool better = known && !explains(out_.repair) && mends(odd);
-    if (first.kind == OddRank::Kind::kOther && !better && (known || other_call(odd, ranks))) return;
+    if (first.kind == DivergentRank::Kind::kOther && !better && (known || other_call(odd, ranks))) return;
     const bool ordered = out_.charge == Charge::kOrder || out_.charge == Charge::kSwapped;
-    const bool extra = first.kind == OddRank::Kind::kExtra;
+    const bool extra = first.kind == DivergentRank::Kind::kExtra;
     const bool keeps_charge = known && !better && (!first.proved || (ordered && !extra));
     if (!keeps_charge) {
       RecordedVerdict fresh;
@@ -70,32 +70,32 @@ class OddJudge {
       accuse(first);
     }
     out_.repair.clear();
-    for (const OddRank& each : odd) repair(each, first.proved);
+    for (const DivergentRank& each : odd) repair(each, first.proved);
     out_.repair_text = repair_text(first);
   }
 
  private:
-  static bool tells_nothing(const OddRank& odd) {
+  static bool tells_nothing(const DivergentRank& odd) {
     return odd.own_rounds && !odd.proved && odd.awaiting.member == nullptr;
   }
 
   // Of two ranks that run one program, and differ, the one whose repair alone lets all complete.
-  void odd_twin(std::vector<OddRank>& odd) {
+  void odd_twin(std::vector<DivergentRank>& odd) {
     const bool is_open = out_.culprits.empty() || out_.charge == Charge::kNeverCame ||
                          out_.charge == Charge::kLeftOut;
     if (!is_open || some_lost(run_) || moving_) return;
-    const std::vector<OddRank> twins = find_odd_twins(run_, calls_);
+    const std::vector<DivergentRank> twins = find_divergent_pairs(run_, calls_);
     if (twins.empty()) return;
     // That a rank stopped explains all. But if the rank that waits for it is the odd one of two,
     // and the stopped one is not, it waits in vain.
     const bool explained = !out_.culprits.empty() && explains(out_.repair);
     if (explained && (out_.charge != Charge::kNeverCame || out_.missing.member == nullptr)) return;
-    std::vector<OddRank> found;
-    for (OddRank twin : twins) {
+    std::vector<DivergentRank> found;
+    for (DivergentRank twin : twins) {
       bool mended = mends({twin});
-      if (!mended && !twin.proved && twin.kind != OddRank::Kind::kLeftOut &&
+      if (!mended && !twin.proved && twin.kind != DivergentRank::Kind::kLeftOut &&
           twin.theirs.front().call.member != nullptr) {
-        twin.kind = OddRank::Kind::kLeftOut;
+        twin.kind = DivergentRank::Kind::kLeftOut;
         mended = twin.proved = mends({twin}, true);
       }
       if (mended) found.push_back(std::move(twin));
@@ -103,7 +103,7 @@ class OddJudge {
     if (found.size() == 1 && (!explained || makes_missing(found[0]))) odd = std::move(found);
   }
   // Whether the twin's odd call is the one to which the accused rank did not come, or leads to it.
-  bool makes_missing(const OddRank& twin) const {
+  bool makes_missing(const DivergentRank& twin) const {
     return twin.rank == out_.missing.member->rank && twin.at <= place_of(calls_, out_.missing);
   }
   bool never_began() const {
@@ -112,14 +112,14 @@ class OddJudge {
                        [&](Rank rank) { return calls_[static_cast<size_t>(rank)].empty(); });
   }
   bool mends_by_missing() const { return !some_lost(run_) && explains(out_.repair); }
-  bool is_extra_pair(const OddRank& odd) const {
-    return odd.kind == OddRank::Kind::kExtra && call_at(odd).pair != nullptr;
+  bool is_extra_pair(const DivergentRank& odd) const {
+    return odd.kind == DivergentRank::Kind::kExtra && call_at(odd).pair != nullptr;
   }
   // Whether the repair lets all complete, and nothing less does.
-  bool mends(const std::vector<OddRank>& odd, bool proved = false) {
+  bool mends(const std::vector<DivergentRank>& odd, bool proved = false) {
     if (some_lost(run_)) return false;
     const std::vector<CallEdit> before = std::exchange(out_.repair, {});
-    for (const OddRank& each : odd) repair(each, proved || each.proved);
+    for (const DivergentRank& each : odd) repair(each, proved || each.proved);
     const std::vector<CallEdit> edits = std::exchange(out_.repair, before);
     return explains(edits) && !explains({});
   }
@@ -128,21 +128,21 @@ class OddJudge {
   }
 
   // It waits in the call that it does not make on the others' group.
-  bool wrong_group(const OddRank& odd) const {
+  bool wrong_group(const DivergentRank& odd) const {
     const MemberRef& theirs = odd.theirs.front().call;
     const MemberRef mine = call_at(odd);
     return !odd.proved && theirs.member != nullptr && mine.member->unfinished() &&
            waits_for(theirs, odd.rank) && differ_in_group(run_, mine, theirs);
   }
 
-  MemberRef call_at(const OddRank& odd) const {
+  MemberRef call_at(const DivergentRank& odd) const {
     const auto& line = calls_[static_cast<size_t>(odd.rank)];
     return odd.at < line.size() ? line[odd.at] : line.empty() ? MemberRef{} : line.back();
   }
 
-  void accuse(const OddRank& odd) {
+  void accuse(const DivergentRank& odd) {
     charge(odd);
-    const bool extra = odd.kind == OddRank::Kind::kExtra && odd.proved;
+    const bool extra = odd.kind == DivergentRank::Kind::kExtra && odd.proved;
     if (odd.own_rounds) {
       out_.sentence = own_rounds_sentence(run_, out_, odd.theirs.front().call, odd.awaiting);
     } else if (odd.theirs.front().call.pair != nullptr && !extra) {
@@ -152,17 +152,17 @@ class OddJudge {
           wrong_group_sentence(run_, out_.culprits, call_at(odd), odd.theirs.front().call);
     }
   }
-  void charge(const OddRank& odd) {
+  void charge(const DivergentRank& odd) {
     const MemberRef& theirs = odd.theirs.front().call;
     out_.at = call_at(odd);
     out_.missing = theirs;
-    const bool extra = odd.kind == OddRank::Kind::kExtra;
+    const bool extra = odd.kind == DivergentRank::Kind::kExtra;
     out_.communicator = extra ? out_.at.communicator() : odd.theirs.front().communicator;
     out_.sequence = extra ? out_.at.sequence() : theirs.sequence();
     if (odd.proved && extra) {
       out_.charge = Charge::kExtraCall;
       out_.missing = {};
-    } else if (odd.proved && odd.kind == OddRank::Kind::kLeftOut) {
+    } else if (odd.proved && odd.kind == DivergentRank::Kind::kLeftOut) {
       out_.charge = Charge::kLeftOut;
     } else if (odd.proved && out_.at.communicator() == odd.theirs.front().communicator) {
       out_.charge = Charge::kSwapped;
@@ -172,19 +172,19 @@ class OddJudge {
     }
   }
 
-  void repair(const OddRank& odd, bool proved) {
+  void repair(const DivergentRank& odd, bool proved) {
     CallEdit edit;
     edit.rank = odd.rank;
     edit.at = odd.at;
-    if (odd.kind == OddRank::Kind::kExtra || !proved) {
+    if (odd.kind == DivergentRank::Kind::kExtra || !proved) {
       // If the others make it later, so does this rank.
       edit.kind = CallEdit::Kind::kRemove;
-    } else if (odd.kind == OddRank::Kind::kSwapped) {
+    } else if (odd.kind == DivergentRank::Kind::kSwapped) {
       edit.kind = CallEdit::Kind::kMove;
       edit.at = odd.at + 1;
       edit.to = odd.at;
     } else {
-      for (const OddRank::Call& each : odd.theirs) {
+      for (const DivergentRank::Call& each : odd.theirs) {
         if (each.call.member == nullptr) continue;
         edit.pattern = each.call;
         edit.communicator = each.communicator;
@@ -194,11 +194,11 @@ class OddJudge {
     }
     out_.repair.push_back(edit);
   }
-  std::string repair_text(const OddRank& odd) const {
+  std::string repair_text(const DivergentRank& odd) const {
     const std::string ranks = model::list_of(out_.culprits);
-    if (odd.proved && odd.kind == OddRank::Kind::kExtra)
+    if (odd.proved && odd.kind == DivergentRank::Kind::kExtra)
       return fmt::format("without this call on {}", ranks);
-    if (odd.proved && odd.kind == OddRank::Kind::kLeftOut) {
+    if (odd.proved && odd.kind == DivergentRank::Kind::kLeftOut) {
       return fmt::format("with {} on {}",
                          odd.theirs.size() == 1 ? std::string("this call")
                                                 : fmt::format("these {} calls", odd.theirs.size()),
@@ -219,7 +219,7 @@ class OddJudge {
   }
 
   // Nobody is known to wait for that call, but the rank that would has no record.
-  void also_odd(const OddRank& odd) {
+  void also_odd(const DivergentRank& odd) {
     const MemberRef& before = odd.theirs.front().call;
     if (before.pair == nullptr || odd.at >= calls_[static_cast<size_t>(odd.rank)].size()) return;
     const Rank peer = before.sends() ? before.pair->target : before.pair->source;
@@ -235,8 +235,8 @@ class OddJudge {
   // Another call in the same place: which of the two sides of a mismatch is wrong, or a send or
   // recv of the wrong peer. False: neither, and it stands in the way of a call in which others
   // wait.
-  bool other_call(const std::vector<OddRank>& odd, const std::vector<Rank>& ranks) {
-    const OddRank& first = odd.front();
+  bool other_call(const std::vector<DivergentRank>& odd, const std::vector<Rank>& ranks) {
+    const DivergentRank& first = odd.front();
     const MemberRef& mine = calls_[static_cast<size_t>(first.rank)][first.at];
     const MemberRef& theirs = first.own_rounds ? first.awaiting : first.theirs.front().call;
     if (first.same_line && mine.pair != nullptr && theirs.pair != nullptr &&
@@ -259,7 +259,7 @@ class OddJudge {
     out_.at = mine;
     out_.missing = theirs;
     out_.repair.clear();
-    for (const OddRank& each : odd) change(each);
+    for (const DivergentRank& each : odd) change(each);
     return true;
   }
   // True if another rank is in `call` and this one has not come to it.
@@ -273,7 +273,7 @@ class OddJudge {
     return mine != nullptr && mine->state == model::MemberState::kNotArrived;
   }
 
-  void change(const OddRank& odd) {
+  void change(const DivergentRank& odd) {
     CallEdit edit;
     edit.kind = CallEdit::Kind::kChange;
     edit.rank = odd.rank;
@@ -292,9 +292,9 @@ class OddJudge {
 
 }  // namespace
 
-void judge_odd_ranks(const Run& run, const std::vector<std::vector<MemberRef>>& calls, bool moving,
+void accuse_divergent_ranks(const Run& run, const std::vector<std::vector<MemberRef>>& calls, bool moving,
                      RecordedVerdict& verdict) {
-  OddJudge(run, calls, moving, verdict).judge();
+  DivergenceJudge(run, calls, moving, verdict).judge();
 }
 
 std::vector<Rank> unfinished_ranks(const std::vector<std::vector<MemberRef>>& calls) {

@@ -9,7 +9,7 @@
 namespace hostir {
 
 /// Edges are taken in program order.
-class DueEdges {
+class EdgeWorklist {
  public:
   void add(size_t edge) {
     const size_t word = edge / 64;

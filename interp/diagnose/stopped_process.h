@@ -10,7 +10,7 @@ namespace hostir::diagnose {
 
 struct RecordedVerdict;
 
-struct Halted {
+struct StoppedProcess {
   std::vector<model::Rank> ranks;    // dead, or stopped by a signal or a debugger; ascending
   std::vector<model::Rank> waiting;  // the other unfinished members; ascending, at least one
   MemberRef at;                      // the first of `ranks` in the call
@@ -18,13 +18,13 @@ struct Halted {
 };
 
 /// True if the rank's process has ended or is stopped.
-bool cannot_go_on(const model::Run& run, model::Rank rank);
+bool is_stopped(const model::Run& run, model::Rank rank);
 
 /// In the oldest unfinished call of some rank; `calls`: calls_by_rank(run).
-std::optional<Halted> find_halted(const model::Run& run,
-                                  const std::vector<std::vector<MemberRef>>& calls);
+std::optional<StoppedProcess> find_stopped_process(
+    const model::Run& run, const std::vector<std::vector<MemberRef>>& calls);
 /// Makes the verdict on it; false if there is none.
-bool accuse_halted(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
-                   RecordedVerdict& out);
+bool accuse_stopped_process(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                            RecordedVerdict& out);
 
 }  // namespace hostir::diagnose

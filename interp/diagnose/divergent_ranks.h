@@ -20,7 +20,7 @@
 
 namespace hostir::diagnose {
 
-struct OddRank {
+struct DivergentRank {
   enum class Kind : uint8_t {
     kLeftOut,
     kExtra,
@@ -46,13 +46,13 @@ struct OddRank {
 /// The odd ranks, all of the same kind and at the same call; empty: none, or no majority. That a
 /// send or recv is one too many is only a guess: its counterpart may be the one left out.
 /// `calls` is calls_by_rank(run). Cost: O(calls + different records * calls).
-std::vector<OddRank> find_odd_ranks(const model::Run& run,
-                                    const std::vector<std::vector<MemberRef>>& calls);
+std::vector<DivergentRank> find_divergent_ranks(const model::Run& run,
+                                                const std::vector<std::vector<MemberRef>>& calls);
 
 /// If only two ranks run a program, and their records differ, either may be odd: both, each with
 /// what it would have done wrong. All such pairs of ranks.
-std::vector<OddRank> find_odd_twins(const model::Run& run,
-                                    const std::vector<std::vector<MemberRef>>& calls);
+std::vector<DivergentRank> find_divergent_pairs(const model::Run& run,
+                                                const std::vector<std::vector<MemberRef>>& calls);
 
 /// True if the rank of `call` is ahead of all ranks that run its program, by this call alone, and
 /// `idle`, for which it waits, made as many calls as all ranks that run its own program.

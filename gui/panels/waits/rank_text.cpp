@@ -1,4 +1,4 @@
-#include "gui/panels/waits/rank_words.h"
+#include "gui/panels/waits/rank_text.h"
 
 #include <fmt/core.h>
 
@@ -6,7 +6,7 @@
 
 #include "gui/panels/layout/written.h"
 #include "hostir/support/lists.h"
-#include "interp/session/answers/fault_words.h"
+#include "interp/session/answers/fault_names.h"
 
 namespace hostir::gui {
 
@@ -27,7 +27,7 @@ std::string failed_word(const Snapshot& shot, Rank rank, const interp::LedgerRow
   if (shot.stop.kind != interp::StopKind::kFault || shot.faults->empty()) return "";
   const interp::FaultSnapshot& fault = shot.faults->back();
   const bool named = contains(fault.ranks, rank);
-  return named ? "failed: " + interp::fault_words(fault.kind) : "";
+  return named ? "failed: " + interp::fault_name(fault.kind) : "";
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ const RankWait* stream_wait(const interp::WaitsSnapshot& waits, Rank rank) {
   return nullptr;
 }
 
-RankWord rank_word(const Snapshot& shot, Rank rank, const interp::LedgerRow* mismatch) {
+RankText rank_text(const Snapshot& shot, Rank rank, const interp::LedgerRow* mismatch) {
   const interp::RankSnapshot& r = shot.rank(rank);
   if (const std::string failed = failed_word(shot, rank, mismatch); !failed.empty())
     return {StateKind::kFailed, failed};
@@ -79,7 +79,7 @@ RankWord rank_word(const Snapshot& shot, Rank rank, const interp::LedgerRow* mis
   return {StateKind::kMissing, word};
 }
 
-std::string stream_words(const Snapshot& shot, Rank rank) {
+std::string stream_text(const Snapshot& shot, Rank rank) {
   const RankWait* wait = stream_wait(*shot.waits, rank);
   if (!wait) return {};
   const model::Stream* known =
@@ -90,7 +90,8 @@ std::string stream_words(const Snapshot& shot, Rank rank) {
                      shot.program->address(wait->from_code));
 }
 
-std::string head_words(const Snapshot& shot, Rank rank, const interp::StreamSnapshot& stream) {
+std::string stream_head_text(const Snapshot& shot, Rank rank,
+                             const interp::StreamSnapshot& stream) {
   if (stream.tasks.empty()) return {};
   std::string text = fmt::format("r{} stream {}: {}", rank, stream.name, stream.tasks.front().text);
   std::vector<Rank> others;

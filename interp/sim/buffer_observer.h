@@ -11,9 +11,9 @@
 
 namespace hostir::sim {
 
-class Shadow {
+class BufferObserver {
  public:
-  virtual ~Shadow() = default;
+  virtual ~BufferObserver() = default;
   virtual void allocated(Rank rank, const BufferRef& ref) = 0;
   virtual void released(Rank rank, const BufferRef& ref) = 0;
   /// Operands as in the task: ro, wo, rw.

@@ -17,20 +17,20 @@ std::span<const interp::RankWait> waits_of(const interp::WaitsSnapshot& waits, i
 /// O(log edges).
 const interp::RankWait* stream_wait(const interp::WaitsSnapshot& waits, interp::Rank rank);
 
-struct RankWord {
+struct RankText {
   StateKind state = StateKind::kOk;
   std::string text;
 };
 /// `mismatch`: the ledger row that ended the run, or null (gui/panels/collectives/mismatch_row.h).
-RankWord rank_word(const interp::Snapshot& shot, interp::Rank rank,
+RankText rank_text(const interp::Snapshot& shot, interp::Rank rank,
                    const interp::LedgerRow* mismatch);
 
 /// `its stream main is blocked in all_reduce seq 0 of %d (@h#11)`; empty if no stream is blocked.
-std::string stream_words(const interp::Snapshot& shot, interp::Rank rank);
+std::string stream_text(const interp::Snapshot& shot, interp::Rank rank);
 
 /// The head of a stream: `r0 stream main: all_reduce %y, waits for r4, r5 (all_reduce seq 0 of
 /// %d)`.
-std::string head_words(const interp::Snapshot& shot, interp::Rank rank,
-                       const interp::StreamSnapshot& stream);
+std::string stream_head_text(const interp::Snapshot& shot, interp::Rank rank,
+                             const interp::StreamSnapshot& stream);
 
 }  // namespace hostir::gui

@@ -1,5 +1,5 @@
 // How much the tolerance of the check against the unsharded run grows, and where it does not.
-#include "interp/session/checks/roundings.h"
+#include "interp/session/checks/rounding_bounds.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::map<std::string, double> scales(const std::string& text,
   EXPECT_TRUE(program) << (program ? "" : program.error().message());
   if (!program) return {};
   const Function& f = *program->main_function();
-  Roundings roundings(f);
+  RoundingBounds roundings(f);
   std::map<std::string, double> out;
   const auto visit = [&](ValueId v) {
     const auto value = known.find(f.value(v).name);
@@ -42,14 +42,14 @@ constexpr const char* kHead =
     "fusion @f(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>, %m: tensor<2x2xf32>) -> "
     "(%y: tensor<2x2xf32>) {\n  %p = matmul %x, %w\n";
 
-TEST(Roundings, ProductsHaveTheScaleOfTheirAddends) {
+TEST(RoundingBounds, ProductsHaveTheScaleOfTheirAddends) {
   const auto s = scales(std::string(kHead) + "  %q = neg %p\n  %y = add %p, %q\n  return %y\n}",
                         {{"x", 100}, {"w", 3}, {"m", 1}, {"p", 5}, {"y", 0}});
   EXPECT_EQ(s.at("p"), 300);  // 5 is what 100 * 3 and -100 * 2.95 leave
   EXPECT_EQ(s.at("y"), 300);
 }
 
-TEST(Roundings, ValuesAreTheirOwnScaleWithoutCancellation) {
+TEST(RoundingBounds, ValuesAreTheirOwnScaleWithoutCancellation) {
   const auto s = scales(std::string(kHead) + "  %t = tanh %p\n  %y = mul %t, %m\n  return %y\n}",
                         {{"x", 2}, {"w", 3}, {"m", 4}, {"p", 6}, {"t", 1}, {"y", 4}});
   EXPECT_EQ(s.at("p"), 6);
@@ -58,11 +58,11 @@ TEST(Roundings, ValuesAreTheirOwnScaleWithoutCancellation) {
 }
 
 // After a mask, a slice or a softmax may take numbers of the usual size: they are checked again.
-TEST(Roundings, OtherOpsAreStillChecked) {
+TEST(RoundingBounds, OtherOpsAreStillChecked) {
   const std::string masked = std::string(kHead) + "  %s = add %p, %m\n";
   const std::map<std::string, double> known = {{"x", 2}, {"w", 3},     {"m", -1e30},
                                                {"p", 6}, {"s", -1e30}, {"y", 1}};
-  const double most = Roundings::kMostRelative / 2e-6;
+  const double most = RoundingBounds::kMostRelative / 2e-6;
   const auto sliced =
       scales(masked + "  %y = transpose %s {permutation = [1, 0]}\n  return %y\n}", known);
   EXPECT_DOUBLE_EQ(sliced.at("y"), most);

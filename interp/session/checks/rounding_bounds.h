@@ -19,14 +19,14 @@
 
 namespace hostir::interp {
 
-class Roundings {
+class RoundingBounds {
  public:
   static constexpr double kMostRelative = 0.05;
 
   /// kSame: both runs execute the same ops, so only the order inside an op's sum may differ.
   /// kAnother: one may add, multiply or round in another order throughout.
   enum class Order : uint8_t { kSame, kAnother };
-  explicit Roundings(const Function& fusion, Order order = Order::kSame);
+  explicit RoundingBounds(const Function& fusion, Order order = Order::kSame);
 
   /// Derives the results of an instruction from its operands.
   void add(const Instruction& i);

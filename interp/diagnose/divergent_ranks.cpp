@@ -3,7 +3,7 @@
 // 3. In each class of ranks with one place: the record of which most others are prefixes.
 // 4. For the other ranks, the first difference, and the edit after which most calls agree again.
 // 5. Without such classes: the rounds of each rank, compared with its first one.
-#include "interp/diagnose/odd_program.h"
+#include "interp/diagnose/divergent_ranks.h"
 
 #include <algorithm>
 #include <map>
@@ -20,29 +20,29 @@ using model::CommunicatorId;
 using model::Member;
 using model::Rank;
 using model::Run;
-using Kind = OddRank::Kind;
+using Kind = DivergentRank::Kind;
 
 class Finder : private RecordComparison {
  public:
   using RecordComparison::RecordComparison;
 
-  std::vector<OddRank> find() {
-    std::vector<OddRank> out;
+  std::vector<DivergentRank> find() {
+    std::vector<DivergentRank> out;
     for (const auto& [place, ranks] : classes()) {
-      std::vector<OddRank> found = odd_of(ranks);
+      std::vector<DivergentRank> found = odd_of(ranks);
       out.insert(out.end(), found.begin(), found.end());
     }
     return in_calls(first_alike(std::move(out)));
   }
 
-  std::vector<OddRank> find_twins() {
-    std::vector<OddRank> out;
+  std::vector<DivergentRank> find_twins() {
+    std::vector<DivergentRank> out;
     for (const auto& [place, ranks] : classes()) {
       if (ranks.size() != 2) continue;
       for (const auto& [mine, theirs] : {std::pair(ranks[0], ranks[1]), {ranks[1], ranks[0]}}) {
         const auto found = difference(mine, theirs);
         if (!found) continue;
-        OddRank odd = odd_rank(mine, *found, theirs, ranks);
+        DivergentRank odd = odd_rank(mine, *found, theirs, ranks);
         // Nobody waits for that send or recv.
         if (odd.theirs.front().call.member != nullptr || odd.kind == Kind::kExtra)
           out.push_back(std::move(odd));
@@ -77,11 +77,11 @@ class Finder : private RecordComparison {
     return idle_known && ahead_known && calls_[ahead].back().member == call.member;
   }
 
-  std::vector<OddRank> find_by_rounds() {
+  std::vector<DivergentRank> find_by_rounds() {
     const std::optional<Word> end = end_of_rounds();
     if (!end) return {};
     const size_t ranks = calls_.size();
-    std::vector<OddRank> out;
+    std::vector<DivergentRank> out;
     size_t repeat = 0;
     for (size_t r = 0; r < ranks; ++r) {
       std::vector<size_t> ends;
@@ -112,8 +112,8 @@ class Finder : private RecordComparison {
     return out;
   }
 
-  std::vector<OddRank> in_calls(std::vector<OddRank> odd) const {
-    for (OddRank& each : odd) {
+  std::vector<DivergentRank> in_calls(std::vector<DivergentRank> odd) const {
+    for (DivergentRank& each : odd) {
       const auto& places = place_in_calls_[static_cast<size_t>(each.rank)];
       if (each.at < places.size()) each.at = places[each.at];
     }
@@ -187,7 +187,7 @@ class Finder : private RecordComparison {
     late_.resize(ranks);
   }
 
-  std::optional<OddRank> first_odd_round(size_t rank, const std::vector<size_t>& ends,
+  std::optional<DivergentRank> first_odd_round(size_t rank, const std::vector<size_t>& ends,
                                          bool& known) {
     // What comes before the first round is not repeated. But the second round may begin with
     // another call because it is wrong: then a rank waits for the one with which the first began.
@@ -195,7 +195,7 @@ class Finder : private RecordComparison {
     while (begin < ends.front() && !same(words_[rank][begin], words_[rank][ends.front()])) ++begin;
     if (begin == ends.front() || ends.size() == 1) {
       const bool repeats = begin < ends.front();
-      std::optional<OddRank> odd = odd_round(rank, ends, 0, known);
+      std::optional<DivergentRank> odd = odd_round(rank, ends, 0, known);
       if (!repeats || (odd && odd->awaiting.member != nullptr)) return odd;
     }
     return odd_round(rank, ends, begin, known);
@@ -203,10 +203,10 @@ class Finder : private RecordComparison {
   // A call of all ranks may be followed by some that still belong to its round: then the later
   // rounds begin with calls that the first one lacks.
   // `known`: whether there are enough rounds to tell.
-  std::optional<OddRank> odd_round(size_t rank, const std::vector<size_t>& ends, size_t begin,
+  std::optional<DivergentRank> odd_round(size_t rank, const std::vector<size_t>& ends, size_t begin,
                                    bool& known) {
     const size_t ranks = calls_.size();
-    std::optional<OddRank> out;
+    std::optional<DivergentRank> out;
     size_t lead_before = 0;  // such calls of the round before
     for (size_t k = 0; k < ends.size() && !out; ++k) {
       const size_t end = k + 1 < ends.size() ? ends[k + 1] : words_[rank].size();
@@ -238,9 +238,9 @@ class Finder : private RecordComparison {
     if (!known && is_new) return std::nullopt;
     return out;
   }
-  OddRank odd_in_round(size_t rank, const Difference& found, size_t later, size_t first,
+  DivergentRank odd_in_round(size_t rank, const Difference& found, size_t later, size_t first,
                        size_t begin) const {
-    OddRank out;
+    DivergentRank out;
     out.kind = found.kind;
     out.rank = static_cast<Rank>(rank);
     out.at = begin + found.mine;
@@ -255,8 +255,8 @@ class Finder : private RecordComparison {
     return out;
   }
   // The calls that came after the end of its other rounds, and for which another rank waits.
-  std::optional<OddRank> without_lead(size_t rank, size_t before, size_t count, size_t at) const {
-    OddRank out;
+  std::optional<DivergentRank> without_lead(size_t rank, size_t before, size_t count, size_t at) const {
+    DivergentRank out;
     out.rank = static_cast<Rank>(rank);
     out.at = at;
     out.own_rounds = out.proved = true;
@@ -271,7 +271,7 @@ class Finder : private RecordComparison {
 
   // ---- the odd ranks of a class
 
-  std::vector<OddRank> odd_of(const std::vector<size_t>& ranks) {
+  std::vector<DivergentRank> odd_of(const std::vector<size_t>& ranks) {
     if (ranks.size() < 3) return {};
     // One rank for each different record.
     std::map<std::vector<std::pair<uint32_t, uint32_t>>, std::vector<size_t>> by_record;
@@ -304,7 +304,7 @@ class Finder : private RecordComparison {
     }
     const size_t odd = ranks.size() - most;
     if (odd == 0 || odd > std::max<size_t>(1, ranks.size() / 4)) return {};
-    std::vector<OddRank> out;
+    std::vector<DivergentRank> out;
     for (const auto& record : records) {
       const auto found = difference(record.front(), records[model].front());
       if (!found) continue;
@@ -314,9 +314,9 @@ class Finder : private RecordComparison {
     return without_shared(std::move(out), ranks);
   }
 
-  OddRank odd_rank(size_t rank, const Difference& found, size_t model,
+  DivergentRank odd_rank(size_t rank, const Difference& found, size_t model,
                    const std::vector<size_t>& ranks) const {
-    OddRank out;
+    DivergentRank out;
     out.kind = found.kind;
     out.rank = static_cast<Rank>(rank);
     out.at = found.mine;
@@ -334,10 +334,10 @@ class Finder : private RecordComparison {
 
   // ---- differences that belong to the program
 
-  std::vector<OddRank> without_shared(std::vector<OddRank> odd,
+  std::vector<DivergentRank> without_shared(std::vector<DivergentRank> odd,
                                       const std::vector<size_t>& ranks) const {
-    std::vector<OddRank> out;
-    for (const OddRank& each : odd) {
+    std::vector<DivergentRank> out;
+    for (const DivergentRank& each : odd) {
       const auto r = static_cast<size_t>(each.rank);
       const bool wrong_peer = each.kind == Kind::kOther;
       if (each.theirs.front().call.member == nullptr && each.kind != Kind::kExtra)
@@ -367,13 +367,13 @@ class Finder : private RecordComparison {
                  std::count(ranks.begin(), ranks.end(), static_cast<size_t>(member.rank)) == 0;
         });
   }
-  bool all_share(CommunicatorId id, const OddRank& each, const std::vector<OddRank>& odd,
+  bool all_share(CommunicatorId id, const DivergentRank& each, const std::vector<DivergentRank>& odd,
                  const std::vector<size_t>& ranks) const {
     const model::Communicator* group = run_.find(id);
     if (group == nullptr || !group->members) return true;
     const auto shares = [&](Rank member) {
       if (std::count(ranks.begin(), ranks.end(), static_cast<size_t>(member)) == 0) return true;
-      return std::any_of(odd.begin(), odd.end(), [&](const OddRank& other) {
+      return std::any_of(odd.begin(), odd.end(), [&](const DivergentRank& other) {
         return other.rank == member && other.kind == each.kind && other.at == each.at;
       });
     };
@@ -381,25 +381,25 @@ class Finder : private RecordComparison {
   }
 
   // Of several differences, those at the first call: later ones may follow from it.
-  std::vector<OddRank> first_alike(std::vector<OddRank> odd) const {
+  std::vector<DivergentRank> first_alike(std::vector<DivergentRank> odd) const {
     if (odd.size() < 2) return odd;
     const auto first = std::min_element(odd.begin(), odd.end(), [&](const auto& a, const auto& b) {
       return issued(a) < issued(b);
     });
-    std::vector<OddRank> out;
-    for (const OddRank& each : odd) {
+    std::vector<DivergentRank> out;
+    for (const DivergentRank& each : odd) {
       const bool alike =
           each.kind == first->kind && each.at == first->at && word_at(each) == word_at(*first);
       if (alike) out.push_back(each);
     }
     return out;
   }
-  int64_t issued(const OddRank& odd) const {
+  int64_t issued(const DivergentRank& odd) const {
     const auto& line = calls_[static_cast<size_t>(odd.rank)];
     if (odd.at >= line.size()) return INT64_MAX;
     return line[odd.at].member->times.issued_ns.value_or(INT64_MAX - 1);
   }
-  uint32_t word_at(const OddRank& odd) const {
+  uint32_t word_at(const DivergentRank& odd) const {
     const Word* at = word(static_cast<size_t>(odd.rank), odd.at);
     return at == nullptr ? 0 : at->call;
   }
@@ -407,7 +407,7 @@ class Finder : private RecordComparison {
 
 }  // namespace
 
-std::vector<OddRank> find_odd_twins(const Run& run,
+std::vector<DivergentRank> find_divergent_pairs(const Run& run,
                                     const std::vector<std::vector<MemberRef>>& calls) {
   return Finder(run, calls, true).find_twins();
 }
@@ -422,7 +422,7 @@ bool goes_on_without(const Run& run, const std::vector<std::vector<MemberRef>>& 
   return Finder(run, calls, true).goes_on(static_cast<size_t>(idle), call);
 }
 
-std::vector<OddRank> find_odd_ranks(const Run& run,
+std::vector<DivergentRank> find_divergent_ranks(const Run& run,
                                     const std::vector<std::vector<MemberRef>>& calls) {
   bool some_completed = false;
   for (const auto& line : calls) {
@@ -437,7 +437,7 @@ std::vector<OddRank> find_odd_ranks(const Run& run,
   if (!some_completed && some_lost) return {};  // perhaps only unfinished calls are recorded
   // Sizes may depend on the data of each group: without a majority they are left out.
   Finder sized(run, calls, true);
-  std::vector<OddRank> odd = sized.find();
+  std::vector<DivergentRank> odd = sized.find();
   if (odd.empty()) odd = Finder(run, calls, false).find();
   return odd.empty() ? sized.find_by_rounds() : odd;
 }

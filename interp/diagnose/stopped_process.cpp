@@ -1,4 +1,4 @@
-#include "interp/diagnose/halted.h"
+#include "interp/diagnose/stopped_process.h"
 
 #include <algorithm>
 #include <utility>
@@ -30,20 +30,20 @@ std::vector<MemberRef> unfinished_members(const MemberRef& ref) {
 
 }  // namespace
 
-bool cannot_go_on(const Run& run, Rank rank) {
+bool is_stopped(const Run& run, Rank rank) {
   const model::RankFacts* facts = run.find(rank);
   return facts != nullptr &&
          (facts->state == model::RankState::kDead || facts->state == model::RankState::kFrozen);
 }
 
-std::optional<Halted> find_halted(const Run& run,
-                                  const std::vector<std::vector<MemberRef>>& calls) {
+std::optional<StoppedProcess> find_stopped_process(
+    const Run& run, const std::vector<std::vector<MemberRef>>& calls) {
   for (const auto& line : calls) {
     for (const MemberRef& ref : line) {
-      if (!ref.member->unfinished() || cannot_go_on(run, ref.member->rank)) continue;
-      Halted out;
+      if (!ref.member->unfinished() || is_stopped(run, ref.member->rank)) continue;
+      StoppedProcess out;
       for (const MemberRef& member : unfinished_members(ref)) {
-        const bool halts = cannot_go_on(run, member.member->rank);
+        const bool halts = is_stopped(run, member.member->rank);
         if (halts && out.ranks.empty()) out.at = member;
         (halts ? out.ranks : out.waiting).push_back(member.member->rank);
       }
@@ -55,9 +55,9 @@ std::optional<Halted> find_halted(const Run& run,
   return std::nullopt;
 }
 
-bool accuse_halted(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
-                   RecordedVerdict& out) {
-  std::optional<Halted> found = find_halted(run, calls);
+bool accuse_stopped_process(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                            RecordedVerdict& out) {
+  std::optional<StoppedProcess> found = find_stopped_process(run, calls);
   if (!found) return false;
   const bool died = run.find(found->ranks.front())->state == model::RankState::kDead;
   out.charge = died ? Charge::kDied : Charge::kStopped;
