@@ -41,7 +41,7 @@ struct Banner {
   StateKind state = StateKind::kOk;
   std::string text;
   std::vector<BannerButton> buttons;
-  float progress = 0;  // 0 to 1, of what is under way
+  float progress = 0;  // of the current work, 0 to 1
 };
 
 class App {
@@ -225,7 +225,7 @@ class App {
   bool help_open_ = false;
   std::string help_filter_;
   FileDialog file_dialog_ = FileDialog::kNone;
-  std::optional<ExportRequest> export_;  // waits for the name of its file
+  std::optional<ExportRequest> export_;  // to write once the user has named the file
   std::optional<ScreenshotRequest> picture_;
   int picture_frames_ = 0;  // frames until nothing lies over the picture
   UnderMouse copied_;       // what the open menu copies

@@ -29,8 +29,8 @@ void App::add_document_actions() {
   const auto newer = [this] { return model_.document().disk() == Document::Disk::kNewer; };
   const auto offered = [this] { return unsaved_offered() != nullptr; };
   actions_.add({"file.save", "Save", "File", "Ctrl+S",
-                "Write the text of the Edit panel to its file; a file that was changed by another "
-                "program is not replaced unasked.",
+                "Write the text of the Edit panel to its file. If another program has changed the "
+                "file, ask first.",
                 [this] {
                   if (model_.document().unsaved()) save_document();
                 },

@@ -110,7 +110,7 @@ std::vector<Member> members_of(OpenOptions& out) {
          return true;
        }},
       {"sizes", "an object of sizes, as in {\"B\": 8}", bindings_into(program.sizes, true)},
-      {"inputs", "an object of texts, as in {\"x\": \"normal(1)\", \"w\": \"@w.npy\"}",
+      {"inputs", "an object of strings, as in {\"x\": \"normal(1)\", \"w\": \"@w.npy\"}",
        bindings_into(program.inputs, false)},
       {"example_inputs", kFlag,
        [&out](const ordered_json& value) {

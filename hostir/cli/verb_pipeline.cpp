@@ -42,7 +42,7 @@ class PipelineVerb : public Verb {
     arguments.choice("--schedule", schedule_, std::move(names), "the order of the work");
     arguments.option("--ranks", ranks_, "ranks of the pipeline; without it, one per stage",
                      {.least = 1});
-    arguments.option("--stages-per-rank", stages_per_rank_, "with --table: stages on a rank",
+    arguments.option("--stages-per-rank", stages_per_rank_, "with --table: stages per rank",
                      {.least = 1});
     arguments.option("--micro-batches", micro_batches_, "how many a batch has", {.least = 1});
     arguments.choice(

@@ -144,7 +144,7 @@ Expected<void> solve(const OpSite& s, Triangle t) {
   const size_t rank = type.dims.size();
   if (right.size() != rank || right[t.left ? rank - 2 : rank - 1] != type.dims.back() ||
       !std::equal(right.begin(), right.end() - 2, type.dims.begin())) {
-    return s.fail("import_c2", fmt::format("solves {} for {}: their sizes do not fit",
+    return s.fail("import_c2", fmt::format("solves {} for {}: the sizes do not match",
                                            type.to_string(), s.in(1).type.to_string()));
   }
   Matrices m(s.emitter);

@@ -28,7 +28,7 @@ ops::Violated check_arguments(const OpCall& call) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Type& wanted = callee->value(callee->params[i].value).type;
     if (arguments[i].type == nullptr || ops::may_bind(*arguments[i].type, wanted)) continue;
-    return Violation{fmt::format("call of @{} with {} where it takes {}", callee->name,
+    return Violation{fmt::format("call of @{} passes {} where {} is expected", callee->name,
                                  ops::short_text(*arguments[i].type), ops::short_text(wanted)),
                      static_cast<int>(arguments[i].index)};
   }

@@ -86,7 +86,7 @@ OpRecord op_cast() {
   %y = cast %x {to = bf16}
   return %y
 })",
-      .source = "StableHLO spec, convert; saturation as CUDA's conversions",
+      .source = "StableHLO spec, convert; saturation as in CUDA's conversions",
   };
 }
 

@@ -16,7 +16,7 @@ ops::Violated check_targets(const OpCall& call) {
   if (wanted.empty()) return Violation{"the logits of cross_entropy are a scalar, not classes", 0};
   wanted.pop_back();
   if (!ops::same_shape(shape_of(call.operands[1]), wanted)) {
-    return Violation{fmt::format("the targets of cross_entropy are {}, the logits ask for {}",
+    return Violation{fmt::format("the targets of cross_entropy are {}, the logits require {}",
                                  ops::text(shape_of(call.operands[1])), ops::text(wanted)),
                      1};
   }

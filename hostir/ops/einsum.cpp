@@ -203,7 +203,7 @@ OpRecord op_einsum() {
       .infer = infer_einsum,
       .expand = expand_einsum,
       .cost = ops::composite_cost<2>,
-      .gradient = "that of the ops it is made of",
+      .gradient = "that of the ops it expands to",
       .example =
           R"(fusion @f(%q: tensor<2x3x4xf32>, %k: tensor<2x5x4xf32>) -> (%y: tensor<2x3x5xf32>) {
   %y = einsum %q, %k {subscripts = "bqd,bkd->bqk"}

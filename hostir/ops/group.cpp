@@ -12,7 +12,7 @@ ops::Violated check_body(const OpCall& call) {
     for (const InstrId id : call.function->region(region).instructions) {
       const OpRecord& op = record(call.function->instr(id).kind);
       if (op.op_class == OpClass::kCommunication) continue;
-      return Violation{fmt::format("group holds communication only, not {}", op.mnemonic)};
+      return Violation{fmt::format("group can contain only communication, not {}", op.mnemonic)};
     }
   }
   return std::nullopt;
@@ -32,7 +32,7 @@ OpRecord op_group() {
               .dtypes = ops::kNoDTypes,
               .cost = "Host issue cost once (ns); the operations progress together."},
       .results = ops::event_result(),
-      .constraints = {{"group_c1", "It holds communication only.", check_body}},
+      .constraints = {{"group_c1", "It contains only communication.", check_body}},
       .communication = {.family = Communication::Family::kPointToPoint, .glyph = "\u21c4"},
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>

@@ -44,7 +44,7 @@ ops::Violated check_launch_counts(const OpCall& call) {
 ops::Violated check_launch_type(const ops::SlotOperand& operand, const Type& wanted,
                                 const Function& kernel) {
   if (operand.type == nullptr || ops::may_bind(*operand.type, wanted)) return std::nullopt;
-  return Violation{fmt::format("launch of @{} with {} where it takes {}", kernel.name,
+  return Violation{fmt::format("launch of @{} passes {} where {} is expected", kernel.name,
                                ops::short_text(*operand.type), ops::short_text(wanted)),
                    static_cast<int>(operand.index)};
 }

@@ -39,8 +39,8 @@ ops::Violated check_amounts(const OpCall& call) {
   for (size_t d = 0; d < p.low.size(); ++d) {
     if (!ops::is_below(p.low[d], 0) && !ops::is_below(p.high[d], 0) && p.interior[d] >= 0) continue;
     return Violation{
-        fmt::format("pad of dimension {} by {}, {} and {}: amounts are not negative, "
-                    "cut with slice",
+        fmt::format("pad of dimension {} by {}, {} and {}: amounts must not be negative; "
+                    "use slice to cut",
                     d, p.low[d].to_string(), p.high[d].to_string(), p.interior[d])};
   }
   return std::nullopt;

@@ -9,7 +9,7 @@ namespace {
 ops::Violated check_put_along_shapes(const OpCall& call) {
   if (ops::same_shape(shape_of(call.operands[0]), shape_of(call.operands[1]))) return std::nullopt;
   return Violation{
-      fmt::format("put_along of updates {} at indices {}: they have one shape",
+      fmt::format("put_along of updates {} at indices {}: both must have the same shape",
                   ops::text(shape_of(call.operands[0])), ops::text(shape_of(call.operands[1]))),
       1};
 }

@@ -15,10 +15,9 @@ OpRecord op_reduce_max() {
            .cost = ops::kReductionCost},
       .operands = {{.name = "x", .doc = "the operand", .partial = {.max = PartialUse::kAnyMix}}},
       .attributes = ops::reduction_attributes(),
-      .results =
-          {{.name = "y",
-            .doc =
-                "the maxima; the lowest value (-inf for floats) over no elements, NaN if any is"}},
+      .results = {{.name = "y",
+                   .doc = "the maxima: NaN if any element is NaN; of no elements, the lowest value "
+                          "(-inf for floats)"}},
       .constraints = {{"reduce_max_c1", ops::kReducedDims, ops::check_reduced_dims},
                       {"reduce_max_c2", ops::kNumeric, ops::check_numeric}},
       .infer = ops::infer_reduction,

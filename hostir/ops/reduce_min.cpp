@@ -15,10 +15,9 @@ OpRecord op_reduce_min() {
            .cost = ops::kReductionCost},
       .operands = {{.name = "x", .doc = "the operand", .partial = {.min = PartialUse::kAnyMix}}},
       .attributes = ops::reduction_attributes(),
-      .results =
-          {{.name = "y",
-            .doc =
-                "the minima; the highest value (inf for floats) over no elements, NaN if any is"}},
+      .results = {{.name = "y",
+                   .doc = "the minima: NaN if any element is NaN; of no elements, the highest "
+                          "value (inf for floats)"}},
       .constraints = {{"reduce_min_c1", ops::kReducedDims, ops::check_reduced_dims},
                       {"reduce_min_c2", ops::kNumeric, ops::check_numeric}},
       .infer = ops::infer_reduction,

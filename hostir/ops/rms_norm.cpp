@@ -45,7 +45,7 @@ OpRecord op_rms_norm() {
       .infer = ops::infer_like_first,
       .expand = expand_rms_norm,
       .cost = ops::composite_cost<5>,
-      .gradient = "that of the ops it is made of",
+      .gradient = "that of the ops it expands to",
       .example =
           R"(fusion @f(%x: tensor<2x8xf32>, %w: tensor<8xf32>) -> (%y: tensor<2x8xf32>) {
   %y = rms_norm %x, %w

@@ -33,8 +33,8 @@ ops::Violated check_positions(const OpCall& call) {
   const Shape& given = shape_of(call.operands[1]);
   const Shape wanted = {shape_of(call.operands[0])[sequence_dim(call)]};
   if (ops::same_shape(given, wanted)) return ops::check_index_dtype(call, 1);
-  return Violation{fmt::format("the positions of rotary are {}, the sequence has {}",
-                               ops::text(given), wanted[0].to_string()),
+  return Violation{fmt::format("rotary has {} positions for a sequence of {}", ops::text(given),
+                               wanted[0].to_string()),
                    1};
 }
 
@@ -109,7 +109,7 @@ OpRecord op_rotary() {
               .sharding = "All dimensions but the last pass through, the sequence too: each rank "
                           "knows its positions. The last one is gathered first.",
               .dtypes = "Floats; angles in f32, 16- and 8-bit ones are computed in f32 and "
-                        "rounded once. Positions of any integer.",
+                        "rounded once. Positions: any integer type.",
               .cost = "Reads x and writes y once (bytes) when fused; about 30 flops per element."},
       .operands = {{.name = "x", .doc = "queries or keys"},
                    {.name = "positions",

@@ -216,7 +216,7 @@ OpRecord op_scaled_dot_product_attention() {
       .infer = infer_attention,
       .expand = expand_attention,
       .cost = ops::composite_cost<100>,
-      .gradient = "that of the ops it is made of",
+      .gradient = "that of the ops it expands to",
       .example =
           R"(fusion @f(%q: tensor<2x4x6x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x8xf32>)
     -> (%y: tensor<2x4x6x8xf32>) {

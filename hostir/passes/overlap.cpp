@@ -170,7 +170,7 @@ class Overlapper {
     if (is_new) made = decision(s);
     choices_[s] = made.choice;
     explain(site.at, fmt::format("{}{}; {}", text(site, made.choice),
-                                 is_new ? "" : ", as the same one before", made.reason));
+                                 is_new ? "" : ", as for an equal collective above", made.reason));
   }
 
   // Predicts the time of every way and takes the fastest that the request allows.

@@ -36,7 +36,7 @@ Expected<SharedLibrary> SharedLibrary::open(const std::vector<std::string>& name
 Expected<void> SharedLibrary::check() const {
   if (missing_.empty()) return {};
   return fail(ErrorKind::kRuntime, "cuda_missing",
-              fmt::format("{} has no function {}: it is of another version", path_, missing_));
+              fmt::format("{} has no function {}: it is another version", path_, missing_));
 }
 
 void* SharedLibrary::symbol(const char* name) {

@@ -232,7 +232,7 @@ refuses 3 'error[torch_format]: tests/unit/io/pt/missing.pt: not a readable .pt:
 stages=tests/programs/pipeline_stages.hir
 refuses 64 'error[pipeline_c1]: 2000000 micro-batches: a pipeline has at least 1 and at most 1048576' \
   pipeline $stages --stages first,last --data x,target --micro-batches 2000000
-refuses 64 'error[pipeline_c1]: 1f1b has one stage on a rank, not 2; use interleaved or zb-h1, or 4 ranks' \
+refuses 64 'error[pipeline_c1]: 1f1b has one stage per rank, not 2; use interleaved or zb-h1, or 4 ranks' \
   pipeline $stages --stages first,middle,middle,last --data x,target --ranks 2
 refuses 64 'error[pipeline_c2]: 2 stages on 3 ranks: every rank has equally many stages, so the number of ranks must divide 2' \
   pipeline $stages --stages first,last --data x,target --ranks 3

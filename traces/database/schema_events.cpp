@@ -98,8 +98,8 @@ std::vector<Table> event_tables() {
                     "When its stream reached it; NULL: never in this log."},
                    {"start_ns", "INTEGER", "ns", "When the last member had arrived."},
                    {"finish_ns", "INTEGER", "ns", "When this member was done."},
-                   {"algorithm", "INTEGER", "", "string.id, or NULL where NCCL does not tell."},
-                   {"protocol", "INTEGER", "", "string.id, or NULL where NCCL does not tell."}}},
+                   {"algorithm", "INTEGER", "", "string.id, or NULL if NCCL does not report it."},
+                   {"protocol", "INTEGER", "", "string.id, or NULL if NCCL does not report it."}}},
       {.name = "call",
        .doc = "The arguments of a member's communication, from this event until the next row of "
               "the same instruction and rank.",

@@ -20,7 +20,7 @@ std::string_view ending_text(interp::LogEnding ending) {
     case interp::LogEnding::kClosed:
       return "closed";
     case interp::LogEnding::kCut:
-      return "cut: its writer died, everything up to then is here";
+      return "cut: the writer died; everything up to then is here";
   }
   return "";
 }

@@ -45,8 +45,7 @@ void name_ranks(JobProfile& job) {
     p->rank = next;
     p->rank_found_by = "the order of the files";
     taken.insert(next);
-    job.notes.push_back(
-        fmt::format("{}: does not say its rank; it is taken as rank {}", p->file, next));
+    job.notes.push_back(fmt::format("{} does not state its rank; assuming rank {}", p->file, next));
   }
 }
 

@@ -116,7 +116,7 @@ class StatisticsPanel : public Panel {
     if (ImGui::SmallButton(hosts_ ? "Of hosts" : "Of streams")) hosts_ = !hosts_;
     frame.ui.tag("statistics/side", hosts_ ? "hosts" : "streams");
     if (ImGui::IsItemHovered())
-      Ui::tooltip("%s", hosts_ ? "What the hosts did: the time of issuing and of waiting"
+      Ui::tooltip("%s", hosts_ ? "What the hosts did: time spent issuing and waiting"
                                : "What the streams executed: kernels, communication");
     Ui::flow(frame.ui.px(90));
     if (ImGui::SmallButton(focus_only_ ? fmt::format("Rank {}", focus(frame)).c_str()

@@ -47,7 +47,7 @@ class TimelinePanel : public Panel {
          "Its stretch of time, with the sums of what ran in it."},
         {"M", "Note here", "A text at the pointer's time, kept with the program."},
         {"C", "Low lanes", "More ranks fit; pressed again, back."},
-        {"G", "Go to the event under the pointer", "The run's position becomes that of its issue."},
+        {"G", "Go to the event under the pointer", "Moves the run to the decision that issued it."},
     };
     return kKeys;
   }

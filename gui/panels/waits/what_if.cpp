@@ -217,8 +217,8 @@ class WhatIfPanel : public Panel {
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
       Ui::tooltip("%s", can_open ? "The text goes to the Edit panel, unsaved. Nothing runs until "
                                    "you press Ctrl+Enter there."
-                                 : "The text that runs was made by lowering or comes from a "
-                                   "log: the editor has another one. Copy it instead.");
+                                 : "The running text was made by lowering or comes from a log, so "
+                                   "the editor does not have it. Copy the edit instead.");
     }
     ImGui::SameLine();
     if (ImGui::SmallButton("Copy the text")) ImGui::SetClipboardText(trial.edit.text.c_str());

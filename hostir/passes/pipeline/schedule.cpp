@@ -123,7 +123,7 @@ Expected<Schedule> make_schedule(ScheduleKind kind, int64_t ranks, int64_t stage
   if (one && stages_per_rank > 1) {
     return fail(
         ErrorKind::kUsage, "pipeline_c1",
-        fmt::format("{} has one stage on a rank, not {}; use interleaved or zb-h1, or {} ranks",
+        fmt::format("{} has one stage per rank, not {}; use interleaved or zb-h1, or {} ranks",
                     name(kind), stages_per_rank, ranks * stages_per_rank));
   }
   Schedule s{kind, ranks, stages_per_rank, micro_batches, {}};

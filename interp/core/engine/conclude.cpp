@@ -136,7 +136,7 @@ void Engine::check_leaks() {
         fmt::format("{}{}: {} of {} bytes made by {} is never freed{}",
                     leak.ranks.size() == 1 ? "rank " : "ranks ", ranks,
                     run.code->register_name(leak.reg), leak.bytes, faults.name_of(leak.code),
-                    most == 1 ? "" : fmt::format(", {} times on a rank", most));
+                    most == 1 ? "" : fmt::format(", {} times per rank", most));
     fault.record.ranks = leak.ranks;
     fault.record.instructions = {run.code->address(leak.code)};
     fault.record.notes = {fmt::format("allocated by {}", faults.name_of(leak.code))};

@@ -111,7 +111,7 @@ std::string ranks_table(const Snapshot& snapshot) {
 }
 
 std::string collectives_table(const Snapshot& snapshot) {
-  if (snapshot.ledger->empty()) return "No collective was issued yet.\n";
+  if (snapshot.ledger->empty()) return "No collective has been issued yet.\n";
   Rows rows = {{"comm", "group", "seq", "kind", "bytes", "state", "ranks"}};
   for (const LedgerRow& row : *snapshot.ledger) {
     std::string cells;

@@ -293,7 +293,7 @@ FinishedDevice::~FinishedDevice() {
 tl::unexpected<Error> no_elements(const Backend& backend) {
   return fail(ErrorKind::kRuntime, "no_element",
               "the backend `" + backend.capabilities().name +
-                  "` does not tell what an element is made of; `sim` does");
+                  "` cannot tell what an element was computed from; `sim` can");
 }
 
 namespace {

@@ -11,7 +11,8 @@
 namespace hostir::interp::what_if_parts {
 namespace {
 
-constexpr size_t kOtherStreamPenalty = 1;  // a wait is easier to understand
+constexpr size_t kOtherStreamPenalty =
+    1;  // prefers edits that add a wait, which are easier to understand
 
 class Races {
  public:

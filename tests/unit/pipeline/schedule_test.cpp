@@ -319,7 +319,7 @@ TEST(Schedule, Refused) {
   const auto several = make_schedule(ScheduleKind::kGPipe, 2, 2, 4);
   ASSERT_FALSE(several);
   EXPECT_EQ(several.error().message(),
-            "gpipe has one stage on a rank, not 2; use interleaved or zb-h1, or 4 ranks");
+            "gpipe has one stage per rank, not 2; use interleaved or zb-h1, or 4 ranks");
 }
 
 TEST(Schedule, Drawing) {
