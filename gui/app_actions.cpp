@@ -1,8 +1,6 @@
 // The table of actions: the session's command table plus the window's own actions.
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "gui/app.h"
 #include "hostir/support/lists.h"
 #include "interp/session/commands/command_table.h"

@@ -1,7 +1,6 @@
 // Menu bar and status bar.
 #include <fmt/core.h>
 
-#include <filesystem>
 #include <utility>
 
 #include "gui/app.h"

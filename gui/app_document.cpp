@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "gui/app.h"
-#include "gui/restart.h"
 #include "hostir/io/files.h"
 
 namespace hostir::gui {

@@ -1,8 +1,6 @@
 // The page shown while a file is being opened: progress, and how to cancel.
 #include <fmt/core.h>
 
-#include <filesystem>
-
 #include "gui/app.h"
 #include "hostir/io/files.h"
 

@@ -1,7 +1,6 @@
 // Finds which source of a divergent write differed first.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <map>
 
 #include "gui/comparison.h"

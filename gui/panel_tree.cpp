@@ -1,10 +1,8 @@
 #include "gui/panel_tree.h"
 
-#include <fmt/core.h>
 #include <imgui_internal.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "gui/panel_height.h"

@@ -17,7 +17,6 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "gui/app.h"
 #include "gui/png.h"

@@ -5,7 +5,6 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
-#include <chrono>
 #include <memory>
 #include <optional>
 

@@ -1,9 +1,7 @@
 // The real window: GLFW and OpenGL 3.3. Draws when something happens and sleeps otherwise.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "gui/app.h"
 

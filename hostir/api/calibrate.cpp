@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 
 #include "hostir/api/backends.h"
 #include "hostir/api/program_file.h"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <stop_token>
-#include <string>
 
 #include "hostir/api/snapshot_json.h"
 #include "interp/session/answers/answer.h"

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "hostir/api/dap_stream.h"
 #include "hostir/io/files.h"

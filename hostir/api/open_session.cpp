@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cstdlib>
 #include <filesystem>
-#include <thread>
 #include <vector>
 
 #include "hostir/api/backends.h"

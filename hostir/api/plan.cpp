@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "hostir/api/backends.h"
 #include "hostir/api/plan_layers.h"
 #include "hostir/api/plan_order.h"
 #include "hostir/api/plan_placement.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
-#include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/lower.h"
 #include "hostir/passes/redistribute_step.h"
 #include "interp/core/code/compile_first_rank.h"

@@ -6,10 +6,8 @@
 #include <map>
 #include <set>
 
-#include "hostir/api/backends.h"
 #include "hostir/api/example_runs.h"
 #include "hostir/ir/inline_value.h"
-#include "hostir/ops/host.h"
 #include "hostir/ops/record.h"
 #include "hostir/passes/unshard.h"
 #include "hostir/support/text.h"

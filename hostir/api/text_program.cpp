@@ -1,9 +1,7 @@
 #include "hostir/api/text_program.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "hostir/api/answer_json.h"
 #include "hostir/api/open_options.h"
 #include "hostir/api/program_file.h"
 #include "hostir/passes/lower.h"

@@ -1,5 +1,3 @@
-#include <fmt/core.h>
-
 #include "hostir/api/program_file.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "hostir/ops/record.h"
 #include "hostir/support/characters.h"
 
 namespace hostir::importer {

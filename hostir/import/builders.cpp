@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "hostir/import/emitter.h"
-#include "hostir/ops/record.h"
 
 namespace hostir::importer {
 

@@ -6,7 +6,6 @@
 
 #include "hostir/import/handlers.h"
 #include "hostir/import/windows.h"
-#include "hostir/ops/record.h"
 #include "hostir/support/characters.h"
 
 namespace hostir::importer {

@@ -3,8 +3,6 @@
 // A factorisation is written out column by column, in place: the factors lie where LAPACK puts
 // them. LU chooses the first of the largest pivots; QR uses Householder reflectors 1 - tau v v'.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "hostir/import/formula.h"

@@ -11,7 +11,6 @@
 
 #include "hostir/import/handlers.h"
 #include "hostir/import/indexing.h"
-#include "hostir/import/reducer.h"
 #include "hostir/ops/record.h"
 
 namespace hostir::importer {

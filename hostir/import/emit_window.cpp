@@ -7,7 +7,6 @@
 #include "hostir/import/handlers.h"
 #include "hostir/import/reducer.h"
 #include "hostir/import/windows.h"
-#include "hostir/ops/record.h"
 
 namespace hostir::importer {
 

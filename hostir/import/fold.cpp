@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "hostir/import/arithmetic.h"
 #include "hostir/import/emitter.h"

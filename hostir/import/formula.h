@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "hostir/import/handlers.h"
-#include "hostir/ops/record.h"
 
 namespace hostir::importer {
 

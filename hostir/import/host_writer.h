@@ -9,7 +9,6 @@
 #include <set>
 
 #include "hostir/import/local_program.h"
-#include "hostir/ops/record.h"
 
 namespace hostir::importer {
 

@@ -1,7 +1,5 @@
 #include "hostir/import/manual_map.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "hostir/import/mapped_ops.h"

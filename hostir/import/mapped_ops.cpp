@@ -5,7 +5,6 @@
 
 #include "hostir/import/handlers.h"
 #include "hostir/import/indexing_parts.h"
-#include "hostir/ops/record.h"
 #include "hostir/support/lists.h"
 
 namespace hostir::importer {

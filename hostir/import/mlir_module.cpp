@@ -1,6 +1,5 @@
 // The file: aliases, the module, meshes, functions, resources.
 
-#include "hostir/import/mlir.h"
 #include "hostir/import/mlir_reader.h"
 
 namespace hostir::importer {

@@ -15,7 +15,6 @@
 #include "hostir/ir/mesh.h"
 #include "hostir/ir/sharding.h"
 #include "hostir/ir/tensor.h"
-#include "hostir/support/expected.h"
 
 namespace hostir::importer {
 

@@ -1,9 +1,6 @@
 // Operations without a counterpart.
 
-#include <fmt/format.h>
-
 #include "hostir/import/emitter.h"
-#include "hostir/ops/record.h"
 
 namespace hostir::importer {
 

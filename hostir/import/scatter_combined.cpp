@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "hostir/import/indexing.h"
-#include "hostir/ops/record.h"
 
 namespace hostir::importer {
 

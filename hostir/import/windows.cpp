@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "hostir/ops/record.h"
-
 namespace hostir::importer {
 
 namespace {

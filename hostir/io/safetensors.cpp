@@ -1,7 +1,6 @@
 #include "hostir/io/safetensors.h"
 
 #include <algorithm>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
 

@@ -11,7 +11,6 @@
 #include <variant>
 #include <vector>
 
-#include "hostir/ir/index_expr.h"
 #include "hostir/ir/mesh.h"
 #include "hostir/ir/sharding.h"
 

@@ -1,7 +1,6 @@
 #include "hostir/ops/builder.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "hostir/support/lists.h"
 

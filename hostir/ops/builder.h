@@ -9,7 +9,6 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "hostir/ops/host.h"
-
 namespace hostir::ops {
 
 std::vector<OperandSpec> collective_operands() {

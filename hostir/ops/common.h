@@ -5,7 +5,6 @@
 // after simplification; symbolic sizes that cannot be shown to be equal are an error.
 #pragma once
 
-#include <initializer_list>
 #include <string_view>
 
 #include "hostir/ops/record.h"

@@ -1,5 +1,3 @@
-#include <fmt/core.h>
-
 #include "hostir/ops/written.h"
 
 namespace hostir {

@@ -1,7 +1,5 @@
 #include "hostir/ops/reduction.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "hostir/support/lists.h"

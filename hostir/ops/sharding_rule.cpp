@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "hostir/support/lists.h"
 
 namespace hostir {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "hostir/ir/compact.h"
 #include "hostir/passes/host_builder.h"

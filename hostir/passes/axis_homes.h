@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "hostir/ir/axes.h"
 #include "hostir/ir/program.h"
 #include "hostir/ops/sharding_rule.h"
 

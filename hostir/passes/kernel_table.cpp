@@ -1,6 +1,5 @@
 #include "hostir/passes/kernel_table.h"
 
-#include <functional>
 #include <optional>
 
 #include "hostir/passes/attribute_ids.h"

@@ -1,7 +1,6 @@
 #include "hostir/passes/layer_sample.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <unordered_map>
 

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "hostir/ir/axes.h"
-#include "hostir/ir/type.h"
 
 namespace hostir {
 

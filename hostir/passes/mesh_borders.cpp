@@ -1,7 +1,5 @@
 #include "hostir/passes/mesh_borders.h"
 
-#include <fmt/core.h>
-
 #include <map>
 
 #include "hostir/ops/rebuild.h"

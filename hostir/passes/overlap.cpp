@@ -9,8 +9,6 @@
 #include <set>
 #include <tuple>
 
-#include "hostir/ir/compact.h"
-#include "hostir/passes/fusion_info.h"
 #include "hostir/passes/host_builder.h"
 #include "hostir/passes/overlap_rewrite.h"
 #include "hostir/passes/stream_order.h"

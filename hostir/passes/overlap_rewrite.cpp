@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "hostir/ir/compact.h"
-#include "hostir/passes/fusion_info.h"
 #include "hostir/passes/host_builder.h"
 
 namespace hostir {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "hostir/passes/chunk_kernel.h"
-#include "hostir/passes/lower_host.h"
 
 namespace hostir {
 

@@ -13,7 +13,6 @@
 #include "hostir/passes/assumed_size.h"
 #include "hostir/passes/edge_worklist.h"
 #include "hostir/passes/factors.h"
-#include "hostir/passes/fusion_info.h"
 #include "hostir/passes/mark_partial.h"
 #include "hostir/passes/propagation_edges.h"
 #include "hostir/passes/propagation_memory.h"

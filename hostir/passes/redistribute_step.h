@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "hostir/ir/axes.h"
-#include "hostir/ir/type.h"
 
 namespace hostir {
 

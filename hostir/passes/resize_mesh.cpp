@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "hostir/ir/axes.h"
-
 namespace hostir {
 
 namespace {

@@ -7,7 +7,6 @@
 // (redistribute_step.h).
 #pragma once
 
-#include "hostir/passes/redistribute.h"
 #include "hostir/passes/reshard.h"
 
 namespace hostir {

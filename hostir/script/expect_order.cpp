@@ -1,8 +1,6 @@
 // happens_before: the first finishes on every rank before the second starts on any rank.
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "hostir/script/expectations.h"
 #include "hostir/support/lists.h"
 #include "interp/session/commands/places.h"

@@ -10,7 +10,6 @@
 #include "hostir/io/files.h"
 #include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/lower.h"
-#include "hostir/script/expectations.h"
 #include "hostir/script/test_piece.h"
 #include "hostir/script/update_diagnostics.h"
 #include "hostir/support/glob.h"

@@ -2,7 +2,6 @@
 // comment with the message of the diagnostic on that line. Carets must be moved by hand.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "hostir/script/edits.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 
 #include "hostir/ir/inline_value.h"
 #include "hostir/support/lists.h"

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "hostir/text/attribute_text.h"
-#include "hostir/text/parse_piece.h"
 #include "hostir/text/suggest.h"
 
 namespace hostir::text {

@@ -1,7 +1,5 @@
 #include "hostir/text/printer.h"
 
-#include <algorithm>
-
 #include "hostir/text/attribute_text.h"
 #include "hostir/text/cursor.h"
 #include "hostir/text/print_function.h"

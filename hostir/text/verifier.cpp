@@ -4,7 +4,6 @@
 
 #include "hostir/ops/differentiate.h"
 #include "hostir/ops/host.h"
-#include "hostir/text/suggest.h"
 #include "hostir/text/verify_context.h"
 #include "hostir/text/verify_function.h"
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "hostir/ops/record.h"
 #include "hostir/text/part.h"
 
 namespace hostir::text {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "hostir/ops/host.h"
 #include "hostir/ops/value_meshes.h"
 #include "hostir/support/lists.h"
 #include "hostir/text/suggest.h"

@@ -6,7 +6,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 
 #include "hostir/ops/sharding_rule.h"
 #include "hostir/text/verify_context.h"

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "interp/core/backend.h"
 #include "interp/core/code/code.h"
 #include "interp/core/ids.h"
 #include "interp/core/ledger.h"

@@ -7,7 +7,6 @@
 // complete decision.
 #pragma once
 
-#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "interp/sim/element_values.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "hostir/ops/record.h"
 #include "hostir/support/lists.h"

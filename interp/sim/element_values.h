@@ -9,7 +9,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "interp/core/element.h"

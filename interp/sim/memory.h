@@ -9,7 +9,6 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <vector>
 
 #include "interp/core/backend.h"

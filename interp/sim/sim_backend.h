@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "hostir/ir/machine.h"
 #include "interp/core/backend.h"

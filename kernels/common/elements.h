@@ -1,7 +1,6 @@
 // Memory positions of the elements of boxes, and neutral elements of reductions.
 #pragma once
 
-#include <optional>
 #include <span>
 
 #include "hostir/ir/program.h"

@@ -14,7 +14,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "kernels/common/bound_kernel.h"
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "hostir/support/usable_cores.h"
-#include "kernels/cpu/kernel.h"
 
 namespace hostir::cpu {
 namespace {

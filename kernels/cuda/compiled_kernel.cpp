@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "hostir/support/expected.h"
-#include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/generate/sources.h"
 #include "kernels/cuda/launch_plan.h"
 

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "kernels/cuda/kernel.h"

@@ -2,9 +2,7 @@
 // with the inner dimension split into more parts.
 #include <algorithm>
 #include <limits>
-#include <span>
 
-#include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/device_code.h"
 #include "kernels/cuda/product_call.h"
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "interp/session/log/log_records.h"
 #include "traces/reader/log_reader.h"

@@ -6,13 +6,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdio>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "hostir/support/expected.h"
 #include "traces/import/gzip.h"

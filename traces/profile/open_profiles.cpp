@@ -1,7 +1,5 @@
 #include "traces/profile/open_profiles.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <iterator>

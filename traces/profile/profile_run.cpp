@@ -8,7 +8,6 @@
 
 #include "interp/model/builder.h"
 #include "traces/import/names.h"
-#include "traces/profile/profile_builder.h"
 
 namespace hostir::traces::profile {
 

@@ -11,7 +11,6 @@
 #include <memory>
 #include <span>
 #include <stop_token>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

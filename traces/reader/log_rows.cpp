@@ -6,8 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "hostir/support/lists.h"
-#include "traces/database/compression.h"
-#include "traces/database/static_rows.h"
 #include "traces/reader/computed_tables.h"
 #include "traces/reader/log_reader.h"
 

@@ -1,7 +1,6 @@
 // The small tables of a log, loaded when it is opened.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 

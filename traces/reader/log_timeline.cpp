@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "hostir/support/hash.h"
-#include "traces/database/compression.h"
 #include "traces/reader/log_reader.h"
 
 namespace hostir::traces {

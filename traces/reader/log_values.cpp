@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "hostir/support/hash.h"
 #include "traces/database/compression.h"
 #include "traces/database/log_file.h"

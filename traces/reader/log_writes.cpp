@@ -1,11 +1,8 @@
 // LogReader: finds the writes of a tensor and reads their contents.
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "hostir/ir/tensor.h"
-#include "traces/database/compression.h"
 #include "traces/reader/element_text.h"
 #include "traces/reader/log_reader.h"
 

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "hostir/support/hash.h"
-#include "traces/database/compression.h"
 #include "traces/database/log_file.h"
 
 namespace hostir::traces {

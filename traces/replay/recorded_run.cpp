@@ -8,7 +8,6 @@
 #include "hostir/io/generate.h"
 #include "hostir/support/hash.h"
 #include "hostir/text/parser.h"
-#include "traces/database/compression.h"
 #include "traces/database/static_rows.h"
 #include "traces/replay/replay.h"
 

@@ -7,7 +7,6 @@
 
 #include "interp/core/history/history.h"
 #include "interp/core/interpreter.h"
-#include "traces/database/log_file.h"
 #include "traces/database/schema.h"
 #include "traces/reader/element_text.h"
 #include "traces/replay/recorded_line.h"

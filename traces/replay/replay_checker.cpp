@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "traces/database/compression.h"
-
 namespace hostir::traces {
 
 using interp::kUnknownNs;

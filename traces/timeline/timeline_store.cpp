@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "hostir/support/hash.h"
-#include "traces/database/compression.h"
 #include "traces/timeline/timeline.h"
 
 namespace hostir::traces {

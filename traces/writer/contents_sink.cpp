@@ -4,8 +4,6 @@
 
 #include "hostir/support/glob.h"
 #include "hostir/support/hash.h"
-#include "traces/database/compression.h"
-#include "traces/writer/trace_writer.h"
 
 namespace hostir::traces {
 

@@ -6,7 +6,6 @@
 // Ownership: interpreter and next sink outlive it.
 #pragma once
 
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>

@@ -10,7 +10,6 @@
 #include "hostir/ops/record.h"
 #include "hostir/support/hash.h"
 #include "interp/core/code/code.h"
-#include "traces/database/compression.h"
 #include "traces/writer/run_description.h"
 
 namespace hostir::traces {

@@ -6,7 +6,6 @@
 
 #include "hostir/ops/collective_cost.h"
 #include "hostir/support/hash.h"
-#include "traces/database/compression.h"
 #include "traces/writer/log_builder_parts.h"
 
 namespace hostir::traces {

@@ -1,7 +1,5 @@
 // Instructions, stack frames, kernels, tensors and communication sites.
 
-#include <algorithm>
-
 #include "traces/database/static_rows.h"
 
 namespace hostir::traces {

@@ -8,9 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <span>
-#include <string>
 #include <type_traits>
-#include <vector>
 
 #include "interp/core/trace_sink.h"
 

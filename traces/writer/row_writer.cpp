@@ -1,7 +1,5 @@
 #include "traces/writer/row_writer.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>

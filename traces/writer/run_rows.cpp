@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <unordered_map>
 
@@ -12,8 +11,6 @@
 #include "hostir/support/lists.h"
 #include "hostir/support/process_id.h"
 #include "hostir/support/unix_time.h"
-#include "traces/database/compression.h"
-#include "traces/database/schema.h"
 #include "traces/database/static_rows.h"
 
 namespace hostir::traces {

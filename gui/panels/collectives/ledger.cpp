@@ -13,8 +13,6 @@
 #include "gui/panels/collectives/comm_groups.h"
 #include "gui/panels/collectives/mismatch_card.h"
 #include "gui/panels/collectives/permute_routes.h"
-#include "gui/panels/panels.h"
-#include "gui/panels/timeline/timeline_data.h"
 #include "hostir/support/number_from.h"
 #include "hostir/support/text.h"
 #include "interp/session/snapshots/declarations.h"

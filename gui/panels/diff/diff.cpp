@@ -6,11 +6,9 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "gui/panels/diff/diff_heat.h"
 #include "gui/panels/diff/diff_table.h"
-#include "gui/panels/panels.h"
 #include "hostir/io/files.h"
 
 namespace hostir::gui {

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "hostir/support/text.h"
 #include "interp/session/values/assemble.h"

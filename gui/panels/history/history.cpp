@@ -8,8 +8,6 @@
 #include "gui/panels/history/history_sources.h"
 #include "gui/panels/history/past_values.h"
 #include "gui/panels/history/write_list.h"
-#include "gui/panels/layout/layout_geometry.h"
-#include "gui/panels/panels.h"
 #include "gui/panels/values/tensor_pick.h"
 #include "gui/panels/values/value_text.h"
 #include "hostir/support/text.h"

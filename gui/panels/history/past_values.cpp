@@ -1,7 +1,5 @@
 #include "gui/panels/history/past_values.h"
 
-#include <fmt/core.h>
-
 #include <chrono>
 
 namespace hostir::gui {

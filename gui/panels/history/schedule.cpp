@@ -5,8 +5,6 @@
 #include <map>
 
 #include "gui/panels/log/log_fetch.h"
-#include "gui/panels/panels.h"
-#include "gui/panels/timeline/timeline_data.h"
 #include "gui/panels/waits/wait_graph.h"
 #include "gui/restart.h"
 #include "hostir/support/text.h"

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "gui/panels/layout/layout_cells.h"
 #include "gui/panels/layout/layout_facts.h"
@@ -11,7 +10,6 @@
 #include "gui/panels/layout/layout_mesh.h"
 #include "gui/panels/layout/reshard_picture.h"
 #include "gui/panels/layout/written.h"
-#include "gui/panels/panels.h"
 #include "hostir/support/text.h"
 
 namespace hostir::gui {

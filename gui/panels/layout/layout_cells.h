@@ -6,7 +6,6 @@
 
 #include "gui/panels/layout/layout_picture.h"
 #include "gui/panels/layout/layout_view.h"
-#include "gui/panels/values/tensor_pick.h"
 
 namespace hostir::gui {
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "gui/panels/values/value_text.h"
 #include "hostir/support/text.h"

@@ -4,7 +4,6 @@
 
 #include "gui/panel.h"
 #include "gui/panels/layout/layout_view.h"
-#include "gui/panels/values/tensor_pick.h"
 
 namespace hostir::gui {
 

@@ -4,10 +4,7 @@
 // many elements is not read, and the picture says so.
 #pragma once
 
-#include <span>
-
 #include "gui/panels/layout/layout_picture.h"
-#include "gui/panels/values/tensor_pick.h"
 
 namespace hostir::gui {
 

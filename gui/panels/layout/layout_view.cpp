@@ -1,8 +1,5 @@
 #include "gui/panels/layout/layout_view.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <map>
 
 #include "gui/panels/layout/replicas.h"

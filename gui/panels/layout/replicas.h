@@ -5,7 +5,6 @@
 
 #include "gui/panel.h"
 #include "gui/panels/layout/layout_geometry.h"
-#include "gui/panels/values/tensor_pick.h"
 
 namespace hostir::gui {
 

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "gui/panels/layout/written.h"
-#include "gui/panels/timeline/timeline_data.h"
 #include "gui/panels/values/tensor_pick.h"
 #include "hostir/support/lists.h"
 #include "hostir/support/text.h"

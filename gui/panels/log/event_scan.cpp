@@ -1,7 +1,6 @@
 #include "gui/panels/log/event_scan.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace hostir::gui {

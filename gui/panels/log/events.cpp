@@ -10,7 +10,6 @@
 
 #include "gui/panels/log/event_scan.h"
 #include "gui/panels/log/log_fetch.h"
-#include "gui/panels/panels.h"
 #include "hostir/support/text.h"
 #include "interp/session/expressions/event_filter.h"
 

@@ -10,7 +10,6 @@
 #include "gui/export.h"
 #include "gui/panels/log/log_fetch.h"
 #include "gui/panels/log/sql_schema.h"
-#include "gui/panels/panels.h"
 #include "hostir/io/files.h"
 #include "hostir/support/text.h"
 

@@ -5,8 +5,6 @@
 
 #include "gui/panels/log/log_fetch.h"
 #include "gui/panels/memory/memory_picture.h"
-#include "gui/panels/panels.h"
-#include "gui/panels/timeline/timeline_data.h"
 #include "hostir/support/text.h"
 
 namespace hostir::gui {

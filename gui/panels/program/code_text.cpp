@@ -1,7 +1,5 @@
 #include "gui/panels/program/code_text.h"
 
-#include <cctype>
-
 #include "gui/panels/collectives/collective_glyph.h"
 #include "hostir/ops/record.h"
 #include "hostir/support/characters.h"

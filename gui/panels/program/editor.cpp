@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "gui/find_text.h"
-#include "gui/panels/panels.h"
 #include "gui/panels/program/code_diff.h"
 #include "gui/panels/program/text_marks.h"
 #include "gui/restart.h"

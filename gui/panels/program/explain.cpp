@@ -5,7 +5,6 @@
 #include <cctype>
 
 #include "gui/panels/log/log_fetch.h"
-#include "gui/panels/panels.h"
 #include "gui/panels/program/code_text.h"
 
 namespace hostir::gui {

@@ -7,14 +7,12 @@
 #include <map>
 
 #include "gui/find_text.h"
-#include "gui/panels/panels.h"
 #include "gui/panels/program/code_text.h"
 #include "gui/panels/program/inline_values.h"
 #include "gui/panels/program/line_costs.h"
 #include "gui/panels/program/line_menu.h"
 #include "gui/panels/program/rank_marks.h"
 #include "gui/panels/program/user_lines.h"
-#include "gui/panels/timeline/timeline_data.h"
 #include "gui/panels/waits/rank_text.h"
 #include "hostir/support/lists.h"
 #include "hostir/support/text.h"

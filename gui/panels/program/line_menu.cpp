@@ -5,7 +5,6 @@
 // must follow imgui.h
 #include <imgui_stdlib.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "hostir/support/lists.h"

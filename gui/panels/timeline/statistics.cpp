@@ -5,11 +5,9 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
-#include "gui/panels/panels.h"
 #include "gui/panels/timeline/duration_histogram.h"
 #include "gui/panels/timeline/statistics_data.h"
 #include "gui/panels/timeline/timeline_data.h"

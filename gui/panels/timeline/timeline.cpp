@@ -9,7 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "gui/panels/panels.h"
 #include "gui/panels/timeline/lane_scroll.h"
 #include "gui/panels/timeline/timeline_camera.h"
 #include "gui/panels/timeline/timeline_find.h"

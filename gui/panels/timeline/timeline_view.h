@@ -1,7 +1,6 @@
 // The visible range of time, and conversion between ns and pixels. No drawing.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 namespace hostir::gui {

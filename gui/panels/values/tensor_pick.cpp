@@ -3,11 +3,9 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <set>
 #include <string_view>
 
-#include "gui/panels/layout/layout_geometry.h"
 #include "gui/panels/layout/reshard.h"
 #include "hostir/support/lists.h"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gui/panel.h"
-#include "gui/panels/values/tensor_pick.h"
 #include "gui/panels/values/value_text.h"
 
 namespace hostir::gui {

@@ -11,9 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "gui/panels/layout/layout_geometry.h"
 #include "gui/panels/layout/written.h"
-#include "gui/panels/panels.h"
 #include "gui/panels/values/tensor_pick.h"
 #include "gui/panels/values/value_grid.h"
 #include "gui/panels/values/value_ranks.h"

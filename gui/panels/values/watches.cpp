@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "gui/panels/panels.h"
 #include "gui/panels/values/tensor_pick.h"
 #include "hostir/support/lists.h"
 #include "interp/session/expressions/watch_expr.h"

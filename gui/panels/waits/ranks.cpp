@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "gui/panels/layout/written.h"
-#include "gui/panels/panels.h"
 #include "gui/panels/waits/rank_text.h"
 #include "hostir/support/text.h"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "gui/panels/panels.h"
 #include "gui/panels/waits/wait_picture.h"
 #include "gui/panels/waits/what_if_button.h"
 #include "interp/session/answers/fault_names.h"

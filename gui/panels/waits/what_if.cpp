@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "gui/panels/panels.h"
 #include "gui/panels/program/code_diff.h"
 #include "gui/panels/waits/what_if_button.h"
 #include "hostir/support/text.h"

@@ -12,7 +12,6 @@
 #pragma once
 
 #include "hostir/passes/lower.h"
-#include "hostir/passes/pipeline/schedule.h"
 
 namespace hostir::pipeline {
 

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include "interp/core/claims/partial_claims.h"
-#include "interp/core/code/compile_first_rank.h"
 #include "interp/core/code/flattener.h"
 
 namespace hostir::interp {

@@ -9,9 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <set>
 
 #include "hostir/ir/fold_into.h"

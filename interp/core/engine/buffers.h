@@ -2,7 +2,6 @@
 #pragma once
 
 #include "interp/core/communication_facts.h"
-#include "interp/core/engine/operands.h"
 #include "interp/core/engine/races.h"
 
 namespace hostir::interp {

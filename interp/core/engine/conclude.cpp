@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "hostir/ops/record.h"
 #include "interp/core/claims/partial_claims.h"
 #include "interp/core/engine/engine.h"
 #include "interp/model/run.h"

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "hostir/ops/record.h"
-
 namespace hostir::interp {
 
 Engine::Engine(std::shared_ptr<const Code> program, Backend& device, TraceSink* log,

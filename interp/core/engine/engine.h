@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <span>
-#include <string>
 
 #include "interp/core/engine/buffers.h"
 #include "interp/core/engine/communication.h"

@@ -9,8 +9,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "interp/core/claims/claims.h"
 #include "interp/core/engine/communication_counts.h"
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <deque>
 #include <numeric>
-#include <span>
 #include <unordered_map>
 #include <vector>
 

@@ -9,7 +9,6 @@
 #include <deque>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "interp/core/interpreter.h"
 

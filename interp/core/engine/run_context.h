@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "interp/core/interpreter.h"

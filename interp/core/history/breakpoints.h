@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "hostir/ir/index_expr.h"
-#include "interp/core/code/code.h"
 #include "interp/core/history/log_lines.h"
 #include "interp/core/history/program_point.h"
 #include "interp/core/ids.h"

@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "interp/core/engine/engine.h"
 
 namespace hostir::interp {

@@ -1,7 +1,6 @@
 // Every communication op: resolved, entered in the ledger, and passed to the backend as one task.
 // Inside a group it is kept for the group's task.
 
-#include "hostir/ops/record.h"
 #include "interp/core/engine/engine.h"
 
 namespace hostir::interp {

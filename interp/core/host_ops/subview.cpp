@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "hostir/support/lists.h"
 #include "interp/core/engine/engine.h"
 

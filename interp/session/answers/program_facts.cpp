@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <set>
 
-#include "hostir/ops/record.h"
 #include "interp/core/communication_facts.h"
 #include "interp/session/snapshots/declarations.h"
 

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "hostir/support/text.h"
 #include "interp/session/answers/matrix_text.h"
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "interp/session/checks/compare.h"
 #include "interp/session/prepare/prepared_run.h"

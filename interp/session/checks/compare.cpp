@@ -9,7 +9,6 @@
 
 #include "hostir/ir/inline_value.h"
 #include "hostir/support/text.h"
-#include "interp/session/values/assemble.h"
 
 namespace hostir::interp {
 namespace {

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "hostir/ir/script.h"
 #include "hostir/ir/tensor.h"

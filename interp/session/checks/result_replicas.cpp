@@ -9,7 +9,6 @@
 
 #include "hostir/ops/record.h"
 #include "hostir/support/text.h"
-#include "interp/session/values/assemble.h"
 #include "interp/session/values/value_watch.h"
 
 namespace hostir::interp {

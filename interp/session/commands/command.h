@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "hostir/ir/index_expr.h"
 #include "hostir/support/expected.h"
 #include "interp/core/ids.h"
 #include "interp/session/expressions/expression.h"

@@ -1,7 +1,6 @@
 // The table of commands; names, help, completion, menus and keys are generated from it.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -9,9 +9,7 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "interp/session/checks/write_difference.h"

@@ -10,7 +10,6 @@
 #include "hostir/ir/inline_value.h"
 #include "hostir/support/text.h"
 #include "interp/session/checks/write_difference.h"
-#include "interp/session/values/assemble.h"
 
 namespace hostir::interp {
 

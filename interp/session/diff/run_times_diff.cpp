@@ -1,6 +1,5 @@
 #include "interp/session/diff/run_times_diff.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <variant>

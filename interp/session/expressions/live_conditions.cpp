@@ -3,13 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 #include "hostir/ops/record.h"
 #include "interp/core/loop_paths.h"
 #include "interp/session/commands/places.h"
 #include "interp/session/expressions/watch_expr.h"
-#include "interp/session/values/assemble.h"
 #include "interp/session/values/live_values.h"
 
 namespace hostir::interp {

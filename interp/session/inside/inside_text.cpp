@@ -1,10 +1,7 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "hostir/support/text.h"
 #include "interp/session/inside/inside.h"
-#include "interp/session/values/assemble.h"
 
 namespace hostir::interp {
 namespace {

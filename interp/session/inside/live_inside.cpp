@@ -11,7 +11,6 @@
 #include "hostir/support/text.h"
 #include "hostir/text/printer.h"
 #include "interp/session/answers/matrix_text.h"
-#include "interp/session/values/assemble.h"
 #include "interp/session/values/live_values.h"
 
 namespace hostir::interp {

@@ -11,7 +11,6 @@
 #include "hostir/ops/record.h"
 #include "hostir/support/text.h"
 #include "interp/session/inside/live_inside.h"
-#include "interp/session/values/assemble.h"
 
 namespace hostir::interp {
 namespace {

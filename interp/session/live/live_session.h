@@ -6,7 +6,6 @@
 // Threads: as for Session.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>

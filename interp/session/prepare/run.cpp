@@ -14,7 +14,6 @@
 #include "interp/session/prepare/prepared_run.h"
 #include "interp/session/prepare/repeated_run.h"
 #include "interp/session/prepare/run_summary.h"
-#include "interp/session/values/assemble.h"
 #include "interp/session/values/value_watch.h"
 
 namespace hostir::interp {

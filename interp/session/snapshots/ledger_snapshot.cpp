@@ -11,7 +11,6 @@
 #include "interp/diagnose/queues.h"
 #include "interp/diagnose/verdicts.h"
 #include "interp/session/snapshots/declarations.h"
-#include "interp/session/snapshots/snapshot_builder.h"
 
 namespace hostir::interp {
 namespace {

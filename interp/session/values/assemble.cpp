@@ -1,10 +1,6 @@
 #include "interp/session/values/assemble.h"
 
-#include <fmt/core.h>
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "hostir/ir/fold_into.h"

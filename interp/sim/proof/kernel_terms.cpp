@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "hostir/support/lists.h"
 #include "hostir/support/text.h"

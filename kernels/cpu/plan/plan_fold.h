@@ -3,7 +3,6 @@
 
 #include <optional>
 
-#include "kernels/cpu/kernel.h"
 #include "kernels/cpu/tile/tile_program.h"
 
 namespace hostir::cpu {

@@ -7,7 +7,6 @@
 #include "kernels/cpu/plan/concat_step.h"
 #include "kernels/cpu/plan/plan_contraction.h"
 #include "kernels/cpu/plan/plan_fold.h"
-#include "kernels/cpu/reference/reference_executor.h"
 #include "kernels/cpu/reference/reference_step.h"
 #include "kernels/cpu/tile/strand_join.h"
 #include "kernels/cpu/tile/tile_emit.h"

@@ -1,5 +1,4 @@
 // Boxes in memory: indexing, walking and copying.
-#include <algorithm>
 #include <cstring>
 
 #include "kernels/cpu/reference/reference_support.h"

@@ -1,8 +1,5 @@
 #include "kernels/cpu/reference/reference_reduce.h"
 
-#include <array>
-#include <limits>
-
 namespace hostir::cpu {
 
 namespace {

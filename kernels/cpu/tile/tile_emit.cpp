@@ -1,9 +1,7 @@
 #include "kernels/cpu/tile/tile_emit.h"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "hostir/support/lists.h"

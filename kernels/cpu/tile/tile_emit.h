@@ -1,11 +1,9 @@
 // Emits tile instructions for ops.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 
-#include "kernels/cpu/kernel.h"
 #include "kernels/cpu/tile/tile_program.h"
 
 namespace hostir::cpu {

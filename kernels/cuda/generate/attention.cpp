@@ -1,7 +1,5 @@
 #include "kernels/cuda/generate/attention.h"
 
-#include <algorithm>
-
 #include "hostir/ops/builder.h"
 #include "hostir/ops/dot_general.h"
 #include "hostir/support/lists.h"

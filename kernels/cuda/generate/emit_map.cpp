@@ -8,7 +8,6 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/generate/emit.h"
 #include "kernels/cuda/generate/emit_common.h"
 
 namespace hostir::cuda {

@@ -2,7 +2,6 @@
 // cuBLASLt has no algorithm: integers, 8-bit floats, f64 with a bias, odd strides.
 #include <fmt/format.h>
 
-#include "kernels/cuda/generate/cuda_op.h"
 #include "kernels/cuda/generate/emit.h"
 #include "kernels/cuda/generate/emit_common.h"
 

@@ -13,7 +13,6 @@
 #include <tuple>
 #include <vector>
 
-#include "kernels/common/views.h"
 #include "kernels/cuda/generate/cuda_op.h"
 
 namespace hostir::cuda {

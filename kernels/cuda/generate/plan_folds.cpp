@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "kernels/common/elements.h"
-#include "kernels/cuda/generate/emit.h"
 #include "kernels/cuda/generate/planning.h"
 
 namespace hostir::cuda {

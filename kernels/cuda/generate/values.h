@@ -1,8 +1,6 @@
 // The locations of a kernel's values during planning.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 

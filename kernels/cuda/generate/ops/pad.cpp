@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "hostir/ir/tensor.h"
-#include "kernels/common/elements.h"
 #include "kernels/cuda/generate/indexed.h"
 
 namespace hostir::cuda {
