@@ -16,7 +16,7 @@ constexpr Example kExamples[] = {
     {"mesh_3d.hir", "batch, sequence and features cut at once: a mesh of three axes"},
     {"sp_toy.hir", "sequence parallel on 3 ranks: shards of 11, 11 and 10"},
     {"matmul_rowcol.hir", "a matrix product of row and column shards"},
-    {"deadlock.hir", "hangs: find the rank that never comes"},
+    {"deadlock.hir", "hangs: find the rank that never arrives"},
     {"mismatch.hir", "ranks that call different collectives"},
     {"pipeline_by_hand.hir",
      "host IR written by hand: chunks whose reductions overlap the products"},

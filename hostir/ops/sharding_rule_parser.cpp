@@ -222,7 +222,7 @@ Expected<ShardingRule> parse_sharding_rule(std::string_view text, std::span<cons
   if (rule.operands.size() != operands.size() || rule.results.size() != results.size()) {
     return fail(
         ErrorKind::kInvalid, "rule_c2",
-        fmt::format("sharding rule has {} operands and {} results, the function {} and {}",
+        fmt::format("sharding rule has {} operands and {} results, but the function has {} and {}",
                     rule.operands.size(), rule.results.size(), operands.size(), results.size()));
   }
   HOSTIR_TRY(ops::bind_factor_sizes(rule, parser.names(), operands, results));

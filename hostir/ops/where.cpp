@@ -6,7 +6,7 @@ namespace {
 
 ops::Violated check_where_one(const OpCall& call) {
   if (call.attributes.has("condition") != call.attributes.has("mesh")) return std::nullopt;
-  return Violation{"where needs exactly one of a condition and `in @mesh`"};
+  return Violation{"where takes either a condition or `in @mesh`"};
 }
 
 std::vector<Type> yielded(const OpCall& call, size_t region) {

@@ -83,7 +83,7 @@ Expected<void> check_extents(const Value& written, const Value& bound, const Siz
           has_no_value ? "is not a number" : fmt::format("becomes {}", e.value());
       return fail_at(
           ErrorKind::kRuntime, "size_c4",
-          fmt::format("dimension {} of %{}, {}, {}{}; a size is 0 or more", d, bound.name,
+          fmt::format("dimension {} of %{}, {}, {}{}; a size must be at least 0", d, bound.name,
                       (*before)[d].to_string(), what, bindings_of((*before)[d], sizes)),
           written.span);
     }

@@ -40,6 +40,12 @@ def finish():
     return 1 if counts["failed"] or not counts["passed"] else 0
 
 
+def run(*command):
+    """The exit status of a command, and its output with its errors."""
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
 def case(function):
     """Decorates a function that takes an empty folder and raises if something is wrong."""
     CASES.append(function)

@@ -9,17 +9,13 @@ Exit status 1 if a result differs or a case needs more collectives than XLA.
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
+from cases import run
+
 OURS = {"all_reduce": "all-reduce", "all_gather": "all-gather", "reduce_scatter": "reduce-scatter",
         "all_to_all": "all-to-all", "permute": "collective-permute"}
-
-
-def run(*command):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
-    return done.returncode, done.stdout + done.stderr
 
 
 def counts(text):

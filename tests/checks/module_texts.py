@@ -8,10 +8,11 @@ import cmath
 import math
 import pathlib
 import struct
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+
+from cases import run
 
 CASES = {}
 
@@ -814,11 +815,6 @@ module @m attributes {mhlo.num_partitions = 2 : i32} {
     } : (tensor<4xf32>) -> tensor<4xf32>
   }
 }""", refuses="error[import_c2]: @main does not end with a return of its manual computation's results")
-
-
-def run(*command):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
-    return done.returncode, done.stdout + done.stderr
 
 
 def check(hostir, name, folder):

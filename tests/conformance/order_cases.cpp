@@ -152,19 +152,13 @@ host @f on @m (%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
 )";
 
 void check_freed(const BackendUnderTest& backend) {
-  const auto trial = start(backend, kFreed, {tensor("4xf32=1")});
-  ASSERT_NE(trial, nullptr);
-  EXPECT_EQ(trial->interpreter->run(), RunEnd::kFault);
-  EXPECT_EQ(trial->fault().substr(0, 14), "use_after_free");
+  expect_fault(backend, kFreed, {tensor("4xf32=1")}, "use_after_free");
 }
 
 void check_memory_limit(const BackendUnderTest& backend) {
   interp::InterpreterOptions options;
   options.max_memory_bytes = 40;  // the parameter and one more buffer
-  const auto trial = start(backend, kFreed, {tensor("4xf32=1")}, options);
-  ASSERT_NE(trial, nullptr);
-  EXPECT_EQ(trial->interpreter->run(), RunEnd::kFault);
-  EXPECT_EQ(trial->fault().substr(0, 10), "max_memory");
+  expect_fault(backend, kFreed, {tensor("4xf32=1")}, "max_memory", options);
 }
 
 }  // namespace

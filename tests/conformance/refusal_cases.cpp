@@ -8,14 +8,6 @@ namespace hostir::conformance {
 
 namespace {
 
-void expect_refused(const BackendUnderTest& backend, const std::string& text,
-                    const std::vector<Tensor>& inputs, const std::string& id) {
-  const auto trial = start(backend, text, inputs);
-  ASSERT_NE(trial, nullptr);
-  EXPECT_EQ(trial->interpreter->run(), RunEnd::kFault);
-  EXPECT_EQ(trial->fault().substr(0, id.size()), id);
-}
-
 // More memory in one buffer than any machine has.
 constexpr const char* kHuge = R"(mesh @m = <r=1>
 host @f on @m (%x: tensor<4xf32>) -> (%x: tensor<4xf32>) {
@@ -71,15 +63,15 @@ host @f on @m (%n: tensor<1xi32>, %x: tensor<4xf32>, inout %y: tensor<4xf32>) ->
 
 void add_refusal_cases(CaseList& cases) {
   cases.push_back({"refusal_of_a_buffer_too_large", [](const BackendUnderTest& b) {
-                     expect_refused(b, kHuge, {tensor("4xf32=1")}, "max_memory");
+                     expect_fault(b, kHuge, {tensor("4xf32=1")}, "max_memory");
                    }});
   cases.push_back({"refusal_of_parts_that_do_not_fit", [](const BackendUnderTest& b) {
                      expect_not_prepared(b, kParts, "kernel_box");
                    }});
   cases.push_back({"refusal_of_sizes_that_do_not_fit", [](const BackendUnderTest& b) {
-                     expect_refused(b, kSizes,
-                                    {tensor("1xi32=3"), tensor("4xf32=1"), tensor("4xf32=1")},
-                                    "kernel_");
+                     expect_fault(b, kSizes,
+                                  {tensor("1xi32=3"), tensor("4xf32=1"), tensor("4xf32=1")},
+                                  "kernel_");
                    }});
 }
 

@@ -72,6 +72,15 @@ std::unique_ptr<Trial> run(const BackendUnderTest& backend, const std::string& t
   return trial;
 }
 
+void expect_fault(const BackendUnderTest& backend, const std::string& text,
+                  const std::vector<Tensor>& inputs, const std::string& fault,
+                  const interp::InterpreterOptions& options) {
+  const auto trial = start(backend, text, inputs, options);
+  ASSERT_NE(trial, nullptr);
+  EXPECT_EQ(trial->interpreter->run(), RunEnd::kFault);
+  EXPECT_EQ(trial->fault().substr(0, fault.size()), fault);
+}
+
 Tensor tensor(const std::string& text) {
   auto value = parse_inline_value(text);
   EXPECT_TRUE(value) << text;

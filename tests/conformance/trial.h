@@ -55,6 +55,11 @@ std::unique_ptr<Trial> start(const BackendUnderTest& backend, const std::string&
 std::unique_ptr<Trial> run(const BackendUnderTest& backend, const std::string& text,
                            const std::vector<Tensor>& inputs);
 
+/// Expects the run to end with a fault that begins with `fault`: its kind, or more.
+void expect_fault(const BackendUnderTest& backend, const std::string& text,
+                  const std::vector<Tensor>& inputs, const std::string& fault,
+                  const interp::InterpreterOptions& options = {});
+
 /// `4xf32=[1 2 3 4]`
 Tensor tensor(const std::string& text);
 

@@ -46,7 +46,8 @@ struct ScheduleSearch {
   /// Combinations of orders that were forced, of `combinations` that there are. 0: none was needed.
   int64_t combined = 0;
   int64_t combinations = 0;
-  /// The smallest part of a combination that changes something. Without choices: there is none.
+  /// The fewest choices of a combination that together change something; none if no combination
+  /// does.
   ForcedOrder together;
   int64_t tried = 1;
   /// The first schedule with different results; 0: none.
@@ -59,13 +60,13 @@ struct ScheduleSearch {
 /// Functions that run the program again.
 struct ScheduleRuns {
   std::function<Expected<RunResult>(int64_t)> numbered;  // the schedule with this number
-  /// With these instructions late. Empty: the backend's clock is not virtual.
+  /// With these orders forced. Empty: the backend's clock is not virtual.
   std::function<Expected<RunResult>(std::span<const OrderChoice>)> late;
 };
 
-/// `first` is the result of schedule 0. Forces the orders of at most `most` pairs and at most
-/// `most` combinations of them. Tries numbers below `most`, also if nothing is open: that checks
-/// the claim above. Errors: those of the runs.
+/// `first` is the result of schedule 0. Forces the orders of at most `most` pairs, and at most
+/// `most` combinations of them. Runs the numbered schedules below `most` even if no pair is open,
+/// which checks the claim above. Errors: those of the runs.
 Expected<ScheduleSearch> search_schedules(const RunResult& first, int64_t most,
                                           const ScheduleRuns& runs);
 

@@ -6,7 +6,7 @@ namespace hostir::interp {
 
 Expected<void> ReplaySource::past_contents(const std::vector<PastWrite>&, const TakeContents&,
                                            std::stop_token) const {
-  return fail(ErrorKind::kRuntime, "no_stepping", "this run cannot be run again");
+  return fail(ErrorKind::kRuntime, "no_stepping", "this run cannot be repeated");
 }
 
 Expected<std::unique_ptr<ReplaySource>> SessionFactory::open_for_comparison(

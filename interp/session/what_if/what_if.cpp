@@ -132,8 +132,8 @@ class Search {
     if (by_hand && !unchanged.shot) {
       out_.cancelled = options_.stop.stop_requested();
       out_.conclusion = fmt::format(
-          "Nothing hangs without the frozen {}, which `thaw` lets move again. From the start, the "
-          "program {} ({}).",
+          "Only the freeze of {} holds the run up; `thaw` lifts it. From the start, the program {} "
+          "({}).",
           model::list_of(frozen), name(unchanged.verdict), unchanged.why);
       return std::move(out_);
     }
