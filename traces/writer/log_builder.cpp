@@ -5,10 +5,10 @@
 #include "traces/writer/log_builder.h"
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "hostir/support/json_text.h"
+#include "hostir/support/unix_time.h"
 #include "traces/database/log_file.h"
 #include "traces/database/schema.h"
 #include "traces/database/static_rows.h"
@@ -156,9 +156,7 @@ Expected<void> LogBuilder::write_end() {
   HOSTIR_ASSIGN_OR_RETURN(Statement s,
                           database_->prepare("UPDATE run SET ended_unix_ns = ?, outcome = ?, "
                                              "clock_origin_unix_ns = ?, event_count = ?"));
-  s.bind_int(1, std::chrono::duration_cast<std::chrono::nanoseconds>(
-                    std::chrono::system_clock::now().time_since_epoch())
-                    .count());
+  s.bind_int(1, unix_time_ns());
   const std::string outcome = verdict.is_fault()                    ? verdict.kind
                               : run_.motion == model::Motion::kOver ? "ok"
                                                                     : "";

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "hostir/support/glob.h"
 #include "hostir/support/json_text.h"
+#include "hostir/support/unix_time.h"
 #include "traces/database/compression.h"
 #include "traces/database/log_file.h"
 #include "traces/database/schema.h"
@@ -314,9 +314,7 @@ Expected<void> RowWriter::close(std::string outcome, uint64_t dropped) {
     HOSTIR_ASSIGN_OR_RETURN(
         Statement s, database_.prepare("UPDATE run SET ended_unix_ns = ?, outcome = ?, complete = "
                                        "?, dropped_events = ?, event_count = ?"));
-    s.bind_int(1, std::chrono::duration_cast<std::chrono::nanoseconds>(
-                      std::chrono::system_clock::now().time_since_epoch())
-                      .count());
+    s.bind_int(1, unix_time_ns());
     s.bind_text(2, outcome);
     s.bind_int(3, dropped == 0 ? 1 : 0);
     s.bind_int(4, static_cast<int64_t>(dropped));
