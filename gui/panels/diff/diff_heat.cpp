@@ -8,7 +8,6 @@
 #include "hostir/ir/inline_value.h"
 #include "hostir/support/text.h"
 #include "interp/session/checks/compare.h"
-#include "interp/session/values/assemble.h"
 
 namespace hostir::gui {
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "hostir/support/text.h"
-#include "interp/session/values/assemble.h"
 
 namespace hostir::gui {
 

@@ -5,7 +5,6 @@
 #include "gui/panels/inside/inside_query.h"
 #include "gui/panels/panels.h"
 #include "hostir/support/text.h"
-#include "interp/session/values/assemble.h"
 
 namespace hostir::gui {
 

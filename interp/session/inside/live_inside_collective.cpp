@@ -15,7 +15,6 @@
 #include "interp/core/history/program_point.h"
 #include "interp/core/loop_paths.h"
 #include "interp/session/inside/live_inside.h"
-#include "interp/session/values/assemble.h"
 #include "interp/session/values/live_values.h"
 
 namespace hostir::interp {

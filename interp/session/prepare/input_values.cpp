@@ -7,7 +7,6 @@
 #include "hostir/ir/inline_value.h"
 #include "hostir/passes/bind_sizes.h"
 #include "hostir/support/text.h"
-#include "interp/session/values/assemble.h"
 
 namespace hostir::interp {
 namespace {
