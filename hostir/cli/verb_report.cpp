@@ -103,10 +103,7 @@ class ReportVerb : public Verb {
     facts.trial =
         traces::try_verdict(*opened.run, verdict.accusation(), api::make_backend_factory())
             .sentence;
-    for (traces::import::CallAtFault& call : traces::import::calls_at_fault(opened)) {
-      facts.marked.push_back(
-          {std::move(call.communicator), call.sequence, call.pair, std::move(call.text)});
-    }
+    facts.marked = traces::import::calls_at_fault(opened);
     facts.notes = verdict.notes;
     facts.notes.insert(facts.notes.end(), verdict.not_known.begin(), verdict.not_known.end());
     facts.notes.insert(facts.notes.end(), opened.notes.begin(), opened.notes.end());

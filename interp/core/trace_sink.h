@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "interp/core/backend.h"
+#include "interp/core/fault_record.h"
 #include "interp/core/ids.h"
 #include "interp/model/run.h"
 
@@ -74,14 +75,6 @@ struct DecisionRecord {
   uint32_t branch = 0;
   Rank rank = kNoRank;
   std::string detail;  // kEdit: what was written
-};
-
-struct FaultRecord {
-  std::string kind;      // "deadlock", "collective_mismatch", "race_raw", "leak", ...
-  std::string sentence;  // the message shown to the user
-  std::vector<Rank> ranks;
-  std::vector<std::string> instructions;  // addresses, `@f#9`
-  std::vector<std::string> notes;
 };
 
 class TraceSink {

@@ -13,6 +13,7 @@
 
 #include "hostir/support/expected.h"
 #include "interp/core/history/log_lines.h"
+#include "interp/core/history/rank_move.h"
 #include "interp/session/commands/command.h"
 #include "interp/session/inside/inside.h"
 #include "interp/session/log/replay_source.h"
@@ -20,12 +21,6 @@
 #include "interp/session/values/value_query.h"
 
 namespace hostir::interp {
-
-/// The number of host instructions by which a command moved a rank; negative: backwards.
-struct RankMove {
-  Rank rank = 0;
-  int64_t steps = 0;
-};
 
 /// The result of a command.
 struct Outcome {

@@ -82,7 +82,7 @@ Expected<LogTable> info_table(const LogReader& log) {
     add(what, n);
   }
   HOSTIR_ASSIGN_OR_RETURN(const auto faults, log.faults());
-  for (const interp::LogFault& fault : faults) add(fault.kind, fault.sentence);
+  for (const interp::FaultRecord& fault : faults) add(fault.kind, fault.sentence);
   return table;
 }
 

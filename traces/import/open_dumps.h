@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "interp/diagnose/recorded.h"
+#include "traces/import/call_at_fault.h"
 #include "traces/import/read_dumps.h"
 
 namespace hostir::traces::import {
@@ -22,13 +23,6 @@ struct OpenedDumps {
   std::vector<std::string> notes;     // omitted files, other recorders' verdicts; one sentence each
 };
 
-/// A call that the verdict is about, with what each member did there.
-struct CallAtFault {
-  std::string communicator;  // its name, not its description
-  uint64_t sequence = 0;
-  bool pair = false;  // a send and its recv
-  std::string text;   // `seq 4 on default_pg: ranks 0, 2, 3 all_reduce f32[128], rank 1 ..`
-};
 /// The wrong call, and the one in whose place it was made or that is missing. Empty without a
 /// fault.
 std::vector<CallAtFault> calls_at_fault(const OpenedDumps& opened);

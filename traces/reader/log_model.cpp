@@ -208,10 +208,10 @@ Expected<void> ModelReader::add_motion() {
     over = over && done;
     stands = stands && (done || facts.state == model::RankState::kBlocked);
   }
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::LogFault> faults, log_.faults());
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::FaultRecord> faults, log_.faults());
   // For a log older than the table of states.
   const bool deadlock =
-      !has_states_ && std::any_of(faults.begin(), faults.end(), [](const interp::LogFault& f) {
+      !has_states_ && std::any_of(faults.begin(), faults.end(), [](const interp::FaultRecord& f) {
         return f.kind == "deadlock" || f.kind == "timeout";
       });
   if (deadlock || (stands && !pending_.empty())) {

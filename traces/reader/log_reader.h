@@ -75,7 +75,7 @@ class LogReader final : public interp::LogView {
       std::span<const interp::LogWrite> places, const std::optional<std::vector<int64_t>>& element,
       std::stop_token stop = {}) const override;
   Expected<Tensor> contents(const interp::LogWrite& place) const override;
-  Expected<std::vector<interp::LogFault>> faults() const override;
+  Expected<std::vector<interp::FaultRecord>> faults() const override;
   Expected<std::vector<interp::LogDecision>> decisions() const override;
   Expected<interp::LogTable> query(std::string_view sql, int64_t max_rows = 100000,
                                    std::stop_token stop = {}) const override;

@@ -144,12 +144,12 @@ Expected<std::vector<interp::LogCollective>> LogReader::collectives(const EventF
   return found;
 }
 
-Expected<std::vector<interp::LogFault>> LogReader::faults() const {
+Expected<std::vector<interp::FaultRecord>> LogReader::faults() const {
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, pool_.acquire());
   HOSTIR_ASSIGN_OR_RETURN(
       Statement s, connection->prepare(
                        "SELECT kind, sentence, ranks, instructions, notes FROM fault ORDER BY id"));
-  std::vector<interp::LogFault> found;
+  std::vector<interp::FaultRecord> found;
   while (true) {
     HOSTIR_ASSIGN_OR_RETURN(const bool more, s.step());
     if (!more) return found;

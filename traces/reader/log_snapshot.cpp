@@ -147,9 +147,9 @@ void add_ranks(const LogReader& log, const model::Run& run, Snapshot& shot) {
 }
 
 Expected<std::vector<interp::FaultSnapshot>> faults_of(const LogReader& log) {
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::LogFault> logged, log.faults());
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::FaultRecord> logged, log.faults());
   std::vector<interp::FaultSnapshot> out;
-  for (const interp::LogFault& f : logged) {
+  for (const interp::FaultRecord& f : logged) {
     interp::FaultSnapshot fault;
     fault.kind = f.kind;
     fault.sentence = f.sentence;

@@ -150,7 +150,7 @@ class Driver {
 
   /// An instruction that fails leaves a fault but no event: execute it again too.
   Expected<void> provoke_fault() {
-    HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::LogFault> faults, log_.faults());
+    HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::FaultRecord> faults, log_.faults());
     if (log_.run().ending != interp::LogEnding::kClosed) return {};
     for (size_t i = checker_.faults().size(); i < faults.size(); ++i) {
       if (faults[i].ranks.empty() || checker_.faults().size() > i) continue;

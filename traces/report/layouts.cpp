@@ -103,9 +103,9 @@ Expected<std::string> program_section(const LogReader& log) {
   HOSTIR_ASSIGN_OR_RETURN(
       const interp::LogTable sources,
       log.query("SELECT text FROM source WHERE kind = 'program' ORDER BY id LIMIT 1", 1));
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::LogFault> faults, log.faults());
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::FaultRecord> faults, log.faults());
   std::set<std::string> addresses;
-  for (const interp::LogFault& fault : faults)
+  for (const interp::FaultRecord& fault : faults)
     addresses.insert(fault.instructions.begin(), fault.instructions.end());
   std::set<int64_t> lines;
   for (const interp::LogInstruction& i : log.instructions()) {

@@ -14,10 +14,10 @@ namespace hostir::traces::report {
 namespace {
 
 /// The verdict: the caller's, else the log's faults, else what the recorded calls prove.
-ReportFacts verdict_of(const LogReader& log, const std::vector<interp::LogFault>& faults,
+ReportFacts verdict_of(const LogReader& log, const std::vector<interp::FaultRecord>& faults,
                        const model::Run* run, ReportFacts facts) {
   if (!facts.sentence.empty()) return facts;
-  for (const interp::LogFault& fault : faults) {
+  for (const interp::FaultRecord& fault : faults) {
     if (facts.sentence.empty()) {
       facts.sentence = fault.sentence;
       facts.fault = true;
@@ -88,7 +88,7 @@ std::string section(std::string_view id, std::string_view title, std::string_vie
 }
 
 Expected<std::string> report_html(const LogReader& log, const ReportFacts& facts) {
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::LogFault> faults, log.faults());
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::FaultRecord> faults, log.faults());
   HOSTIR_ASSIGN_OR_RETURN(const model::Run run, run_of(log));
   const ReportFacts verdict = verdict_of(log, faults, &run, facts);
   HOSTIR_ASSIGN_OR_RETURN(const std::string waits, wait_section(log, run));

@@ -10,17 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "traces/import/call_at_fault.h"
 #include "traces/reader/log_reader.h"
 
 namespace hostir::traces::report {
-
-/// A call that the verdict is about, to be marked among the collectives.
-struct MarkedCall {
-  std::string communicator;  // its name in the log
-  uint64_t sequence = 0;
-  bool pair = false;  // a send and its recv
-  std::string text;   // `all_reduce seq 4 on default_pg: rank 1 f32[100], ranks 0, 2, 3 f32[128]`
-};
 
 /// What the caller knows beyond the log.
 struct ReportFacts {
@@ -29,7 +22,7 @@ struct ReportFacts {
   bool fault = false;      // whether `sentence` accuses
   bool undecided = false;  // whether it accuses only if the job is stuck
   std::string trial;       // the result of running the repaired program; empty: not tried
-  std::vector<MarkedCall> marked;
+  std::vector<import::CallAtFault> marked;  // among the collectives
   std::vector<std::string> notes;
 };
 

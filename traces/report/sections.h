@@ -15,7 +15,7 @@ Expected<std::string> wait_section(const LogReader& log, const model::Run& run);
 Expected<std::string> timeline_section(const LogReader& log);
 /// The rows of `marked` are coloured, and their texts come first.
 Expected<std::string> collectives_section(const LogReader& log,
-                                          const std::vector<MarkedCall>& marked);
+                                          const std::vector<import::CallAtFault>& marked);
 std::string layouts_section(const LogReader& log);
 Expected<std::string> memory_section(const LogReader& log);
 Expected<std::string> program_section(const LogReader& log);

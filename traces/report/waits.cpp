@@ -144,10 +144,10 @@ Expected<std::string> wait_section(const LogReader& log, const model::Run& run) 
   const model::WaitGraph graph = diagnose::wait_graph(run);
   const std::vector<Arrow> stuck = arrows_of(graph);
   const int64_t ranks = log.run().rank_count;
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::LogFault> faults, log.faults());
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::FaultRecord> faults, log.faults());
   if (!stuck.empty() && run.motion != model::Motion::kOver) {
     std::string body;
-    const bool said = std::any_of(faults.begin(), faults.end(), [&](const interp::LogFault& f) {
+    const bool said = std::any_of(faults.begin(), faults.end(), [&](const interp::FaultRecord& f) {
       return f.sentence.find(graph.sentence) != std::string::npos;
     });
     if (!graph.sentence.empty() && !said) body += "<p>" + escaped(graph.sentence) + "</p>";

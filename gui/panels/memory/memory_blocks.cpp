@@ -171,7 +171,7 @@ void join_brief(RankBlocks& out) {
 Expected<void> name_leaks(const interp::LogView& log, RankBlocks& out) {
   HOSTIR_ASSIGN_OR_RETURN(const auto faults, log.faults());
   std::vector<std::string> leaking;
-  for (const interp::LogFault& fault : faults) {
+  for (const interp::FaultRecord& fault : faults) {
     const bool here = contains(fault.ranks, out.rank);
     if (fault.kind != "leak" || !here) continue;
     leaking.insert(leaking.end(), fault.instructions.begin(), fault.instructions.end());

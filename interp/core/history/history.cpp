@@ -384,13 +384,13 @@ Expected<void> History::edit(Rank rank, AllocationId allocation, int64_t offset_
   return done;
 }
 
-Expected<std::vector<Moved>> History::go_to(uint64_t k) {
+Expected<std::vector<RankMove>> History::go_to(uint64_t k) {
   std::vector<uint64_t> before;
   for (const RankState& r : impl_->in.state().ranks) before.push_back(r.steps);
   Expected<void> done = impl_->travel(k);
   impl_->in.set_logging(Interpreter::Logging::kOn);
   if (!done) return tl::unexpected(std::move(done.error()));
-  std::vector<Moved> moved;
+  std::vector<RankMove> moved;
   for (size_t r = 0; r < before.size(); ++r) {
     const auto steps = static_cast<int64_t>(impl_->in.state().ranks[r].steps - before[r]);
     if (steps != 0) moved.push_back({static_cast<Rank>(r), steps});

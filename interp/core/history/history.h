@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "interp/core/history/rank_move.h"
 #include "interp/core/interpreter.h"
 
 namespace hostir::interp {
@@ -41,12 +42,6 @@ struct RecordedLine {
 struct HistoryOptions {
   int64_t memory_budget_bytes = int64_t{512} << 20;
   int64_t spacing_ns = 5'000'000;  // wall time of execution between checkpoints
-};
-
-/// A rank that moved, and by how many decisions (negative: back).
-struct Moved {
-  Rank rank = kNoRank;
-  int64_t steps = 0;
 };
 
 /// The most recently allocated live buffer of that name; nullopt if there is none.
@@ -81,7 +76,7 @@ class History {
                       std::span<const std::byte> data);
 
   /// Moves to position k <= size(). Errors: `history_position`, backend errors.
-  Expected<std::vector<Moved>> go_to(uint64_t k);
+  Expected<std::vector<RankMove>> go_to(uint64_t k);
 
   /// The number of times it has gone back; breakpoint hits store it.
   uint64_t travels() const;

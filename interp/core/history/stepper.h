@@ -62,7 +62,7 @@ struct StopReport {
     bool came_first = true;  // false: the breakpoint has seen another rank there before
   };
   std::optional<Visitors> visitors;
-  std::vector<Moved> moved;
+  std::vector<RankMove> moved;
 };
 
 class BreakpointMatcher;

@@ -227,9 +227,9 @@ class Facts {
 
   void ends() {
     // Use what was read from each side: both may be the same log, which may still grow.
-    const std::vector<LogFault>& in_a = diff_.a.writes->faults;
-    const std::vector<LogFault>& in_b = diff_.b.writes->faults;
-    const auto text = [](const std::vector<LogFault>& faults, size_t i) {
+    const std::vector<FaultRecord>& in_a = diff_.a.writes->faults;
+    const std::vector<FaultRecord>& in_b = diff_.b.writes->faults;
+    const auto text = [](const std::vector<FaultRecord>& faults, size_t i) {
       return i < faults.size() ? faults[i].sentence : std::string("nothing went wrong.");
     };
     for (size_t i = 0; i < std::max(in_a.size(), in_b.size()); ++i) {

@@ -44,8 +44,8 @@ struct RunWrites {
   std::vector<RunWrite> writes;    // ordered by event, tensor
   std::vector<std::string> loops;  // "3.0"; the first is empty
   std::vector<RunEdit> edits;
-  std::vector<LogFault> faults;  // those found so far; later faults of a continuing log are not
-                                 // this run's
+  std::vector<FaultRecord> faults;  // those found so far; later faults of a continuing log are not
+                                    // this run's
   std::vector<LogInput> inputs;
   bool finished = true;  // false: the run has not ended and may write more
 };

@@ -31,12 +31,12 @@ InterpreterOptions interpreter_options(const LiveOptions& options, Rank ranks) {
 }
 
 // Accumulates the moves of several steps of one command.
-void add_moves(std::vector<RankMove>& total, const std::vector<Moved>& moves) {
-  for (const Moved& m : moves) {
+void add_moves(std::vector<RankMove>& total, const std::vector<RankMove>& moves) {
+  for (const RankMove& m : moves) {
     const auto found = std::find_if(total.begin(), total.end(),
                                     [&](const RankMove& t) { return t.rank == m.rank; });
     if (found == total.end())
-      total.push_back({m.rank, m.steps});
+      total.push_back(m);
     else
       found->steps += m.steps;
   }
@@ -264,9 +264,7 @@ Expected<Outcome> LiveSession::step(StepKind kind, Direction direction, const Co
   Outcome total;
   for (int64_t i = 0; i < count; ++i) {
     HOSTIR_ASSIGN_OR_RETURN(Outcome one, run_stepper(step, stop));
-    std::vector<Moved> moves;
-    for (const RankMove& m : one.moved) moves.push_back({m.rank, m.steps});
-    add_moves(total.moved, moves);
+    add_moves(total.moved, one.moved);
     total.stop = std::move(one.stop);
     total.ran = true;
     if (total.stop.kind != StopKind::kStep) break;
@@ -335,7 +333,8 @@ Expected<Outcome> LiveSession::go_to(const Command& command, std::stop_token sto
   const bool end = command.numbers.front() == std::numeric_limits<int64_t>::max();
   const uint64_t known = history_->size();
   const uint64_t target = end ? last_known() : wanted;
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Moved> moved, history_->go_to(std::min(target, known)));
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<RankMove> moved,
+                          history_->go_to(std::min(target, known)));
   stepper_->moved();
   builder_->forget();
   Outcome out;
@@ -353,8 +352,7 @@ Expected<Outcome> LiveSession::go_to(const Command& command, std::stop_token sto
     can_move = can_move || interpreter_->can_step(r);
   if (end && target == known && can_move) return out;
   HOSTIR_ASSIGN_OR_RETURN(Outcome rest, run_stepper(onwards, std::move(stop)));
-  for (const RankMove& m : rest.moved)
-    add_moves(out.moved, std::vector<Moved>{Moved{m.rank, m.steps}});
+  add_moves(out.moved, rest.moved);
   if (history_->position() != target || rest.stop.kind != StopKind::kInterrupted) {
     out.stop = std::move(rest.stop);
     return out;

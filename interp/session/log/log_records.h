@@ -15,6 +15,7 @@
 #include "hostir/ir/dtype.h"
 #include "hostir/ir/op_kind.h"
 #include "hostir/ir/sharding.h"
+#include "interp/core/fault_record.h"
 #include "interp/core/ids.h"
 #include "interp/model/instruction.h"
 
@@ -166,14 +167,6 @@ struct LogWrites {
   // start of the next page; the maximum: there is none
   int64_t next_event = std::numeric_limits<int64_t>::max();
   int64_t left_out = 0;  // undone writes left out of this page, with WriteFilter::shown_only
-};
-
-struct LogFault {
-  std::string kind;
-  std::string sentence;
-  std::vector<Rank> ranks;
-  std::vector<std::string> instructions;
-  std::vector<std::string> notes;
 };
 
 /// A decision other than "rank r runs its next instruction" (those are events).

@@ -153,7 +153,7 @@ class LogView {
   virtual Expected<Tensor> contents(const LogWrite& place) const = 0;
   /// Both in one call, for lists that are needed completely.
   Expected<std::vector<LogValue>> writes(WriteFilter filter, std::stop_token stop = {}) const;
-  virtual Expected<std::vector<LogFault>> faults() const = 0;
+  virtual Expected<std::vector<FaultRecord>> faults() const = 0;
   virtual Expected<std::vector<LogDecision>> decisions() const = 0;
 
   /// Any read-only SQL; at most `max_rows` rows.

@@ -62,7 +62,7 @@ class MemoryLog final : public LogView {
     return found;
   }
   Expected<Tensor> contents(const LogWrite&) const override { return Tensor{}; }
-  Expected<std::vector<LogFault>> faults() const override { return all_faults; }
+  Expected<std::vector<FaultRecord>> faults() const override { return all_faults; }
   Expected<std::vector<LogDecision>> decisions() const override { return all_decisions; }
   Expected<LogTable> query(std::string_view, int64_t, std::stop_token) const override {
     return LogTable{};
@@ -79,7 +79,7 @@ class MemoryLog final : public LogView {
     values.push_back(v);
   }
   std::vector<LogValue> values;
-  std::vector<LogFault> all_faults;
+  std::vector<FaultRecord> all_faults;
   std::vector<LogDecision> all_decisions;
 
  private:
