@@ -5,6 +5,7 @@
 #include "hostir/import/indexing_along.h"
 #include "hostir/import/reducer.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -41,7 +42,7 @@ Expected<void> check_numbers(const OpSite& s, const IndexingNumbers& n, size_t w
               n.window.size() + left_out.size() == rank && windows_rank == batch + n.window.size();
   for (size_t d = 0; good && d < rank; ++d) {
     good = n.sizes[d] >= 0 && n.sizes[d] <= s.in(0).type.dims[d];
-    if (good && holds_dim(left_out, static_cast<int64_t>(d))) good = n.sizes[d] == 1;
+    if (good && contains(left_out, static_cast<int64_t>(d))) good = n.sizes[d] == 1;
   }
   for (size_t i = 0; good && i < n.index_batch.size(); ++i) {
     good = n.index_batch[i] != n.vector_dim &&
@@ -243,7 +244,7 @@ Expected<Known> gathered(Emitter& e, const Known& x, const Known& indices,
   }
   Dims all = places;  // dropped dimensions, of size 1, go to the end and are then reshaped away
   for (size_t i = 0; i < y.type.dims.size(); ++i) {
-    if (!holds_dim(places, static_cast<int64_t>(i))) all.push_back(static_cast<int64_t>(i));
+    if (!contains(places, static_cast<int64_t>(i))) all.push_back(static_cast<int64_t>(i));
   }
   HOSTIR_ASSIGN_OR_RETURN(y, e.transposed(y, all));
   HOSTIR_ASSIGN_OR_RETURN(y, e.reshaped(y, sizes));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::importer {
 
@@ -16,8 +17,8 @@ bool addresses_one_dim(const Known& x, const Known& indices, const IndexingNumbe
     return false;
   for (size_t d = 0; d < rank; ++d) {
     const auto dim = static_cast<int64_t>(d);
-    if (dim == n.map[0] || holds_dim(n.operand_batch, dim)) continue;
-    if (n.sizes[d] != x.type.dims[d] || holds_dim(n.dropped, dim)) return false;
+    if (dim == n.map[0] || contains(n.operand_batch, dim)) continue;
+    if (n.sizes[d] != x.type.dims[d] || contains(n.dropped, dim)) return false;
   }
   return true;
 }
@@ -56,7 +57,7 @@ Expected<Known> places(Emitter& e, const Known& indices, const IndexingNumbers& 
   Dims mapping;
   for (size_t d = 0; d < form.joined.size(); ++d) {
     const auto dim = static_cast<int64_t>(d);
-    if (d == form.dim || holds_dim(n.operand_batch, dim)) mapping.push_back(dim);
+    if (d == form.dim || contains(n.operand_batch, dim)) mapping.push_back(dim);
   }
   return e.broadcast(at, mapping, form.joined);
 }
@@ -93,7 +94,7 @@ std::optional<AlongForm> along_form(const Known& x, const Known& indices,
         out.apart.push_back(size);
         count *= size;
       }
-      if (holds_dim(kept, dim)) keep(dim);
+      if (contains(kept, dim)) keep(dim);
       out.joined.push_back(count);
       continue;
     }

@@ -8,7 +8,6 @@ namespace hostir::importer {
 
 using Dims = std::vector<int64_t>;
 
-bool holds_dim(const Dims& list, int64_t value);
 /// The dimensions 0 to rank - 1 without those of a list.
 Dims rest_of(size_t rank, const Dims& without);
 Dims picked(const Dims& from, const Dims& places);

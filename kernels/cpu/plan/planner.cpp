@@ -16,6 +16,8 @@ namespace hostir::cpu {
 namespace {
 
 using kernels::dense_view;
+using kernels::kernel_body;
+using kernels::returned_values;
 
 /// Ops on one box that are computed together.
 struct Group {
