@@ -34,7 +34,7 @@ Expected<Sharding> result_sharding(const HloModule& hlo, size_t r, const Guessed
 /// The shard type for a local shape under a sharding.
 ShardType global_of(const TensorType& local, Sharding sharding, const Mesh& mesh);
 
-/// Notes which layouts of results were guessed: those of results that devices hold parts of.
+/// Notes the results whose layouts were guessed: those that are cut across devices.
 void note_layouts(const LocalProgram& local, ImportReport& report);
 
 }  // namespace hostir::importer

@@ -18,7 +18,7 @@ struct AlongForm {
   int64_t length = 1;  // of a window
   Dims index_order;  // the batch dimensions of the indices in operand order, unpaired ones at `dim`
   Dims lead;         // sizes of the paired dimensions before `dim`
-  Dims tail;         // and after it
+  Dims tail;         // sizes of those after it
   Dims joined;       // sizes of the operand with all places along `dim`
   Dims apart;       // the same with unpaired dimensions and the window, if it is kept, in its place
   Dims to_windows;  // permutation of `apart` to [batch..., kept dims in operand order]

@@ -32,7 +32,7 @@ class ShardParts {
     return dims_[dim].ranges[part(dim, position)];
   }
 
-  // As for Box, of the boxes of two positions.
+  // As the functions of Box, for the box of a position.
   int64_t volume(size_t position) const;
   bool equal(size_t position, const ShardParts& other, size_t at) const;
   bool contains(size_t position, const ShardParts& other, size_t at) const;

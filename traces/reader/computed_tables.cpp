@@ -56,7 +56,7 @@ struct TableSource {
   std::stop_token stop;
 };
 
-// SQLite's objects begin with its own part.
+// SQLite's part of an object comes first.
 struct SqliteTable {
   sqlite3_vtab base{};
   const TableSource* source = nullptr;

@@ -15,8 +15,7 @@
 
 namespace hostir::pipeline {
 
-/// What `producer` made for the next or previous stage. `from` and `to` are ranks, or the same rank
-/// twice if nothing is sent.
+/// What `producer` made for the next or previous stage, sent between two different ranks.
 struct Transfer {
   Action producer;
   int64_t from = 0;

@@ -16,7 +16,7 @@ namespace hostir::interp {
 
 struct WatchExpr {
   std::string value;              // the tensor, without '%'
-  std::vector<SliceRange> slice;  // its part that is read
+  std::vector<SliceRange> slice;  // the part of it that is read
   Expression expression;
 };
 
