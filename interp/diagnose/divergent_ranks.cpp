@@ -188,7 +188,7 @@ class Finder : private RecordComparison {
   }
 
   std::optional<DivergentRank> first_odd_round(size_t rank, const std::vector<size_t>& ends,
-                                         bool& known) {
+                                               bool& known) {
     // What comes before the first round is not repeated. But the second round may begin with
     // another call because it is wrong: then a rank waits for the one with which the first began.
     size_t begin = 0;
@@ -204,7 +204,7 @@ class Finder : private RecordComparison {
   // rounds begin with calls that the first one lacks.
   // `known`: whether there are enough rounds to tell.
   std::optional<DivergentRank> odd_round(size_t rank, const std::vector<size_t>& ends, size_t begin,
-                                   bool& known) {
+                                         bool& known) {
     const size_t ranks = calls_.size();
     std::optional<DivergentRank> out;
     size_t lead_before = 0;  // such calls of the round before
@@ -239,7 +239,7 @@ class Finder : private RecordComparison {
     return out;
   }
   DivergentRank odd_in_round(size_t rank, const Difference& found, size_t later, size_t first,
-                       size_t begin) const {
+                             size_t begin) const {
     DivergentRank out;
     out.kind = found.kind;
     out.rank = static_cast<Rank>(rank);
@@ -255,7 +255,8 @@ class Finder : private RecordComparison {
     return out;
   }
   // The calls that came after the end of its other rounds, and for which another rank waits.
-  std::optional<DivergentRank> without_lead(size_t rank, size_t before, size_t count, size_t at) const {
+  std::optional<DivergentRank> without_lead(size_t rank, size_t before, size_t count,
+                                            size_t at) const {
     DivergentRank out;
     out.rank = static_cast<Rank>(rank);
     out.at = at;
@@ -315,7 +316,7 @@ class Finder : private RecordComparison {
   }
 
   DivergentRank odd_rank(size_t rank, const Difference& found, size_t model,
-                   const std::vector<size_t>& ranks) const {
+                         const std::vector<size_t>& ranks) const {
     DivergentRank out;
     out.kind = found.kind;
     out.rank = static_cast<Rank>(rank);
@@ -335,7 +336,7 @@ class Finder : private RecordComparison {
   // ---- differences that belong to the program
 
   std::vector<DivergentRank> without_shared(std::vector<DivergentRank> odd,
-                                      const std::vector<size_t>& ranks) const {
+                                            const std::vector<size_t>& ranks) const {
     std::vector<DivergentRank> out;
     for (const DivergentRank& each : odd) {
       const auto r = static_cast<size_t>(each.rank);
@@ -367,8 +368,8 @@ class Finder : private RecordComparison {
                  std::count(ranks.begin(), ranks.end(), static_cast<size_t>(member.rank)) == 0;
         });
   }
-  bool all_share(CommunicatorId id, const DivergentRank& each, const std::vector<DivergentRank>& odd,
-                 const std::vector<size_t>& ranks) const {
+  bool all_share(CommunicatorId id, const DivergentRank& each,
+                 const std::vector<DivergentRank>& odd, const std::vector<size_t>& ranks) const {
     const model::Communicator* group = run_.find(id);
     if (group == nullptr || !group->members) return true;
     const auto shares = [&](Rank member) {
@@ -408,7 +409,7 @@ class Finder : private RecordComparison {
 }  // namespace
 
 std::vector<DivergentRank> find_divergent_pairs(const Run& run,
-                                    const std::vector<std::vector<MemberRef>>& calls) {
+                                                const std::vector<std::vector<MemberRef>>& calls) {
   return Finder(run, calls, true).find_twins();
 }
 
@@ -423,7 +424,7 @@ bool goes_on_without(const Run& run, const std::vector<std::vector<MemberRef>>& 
 }
 
 std::vector<DivergentRank> find_divergent_ranks(const Run& run,
-                                    const std::vector<std::vector<MemberRef>>& calls) {
+                                                const std::vector<std::vector<MemberRef>>& calls) {
   bool some_completed = false;
   for (const auto& line : calls) {
     some_completed =

@@ -8,9 +8,9 @@
 #include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/continuation.h"
+#include "interp/diagnose/divergent_ranks.h"
 #include "interp/diagnose/explanation.h"
 #include "interp/diagnose/job_calls.h"
-#include "interp/diagnose/divergent_ranks.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/waited.h"
 
@@ -24,7 +24,7 @@ namespace {
 class DivergenceJudge {
  public:
   DivergenceJudge(const Run& run, const std::vector<std::vector<MemberRef>>& calls, bool moving,
-           RecordedVerdict& out)
+                  RecordedVerdict& out)
       : run_(run), calls_(calls), moving_(moving), out_(out) {}
 
   void judge() {
@@ -57,7 +57,8 @@ class DivergenceJudge {
       return;
     }
     const bool better = known && !explains(out_.repair) && mends(odd);
-    if (first.kind == DivergentRank::Kind::kOther && !better && (known || other_call(odd, ranks))) return;
+    if (first.kind == DivergentRank::Kind::kOther && !better && (known || other_call(odd, ranks)))
+      return;
     const bool ordered = out_.charge == Charge::kOrder || out_.charge == Charge::kSwapped;
     const bool extra = first.kind == DivergentRank::Kind::kExtra;
     const bool keeps_charge = known && !better && (!first.proved || (ordered && !extra));
@@ -292,8 +293,8 @@ class DivergenceJudge {
 
 }  // namespace
 
-void accuse_divergent_ranks(const Run& run, const std::vector<std::vector<MemberRef>>& calls, bool moving,
-                     RecordedVerdict& verdict) {
+void accuse_divergent_ranks(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                            bool moving, RecordedVerdict& verdict) {
   DivergenceJudge(run, calls, moving, verdict).judge();
 }
 

@@ -11,7 +11,7 @@ namespace hostir::diagnose {
 /// records do not tell more, changes only the repair. `moving`: the run may still move, so only
 /// what no later call can mend counts.
 void accuse_divergent_ranks(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
-                     bool moving, RecordedVerdict& verdict);
+                            bool moving, RecordedVerdict& verdict);
 
 /// The rank of `wrong` names the wrong peer; `other` waits for it.
 void name_wrong_peer(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& wrong,

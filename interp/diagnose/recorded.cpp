@@ -13,18 +13,18 @@
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/continuation.h"
 #include "interp/diagnose/disagreement.h"
+#include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/doubt.h"
 #include "interp/diagnose/explanation.h"
 #include "interp/diagnose/gaps.h"
-#include "interp/diagnose/stopped_process.h"
 #include "interp/diagnose/job_calls.h"
-#include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/order_cycle.h"
 #include "interp/diagnose/other_call.h"
 #include "interp/diagnose/peers.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/rerun.h"
 #include "interp/diagnose/sentences.h"
+#include "interp/diagnose/stopped_process.h"
 #include "interp/diagnose/unusual.h"
 #include "interp/diagnose/waited.h"
 
@@ -217,7 +217,7 @@ class Judge {
                                      [](const Waited& w) { return !w.absent.empty(); });
     if (proved != waited.end()) {
       const bool has_stopped = std::any_of(proved->absent.begin(), proved->absent.end(),
-                                         [&](Rank rank) { return is_stopped(run_, rank); });
+                                           [&](Rank rank) { return is_stopped(run_, rank); });
       if (moving_) {
         out_.notes.push_back(fmt::format(
             "{} {} for {} in {}{}", model::list_of(proved->waiting),

@@ -1,3 +1,4 @@
+// A call that a verdict on dumps is about, as plain text: for reports.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// How far a command moved a rank.
 #pragma once
 
 #include <cstdint>
