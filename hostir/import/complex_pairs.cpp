@@ -385,7 +385,7 @@ class Splitter {
     if (both &&
         (shards || contains(kLinear, op.name) || (contains(kReducing, op.name) && adds(op))))
       return twice(op, out);
-    if (both && (is_one_of(op.name, kMoving) || (is_one_of(op.name, kMovingSums) && adds(op))))
+    if (both && (contains(kMoving, op.name) || (contains(kMovingSums, op.name) && adds(op))))
       return together(op, out);
     Builder b(f_, out, op);
     if (op.results.size() == 1) {
