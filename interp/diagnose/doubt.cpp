@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/continuation.h"
-#include "interp/diagnose/explanation.h"
-#include "interp/diagnose/job_calls.h"
 #include "interp/diagnose/divergent_ranks.h"
 #include "interp/diagnose/divergent_verdict.h"
+#include "interp/diagnose/explanation.h"
+#include "interp/diagnose/job_calls.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/waited.h"
 

@@ -369,7 +369,8 @@ class FlightRecorderReader {
       }
       for (const bool p2p : {false, true}) {
         const auto block = open.find({row.group, p2p, p2p ? row.p2p : row.collective});
-        // A collective before the sends and recvs of the block has the same number, but is not in it.
+        // A collective before the sends and recvs of the block has the same number, but is not in
+        // it.
         if (block == open.end() || (row.is_p2p && !p2p)) continue;
         for (const size_t member : block->second) {
           rows_[member].state = row.state;

@@ -20,8 +20,8 @@ struct LogBuilderOptions {
   std::string command_line;
   std::string source_name;  // human-readable origin
   std::vector<std::pair<std::string, std::string>> properties;
-  /// In the table `fault`, as for faults of the engine: that of diagnose(), or the importer's, which
-  /// may know more. Without one readers compute it.
+  /// In the table `fault`, as for faults of the engine: that of diagnose(), or the importer's,
+  /// which may know more. Without one readers compute it.
   enum class Verdict : uint8_t { kStored, kLeftOut } verdict = Verdict::kStored;
   std::optional<model::Verdict> judged;  // the importer's
 };
