@@ -322,7 +322,7 @@ Sharding canonical(const Mesh& mesh, Sharding sharding) {
     if (!all_whole(d.axes)) d.axes = merged_axes(mesh, expanded(mesh, d.axes));
     d.open = false;
     d.priority = 0;
-    if (d.axes.empty()) d.block = d.origin = 0;
+    if (d.axes.empty()) d.clear_blocks();
   }
   sharding.pinned.clear();
   if (sharding.unreduced.empty()) {

@@ -33,6 +33,7 @@ std::string Sharding::dims_to_string() const {
     out += (i ? ", " : "") + axes_to_string(dims[i].axes, dims[i].open);
     if (dims[i].block != 0) out += " by " + std::to_string(dims[i].block);
     if (dims[i].origin != 0) out += " from " + std::to_string(dims[i].origin);
+    if (dims[i].unit != 1) out += " of " + std::to_string(dims[i].unit);
     if (dims[i].priority != 0) out += "p" + std::to_string(dims[i].priority);
   }
   out += "]";
@@ -116,6 +117,10 @@ Range cut(Range range, int64_t parts, int64_t part) {
   return {range.lo + std::min(n, part * c), range.lo + std::min(n, (part + 1) * c)};
 }
 
+Range elements_of(Range units, int64_t unit, int64_t size) {
+  return {std::min(units.lo * unit, size), std::min(units.hi * unit, size)};
+}
+
 Range block_of(const DimSharding& dim, int64_t size, int64_t parts, int64_t part) {
   const bool forwards = dim.block > 0;
   const int64_t nth = forwards ? part : parts - 1 - part;  // counted from the low end
@@ -131,7 +136,7 @@ Range part_of(const Mesh& mesh, const DimSharding& dim, int64_t size, int64_t po
   const bool whole =
       std::all_of(axes.begin(), axes.end(), [](const AxisRef& a) { return a.whole(); });
   const std::vector<AxisRef> merged = whole ? std::vector<AxisRef>() : merged_axes(mesh, axes);
-  Range range{0, size};
+  Range range{0, units_in(size, dim.unit)};
   int64_t parts = 1;
   int64_t part = 0;
   for (const AxisRef& axis : whole ? axes : merged) {
@@ -141,7 +146,26 @@ Range part_of(const Mesh& mesh, const DimSharding& dim, int64_t size, int64_t po
     parts *= count;
     part = part * count + at;
   }
-  return dim.block == 0 ? range : block_of(dim, size, parts, part);
+  return dim.block == 0 ? elements_of(range, dim.unit, size) : block_of(dim, size, parts, part);
+}
+
+std::vector<Range> parts_of(const Mesh& mesh, const DimSharding& dim, int64_t size) {
+  std::vector<Range> parts = {{0, units_in(size, dim.unit)}};
+  for (const AxisRef& axis : merged_axes(mesh, dim.axes)) {
+    const int64_t count = mesh.axis_size(axis);
+    std::vector<Range> finer;
+    finer.reserve(parts.size() * static_cast<size_t>(count));
+    for (const Range& range : parts) {
+      for (int64_t part = 0; part < count; ++part) finer.push_back(cut(range, count, part));
+    }
+    parts = std::move(finer);
+  }
+  const auto count = static_cast<int64_t>(parts.size());
+  for (int64_t p = 0; p < count; ++p) {
+    Range& part = parts[static_cast<size_t>(p)];
+    part = dim.block == 0 ? elements_of(part, dim.unit, size) : block_of(dim, size, count, p);
+  }
+  return parts;
 }
 
 Box shard_box(const Mesh& mesh, const Sharding& sharding, const Extents& extents,

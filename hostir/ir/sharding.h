@@ -27,9 +27,19 @@ struct DimSharding {
   // order. 0: parts of ceil(n/k). Slices and concats of cut dimensions are cut like this.
   int64_t block = 0;
   int64_t origin = 0;
+  // `of 16`: runs of 16 elements, counted from 0, stay together: the axes cut their number. Columns
+  // of several heads are cut like this, at the borders of heads.
+  int64_t unit = 1;
 
   bool cuts_alike(const DimSharding& other) const {
-    return block == other.block && origin == other.origin;
+    return block == other.block && origin == other.origin && unit == other.unit;
+  }
+  /// True for parts other than ceil(n/k) elements.
+  bool has_blocks() const { return block != 0 || unit != 1; }
+  /// Leaves the usual parts.
+  void clear_blocks() {
+    block = origin = 0;
+    unit = 1;
   }
   friend bool operator==(const DimSharding&, const DimSharding&) = default;
 };
@@ -83,8 +93,17 @@ struct Range {
 /// shorter or empty.
 Range cut(Range range, int64_t parts, int64_t part);
 
+/// The number of runs of `unit` elements in a dimension of size `size`.
+inline int64_t units_in(int64_t size, int64_t unit) {
+  return size <= 0 ? 0 : (size - 1) / unit + 1;
+}
+/// A range of runs of `unit` elements, as elements of a dimension of size `size`.
+Range elements_of(Range units, int64_t unit, int64_t size);
+
 /// The part of a dimension of size `size` that a mesh position has.
 Range part_of(const Mesh& mesh, const DimSharding& dim, int64_t size, int64_t position);
+/// All parts of a dimension, in the order of the coordinates along its axes.
+std::vector<Range> parts_of(const Mesh& mesh, const DimSharding& dim, int64_t size);
 /// Part `part` of `parts`, as `dim.block` (not 0) and `dim.origin` say.
 Range block_of(const DimSharding& dim, int64_t size, int64_t parts, int64_t part);
 

@@ -26,18 +26,16 @@ bool has_compound(const ShardingRule& rule) {
 
 // The choices in which axes that a change of shape cannot keep (3 ranks and 8 heads) cut another
 // factor, as in with_whole_factors_moved().
-std::vector<FactorAxes> with_lost_axes_moved(const Mesh& mesh, const ShardingRule& rule,
-                                             const Sharding& held, const FactorAxes& seen) {
-  const FactorAxes kept = legalized(mesh, rule, seen);
-  AxisList used;
-  for (const AxisList& axes : kept) used.insert(used.end(), axes.begin(), axes.end());
-  const AxisList lost = without(mesh, dimension_axes(mesh, held), used);
-  std::vector<FactorAxes> out;
+std::vector<FactorCuts> with_lost_axes_moved(const Mesh& mesh, const ShardingRule& rule,
+                                             const Sharding& held, const FactorCuts& seen) {
+  const FactorCuts kept = legalized(mesh, rule, seen);
+  const AxisList lost = without(mesh, dimension_axes(mesh, held), axes_of(kept));
+  std::vector<FactorCuts> out;
   if (lost.empty()) return out;
   for (int f = 0; f < rule.factor_count(); ++f) {
     if (rule.must_replicate(f)) continue;
-    FactorAxes other = kept;
-    AxisList& target = other[static_cast<size_t>(f)];
+    FactorCuts other = kept;
+    AxisList& target = other[static_cast<size_t>(f)].axes;
     target = joined(mesh, target, lost);
     out.push_back(std::move(other));
   }

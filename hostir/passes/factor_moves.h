@@ -17,7 +17,7 @@ std::optional<size_t> dim_of_factor(const ShardingRule::TensorFactors& tensor, i
 bool has_compound(const ShardingRule& rule);
 /// The choices in which axes of `held`, an operand's sharding, that the rule cannot keep (8 heads
 /// on 3 ranks) cut another factor. `seen`: the axes of the operand by factor.
-std::vector<FactorAxes> with_lost_axes_moved(const Mesh& mesh, const ShardingRule& rule,
-                                             const Sharding& held, const FactorAxes& seen);
+std::vector<FactorCuts> with_lost_axes_moved(const Mesh& mesh, const ShardingRule& rule,
+                                             const Sharding& held, const FactorCuts& seen);
 
 }  // namespace hostir

@@ -26,7 +26,7 @@ void mark_partial(const Program& program, Function& f, const std::vector<Propaga
     for (const Operand& o : i.operands) {
       if (!o.value.valid()) continue;
       const Sharding& s = *tensor_type(f, o.value).sharding;
-      const FactorAxes mine = project(mesh, *rule, rule->operands[operand++], s.dims);
+      const FactorCuts mine = project(mesh, *rule, rule->operands[operand++], s.dims);
       const AxisList reduced = reduced_axes(mesh, *rule, mine);
       axes = joined(mesh, axes, without(mesh, reduced, axes));
     }

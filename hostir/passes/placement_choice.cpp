@@ -26,42 +26,41 @@ constexpr size_t kMaxOrderedTensors = 4;
 constexpr size_t kMaxAxesTried = 2;  // in every place of a contraction; more is slow
 
 // Extends the choice `into` with one tensor's axes where they continue the chosen ones.
-void merge(const Mesh& mesh, const FactorAxes& from, FactorAxes& into) {
+void merge(const Mesh& mesh, const ShardingRule& rule, const FactorCuts& from, FactorCuts& into) {
   for (size_t f = 0; f < into.size(); ++f) {
-    if (!is_prefix(mesh, into[f], from[f])) continue;
-    AxisList used;
-    for (const AxisList& axes : into) used.insert(used.end(), axes.begin(), axes.end());
-    const AxisList more = prefix_avoiding(mesh, suffix_after(mesh, from[f], into[f]), used);
-    into[f] = joined(mesh, into[f], more);
+    const int64_t size = known_size(rule, static_cast<int>(f));
+    if (!is_prefix(mesh, into[f], from[f], size)) continue;
+    const AxisList more =
+        prefix_avoiding(mesh, suffix_after(mesh, from[f].axes, into[f].axes), axes_of(into));
+    if (more.empty()) continue;
+    into[f] = cut_over(mesh, joined(mesh, into[f].axes, more), from[f].unit, size);
   }
 }
 
 // The axes that cut any of the tensors; none if two of them overlap without being equal.
-AxisList axes_of(const Mesh& mesh, const std::vector<FactorAxes>& tensors) {
+AxisList axes_of_all(const Mesh& mesh, const std::vector<FactorCuts>& tensors) {
   AxisList out;
-  for (const FactorAxes& tensor : tensors) {
-    for (const AxisList& axes : tensor) {
-      for (const AxisRef& axis : axes) {
-        if (std::find(out.begin(), out.end(), axis) != out.end()) continue;
-        if (!can_stand_together(mesh, {axis}, out)) return {};
-        out.push_back(axis);
-      }
+  for (const FactorCuts& tensor : tensors) {
+    for (const AxisRef& axis : axes_of(tensor)) {
+      if (std::find(out.begin(), out.end(), axis) != out.end()) continue;
+      if (!can_stand_together(mesh, {axis}, out)) return {};
+      out.push_back(axis);
     }
   }
   return out;
 }
 
 // All choices in which each axis cuts some factor or none, with axes of one factor in either order.
-std::vector<FactorAxes> every_place(const Mesh& mesh, const AxisList& axes, size_t factors) {
-  std::vector<FactorAxes> out = {FactorAxes(factors)};
+std::vector<FactorCuts> every_place(const Mesh& mesh, const AxisList& axes, size_t factors) {
+  std::vector<FactorCuts> out = {FactorCuts(factors)};
   for (const AxisRef& axis : axes) {
     const size_t before = out.size();
     for (size_t c = 0; c < before; ++c) {
       for (size_t f = 0; f < factors; ++f) {
-        FactorAxes minor = out[c];
-        minor[f] = joined(mesh, minor[f], {axis});
-        FactorAxes major = out[c];
-        major[f] = joined(mesh, {axis}, major[f]);
+        FactorCuts minor = out[c];
+        minor[f].axes = joined(mesh, minor[f].axes, {axis});
+        FactorCuts major = out[c];
+        major[f].axes = joined(mesh, {axis}, major[f].axes);
         if (major != minor) out.push_back(std::move(major));
         out.push_back(std::move(minor));
       }
@@ -72,21 +71,21 @@ std::vector<FactorAxes> every_place(const Mesh& mesh, const AxisList& axes, size
 
 // The choices in which the axes of factors that must be whole cut another factor instead: one
 // exchange then keeps all parts busy, where a gather would make every rank do the same.
-std::vector<FactorAxes> with_whole_factors_moved(const Mesh& mesh, const ShardingRule& rule,
-                                                 const FactorAxes& axes) {
+std::vector<FactorCuts> with_whole_factors_moved(const Mesh& mesh, const ShardingRule& rule,
+                                                 const FactorCuts& axes) {
   AxisList moving;
   for (int f = 0; f < rule.factor_count(); ++f) {
-    if (rule.must_replicate(f)) moving = joined(mesh, moving, axes[static_cast<size_t>(f)]);
+    if (rule.must_replicate(f)) moving = joined(mesh, moving, axes[static_cast<size_t>(f)].axes);
   }
-  std::vector<FactorAxes> out;
+  std::vector<FactorCuts> out;
   if (moving.empty()) return out;
   for (int f = 0; f < rule.factor_count(); ++f) {
     if (rule.must_replicate(f)) continue;
-    FactorAxes other = axes;
+    FactorCuts other = axes;
     for (int g = 0; g < rule.factor_count(); ++g) {
-      if (rule.must_replicate(g)) other[static_cast<size_t>(g)].clear();
+      if (rule.must_replicate(g)) other[static_cast<size_t>(g)] = {};
     }
-    AxisList& target = other[static_cast<size_t>(f)];
+    AxisList& target = other[static_cast<size_t>(f)].axes;
     target = joined(mesh, target, moving);
     out.push_back(std::move(other));
   }
@@ -124,14 +123,14 @@ Sharding OpChooser::sharding_of_operand(const Operand& o) const {
 }
 
 OpChooser::Candidates OpChooser::candidates(const Instruction& i, const ShardingRule& rule) const {
-  std::vector<FactorAxes> seen;  // one per tensor
+  std::vector<FactorCuts> seen;  // one per tensor
   size_t t = 0;
   for (const Operand& o : i.operands) {
     const size_t operand = t++;
     // Each rank makes its part of a constant: how another op has it suggests nothing.
     const bool is_free = versions_.is_source(o.value) && !requests_[o.value.index].fixed;
     seen.push_back(is_free
-                       ? FactorAxes(rule.factor_sizes.size())
+                       ? FactorCuts(rule.factor_sizes.size())
                        : project(mesh_, rule, rule.operands[operand], sharding_of_operand(o).dims));
   }
   for (size_t r = 0; r < i.results.size(); ++r) {
@@ -144,18 +143,19 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
   for (const Operand& o : i.operands) tensors.push_back(o.value.index);
   for (const ValueId r : i.results) tensors.push_back(r.index);
   const std::vector<AxisList> barred = homes_.barred(rule, tensors);
-  std::vector<FactorAxes> out;
-  const auto add = [&](FactorAxes axes) {
+  std::vector<FactorCuts> out;
+  const auto add = [&](FactorCuts axes) {
     for (size_t f = 0; f < barred.size(); ++f) {
-      axes[f] = prefix_avoiding(mesh_, axes[f], barred[f]);
+      const int64_t size = known_size(rule, static_cast<int>(f));
+      axes[f] = prefix_avoiding(mesh_, axes[f], barred[f], size);
     }
     axes = legalized(mesh_, rule, std::move(axes));
     if (std::find(out.begin(), out.end(), axes) == out.end()) out.push_back(std::move(axes));
   };
   const auto consider = [&](const std::vector<size_t>& by) {
-    FactorAxes axes(rule.factor_sizes.size());
-    for (const size_t s : by) merge(mesh_, seen[s], axes);
-    for (FactorAxes& other : with_whole_factors_moved(mesh_, rule, axes)) add(std::move(other));
+    FactorCuts axes(rule.factor_sizes.size());
+    for (const size_t s : by) merge(mesh_, rule, seen[s], axes);
+    for (FactorCuts& other : with_whole_factors_moved(mesh_, rule, axes)) add(std::move(other));
     add(std::move(axes));
   };
   // Consider the result's request first, so that it wins ties.
@@ -175,14 +175,14 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
   consider({});
   for (size_t o = 0; o < i.operands.size() && has_compound(rule); ++o) {
     const Sharding held = sharding_of_operand(i.operands[o]);
-    for (FactorAxes& other : with_lost_axes_moved(mesh_, rule, held, seen[o])) {
+    for (FactorCuts& other : with_lost_axes_moved(mesh_, rule, held, seen[o])) {
       add(std::move(other));
     }
   }
   const size_t suggested = out.size();
-  const AxisList axes = axes_of(mesh_, seen);
+  const AxisList axes = axes_of_all(mesh_, seen);
   if (record(i.kind).shape == OpShape::kContraction && axes.size() <= kMaxAxesTried) {
-    for (FactorAxes& each : every_place(mesh_, axes, rule.factor_sizes.size())) {
+    for (FactorCuts& each : every_place(mesh_, axes, rule.factor_sizes.size())) {
       add(std::move(each));
     }
   }
@@ -238,7 +238,7 @@ bool OpChooser::same_parts(const DimSharding& a, const DimSharding& b, int64_t s
 bool OpChooser::shift_parts(const Instruction& i, const ShardingRule& rule,
                             OpChoice& choice) const {
   for (const ShardingRule::Shift& s : rule.shifts) {
-    const AxisList& axes = choice.axes[static_cast<size_t>(s.to)];
+    const AxisList& axes = choice.axes[static_cast<size_t>(s.to)].axes;
     if (axes.empty()) continue;
     const auto from = dim_of_factor(rule.operands[s.operand], s.to);
     const auto to = dim_of_factor(rule.results.front(), s.to);
@@ -254,7 +254,8 @@ bool OpChooser::shift_parts(const Instruction& i, const ShardingRule& rule,
     const int64_t parts = part_count(mesh_, axes);
     DimSharding cut = choice.results.front().dims[*to];
     DimSharding blocks = cut;
-    blocks.block = std::max<int64_t>(1, (whole + parts - 1) / parts);
+    blocks.block = std::max<int64_t>(1, units_in(units_in(whole, cut.unit), parts)) * cut.unit;
+    blocks.unit = 1;
     if (!same_parts(cut, blocks, whole)) return false;  // parts of parts differ in size
     blocks.origin = moves_result ? -by.value() : by.value();
     if (s.mirrored) {
@@ -273,15 +274,15 @@ bool OpChooser::shift_parts(const Instruction& i, const ShardingRule& rule,
 }
 
 std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const ShardingRule& rule,
-                                            const FactorAxes& wanted_axes, const Partial* partial,
+                                            const FactorCuts& wanted_axes, const Partial* partial,
                                             double limit_ns) const {
   OpChoice choice;
   choice.axes = wanted_axes;
   if (partial != nullptr) {
-    for (AxisList& axes : choice.axes) axes = prefix_avoiding(mesh_, axes, partial->axes);
+    for (FactorCut& cut : choice.axes) cut.axes = prefix_avoiding(mesh_, cut.axes, partial->axes);
     choice.axes = legalized(mesh_, rule, std::move(choice.axes));
   }
-  for (const AxisList& axes : choice.axes) choice.parts *= part_count(mesh_, axes);
+  for (const FactorCut& cut : choice.axes) choice.parts *= part_count(mesh_, cut.axes);
   const std::string& mesh = requests_[i.results.front().index].sharding.mesh;
   for (size_t o = 0; o < i.operands.size(); ++o) {
     Sharding s{mesh, assemble(mesh_, rule, rule.operands[o], choice.axes), {}, {}, {}};
@@ -473,12 +474,12 @@ Expected<OpChoice> OpChooser::choose_uncached(const Instruction& instruction) co
   }
   if (rule.shifts.empty()) return *best;
   const ShardingRule moved = with_shifts_cut(rule);
-  const auto is_shifted = [&](const FactorAxes& axes) {
+  const auto is_shifted = [&](const FactorCuts& axes) {
     return std::any_of(moved.shifts.begin(), moved.shifts.end(), [&](const auto& shift) {
       return !axes[static_cast<size_t>(shift.to)].empty();
     });
   };
-  for (const FactorAxes& axes : candidates(instruction, moved).axes) {
+  for (const FactorCuts& axes : candidates(instruction, moved).axes) {
     if (!is_shifted(axes)) continue;
     const auto consider = [&](const Partial* consumed) {
       auto choice = evaluate(instruction, moved, axes, consumed, best->cost_ns - kEqualNs);

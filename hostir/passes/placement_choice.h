@@ -23,7 +23,7 @@
 namespace hostir {
 
 struct OpChoice {
-  FactorAxes axes;
+  FactorCuts axes;
   std::vector<Sharding> operands;  // required sharding of each operand
   std::vector<Sharding> results;   // resulting sharding of each result
   bool expand = false;             // a reduction factor is cut and the record requires expansion
@@ -61,14 +61,14 @@ class OpChooser {
 
   Expected<OpChoice> choose_uncached(const Instruction& instruction) const;
   struct Candidates {
-    std::vector<FactorAxes> axes;
+    std::vector<FactorCuts> axes;
     size_t suggested = 0;  // the first ones, which use axes where a tensor has them
   };
   Candidates candidates(const Instruction& i, const ShardingRule& rule) const;
   std::optional<Partial> partial_operands(const Instruction& i) const;
   bool is_reduced_anyway(ValueId value, const Sharding& held) const;
   std::optional<OpChoice> evaluate(const Instruction& i, const ShardingRule& rule,
-                                   const FactorAxes& axes, const Partial* partial,
+                                   const FactorCuts& axes, const Partial* partial,
                                    double limit_ns) const;
   bool shift_parts(const Instruction& i, const ShardingRule& rule, OpChoice& choice) const;
   bool same_parts(const DimSharding& a, const DimSharding& b, int64_t size) const;

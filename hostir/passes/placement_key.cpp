@@ -141,6 +141,7 @@ uint32_t PlacementKeys::sharding_number(const Sharding& sharding) {
   for (const DimSharding& d : sharding.dims) {
     append_axes(d.axes, text);
     if (d.block != 0) text += "b" + std::to_string(d.block) + "," + std::to_string(d.origin);
+    if (d.unit != 1) text += "u" + std::to_string(d.unit);
   }
   if (sharding.is_partial()) {
     text += std::to_string(static_cast<int>(sharding.unreduced_kind));

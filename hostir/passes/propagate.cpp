@@ -16,21 +16,12 @@
 #include "hostir/passes/mark_partial.h"
 #include "hostir/passes/propagation_edges.h"
 #include "hostir/passes/propagation_memory.h"
+#include "hostir/passes/sharded_tensor.h"
 #include "hostir/passes/source_uses.h"
 
 namespace hostir {
 
 namespace {
-
-// A participant in the propagation: a value, or a declared result of the function.
-struct ShardedTensor {
-  std::string name;
-  std::vector<DimSharding> dims;
-  AxisList taken;  // annotated as unreduced or pinned: no dimension may use them
-  double elems = 1;
-  uint64_t changes = 0;  // how often axes were added
-  uint32_t state = 0;    // PropagationMemory::state_of(); 0: not known
-};
 
 enum class Strategy : uint8_t { kBasic, kAggressive };
 
@@ -148,8 +139,8 @@ class Propagation {
   // What an edge sees of one of its tensors. Valid until the tensor changes.
   struct Projection {
     uint64_t changes = 0;  // of the tensor when it was made, plus 1
-    FactorAxes all;
-    FactorAxes offered;  // of dimensions whose priority has come; empty if all are
+    FactorCuts all;
+    FactorCuts offered;  // of dimensions whose priority has come; empty if all are
   };
 
   const Projection& projection(const PropagationEdge& e, size_t t) const {
@@ -157,13 +148,13 @@ class Propagation {
     const ShardedTensor& tensor = tensors_[e.tensors[t]];
     if (known.changes == tensor.changes + 1) return known;
     known.changes = tensor.changes + 1;
-    known.all = project(mesh_, *e.rule, e.factors_of(t), tensor.dims);
+    known.all = project(mesh_, *e.rule, e.factors_of(t), tensor.dims, Borders::kNearby);
     if (priority_ == last_priority_) return known;
     std::vector<DimSharding> dims = tensor.dims;
     for (DimSharding& d : dims) {
       if (d.priority > priority_) d.axes.clear();
     }
-    known.offered = project(mesh_, *e.rule, e.factors_of(t), dims);
+    known.offered = project(mesh_, *e.rule, e.factors_of(t), dims, Borders::kNearby);
     return known;
   }
 
@@ -171,12 +162,12 @@ class Propagation {
     return static_cast<size_t>(&e - edges_.data());
   }
 
-  const FactorAxes& projected(const PropagationEdge& e, size_t t) const {
+  const FactorCuts& projected(const PropagationEdge& e, size_t t) const {
     return projection(e, t).all;
   }
 
   // The axes that tensor `t` passes on: those of dimensions whose priority has come.
-  const FactorAxes& offered(const PropagationEdge& e, size_t t) const {
+  const FactorCuts& offered(const PropagationEdge& e, size_t t) const {
     const Projection& found = projection(e, t);
     return priority_ == last_priority_ ? found.all : found.offered;
   }
@@ -187,20 +178,25 @@ class Propagation {
     return {};
   }
 
-  // The axes of one factor on which all tensors agree, up to one that has its home elsewhere.
-  AxisList allowed(const PropagationEdge& e, int f, Directions go) const {
-    AxisList axes = agreed(e, f, go);
-    if (axes.empty() || e.barred.empty()) return axes;
-    return prefix_avoiding(mesh_, axes, e.barred[static_cast<size_t>(f)]);
+  // The cut of one factor on which all tensors agree, up to an axis that has its home elsewhere.
+  FactorCut allowed(const PropagationEdge& e, int f, Directions go) const {
+    FactorCut cut = agreed(e, f, go);
+    if (!cut.empty() && !e.barred.empty())
+      cut.axes = prefix_avoiding(mesh_, cut.axes, e.barred[static_cast<size_t>(f)]);
+    return cut;
   }
 
-  AxisList agreed(const PropagationEdge& e, int f, Directions go) const {
+  // Of the units, the largest one.
+  FactorCut agreed(const PropagationEdge& e, int f, Directions go) const {
     AxisList out;
+    int64_t unit = 1;
     bool capped = false;
     const size_t end = go.backwards ? e.tensors.size() : e.operand_count;
     for (size_t t = go.forwards ? 0 : e.operand_count; t < end; ++t) {
       if (!has_factor(e.factors_of(t), f)) continue;
-      const AxisList& mine = offered(e, t)[static_cast<size_t>(f)];
+      const FactorCut& cut = offered(e, t)[static_cast<size_t>(f)];
+      const AxisList& mine = cut.axes;
+      if (cut.unit % unit == 0) unit = cut.unit;
       if (is_prefix(mesh_, mine, out)) continue;
       const bool extends = is_prefix(mesh_, out, mine);
       if (extends && !capped) {
@@ -210,17 +206,17 @@ class Propagation {
         capped = true;
       }
     }
-    return out;
+    return cut_over(mesh_, std::move(out), unit, known_size(*e.rule, f));
   }
 
   // The axes of all other factors in any tensor of the op.
   AxisList held_elsewhere(const PropagationEdge& e, int f) const {
     AxisList out;
     for (size_t t = 0; t < e.tensors.size(); ++t) {
-      const FactorAxes& axes = offered(e, t);
+      const FactorCuts& cuts = offered(e, t);
       for (int g = 0; g < e.rule->factor_count(); ++g) {
         if (g == f) continue;
-        const AxisList& theirs = axes[static_cast<size_t>(g)];
+        const AxisList& theirs = cuts[static_cast<size_t>(g)].axes;
         out.insert(out.end(), theirs.begin(), theirs.end());
       }
     }
@@ -232,7 +228,7 @@ class Propagation {
     int64_t parts = 1;
     double elems = 0;
     for (size_t t = 0; t < e.tensors.size(); ++t) {
-      const int64_t n = part_count(mesh_, offered(e, t)[static_cast<size_t>(f)]);
+      const int64_t n = part_count(mesh_, offered(e, t)[static_cast<size_t>(f)].axes);
       const double size = tensors_[e.tensors[t]].elems;
       if (n > parts || (n == parts && n > 1 && size > elems)) {
         parts = n;
@@ -297,22 +293,22 @@ class Propagation {
     for (const int f : factor_order(e)) {
       if (e.rule->must_replicate(f)) continue;
       if (round < 3 && !(e.in_operands(f) && e.in_results(f))) continue;
-      AxisList axes = allowed(e, f, go);
+      FactorCut cut = allowed(e, f, go);
       if (strategy == Strategy::kBasic) {
-        axes = prefix_avoiding(mesh_, axes, held_elsewhere(e, f));
+        cut.axes = prefix_avoiding(mesh_, cut.axes, held_elsewhere(e, f));
       }
-      if (axes.empty()) continue;
+      if (cut.empty()) continue;
       const double source_elems = round < 3 ? source_weight(e, f).second : 0;
       const auto waits = [&](size_t t) {
         return round < 3 && source_elems * kMuchSmaller < tensors_[e.tensors[t]].elems;
       };
       for (size_t t = e.operand_count; go.forwards && t < e.tensors.size(); ++t) {
-        if (!waits(t)) extend(e, t, f, axes);
+        if (!waits(t)) extend(e, t, f, cut);
       }
       if (!go.backwards) continue;
-      if (e.shape == OpShape::kPointwise) axes = taken_by_result(e, f, axes);
+      if (e.shape == OpShape::kPointwise) cut.axes = taken_by_result(e, f, cut.axes);
       for (size_t t = 0; t < e.operand_count; ++t) {
-        if (!waits(t)) extend(e, t, f, axes);
+        if (!waits(t)) extend(e, t, f, cut);
       }
     }
   }
@@ -322,42 +318,56 @@ class Propagation {
   AxisList taken_by_result(const PropagationEdge& e, int f, const AxisList& axes) const {
     AxisList out;
     for (size_t t = e.operand_count; t < e.tensors.size(); ++t) {
-      AxisList common = common_prefix(mesh_, axes, projected(e, t)[static_cast<size_t>(f)]);
+      AxisList common = common_prefix(mesh_, axes, projected(e, t)[static_cast<size_t>(f)].axes);
       if (part_count(mesh_, common) > part_count(mesh_, out)) out = std::move(common);
     }
     return out;
   }
 
-  // Extends tensor `t` by the axes of factor `f` where its dimensions are open and the axes unused.
-  void extend(const PropagationEdge& e, size_t t, int f, const AxisList& axes) {
+  // Extends tensor `t` by the cut of factor `f` where its dimensions are open and the axes unused.
+  void extend(const PropagationEdge& e, size_t t, int f, const FactorCut& cut) {
     const auto& factors = e.factors_of(t);
     if (!has_factor(factors, f)) return;
     const ShardedTensor& tensor = tensors_[e.tensors[t]];
-    const AxisList& held = projected(e, t)[static_cast<size_t>(f)];
-    if (held == axes || !is_prefix(mesh_, held, axes)) return;
-    FactorAxes mine = projected(e, t);
-    AxisList& current = mine[static_cast<size_t>(f)];
+    const FactorCut& held = projected(e, t)[static_cast<size_t>(f)];
+    if (!is_prefix(mesh_, held.axes, cut.axes) || cut.unit % held.unit != 0) return;
+    if (held == cut && !borders_may_move(e, t, f)) return;
     AxisList used = tensor.taken;
     for (const DimSharding& d : tensor.dims) used.insert(used.end(), d.axes.begin(), d.axes.end());
-    const AxisList more = prefix_avoiding(mesh_, suffix_after(mesh_, axes, current), used);
-    if (more.empty()) return;
-    current = joined(mesh_, current, more);
+    const AxisList more = prefix_avoiding(mesh_, suffix_after(mesh_, cut.axes, held.axes), used);
+    if (more.empty() && held.empty()) return;
+    FactorCuts mine = projected(e, t);
+    mine[static_cast<size_t>(f)] =
+        cut_over(mesh_, joined(mesh_, held.axes, more), cut.unit, known_size(*e.rule, f));
     const std::vector<DimSharding> dims = assemble(mesh_, *e.rule, factors, mine);
     for (size_t d = 0; d < dims.size(); ++d) {
       const DimSharding& old = tensor.dims[d];
-      if (!old.open || dims[d].axes == old.axes) continue;
-      if (!is_prefix(mesh_, old.axes, dims[d].axes)) continue;
-      AxesMove move{t, d, dims[d].axes, suffix_after(mesh_, dims[d].axes, old.axes), f, t};
+      if (!old.open || (dims[d].axes == old.axes && dims[d].unit == old.unit)) continue;
+      if (std::find(factors[d].begin(), factors[d].end(), f) == factors[d].end()) continue;
+      if (!is_prefix(mesh_, old.axes, dims[d].axes) || dims[d].unit % old.unit != 0) continue;
+      AxesMove move{t, d, dims[d].axes, suffix_after(mesh_, dims[d].axes, old.axes), dims[d].unit,
+                    f, t};
       move.source = source_of(e, move);
       apply(e, move);
       moves_.push_back(std::move(move));
     }
   }
 
+  // A merged dimension may be cut elsewhere than at the borders of the factor that another tensor
+  // has as a dimension of its own.
+  bool borders_may_move(const PropagationEdge& e, size_t t, int f) const {
+    if (!is_merged(e.factors_of(t), f)) return false;
+    for (size_t s = 0; s < e.tensors.size(); ++s) {
+      if (s != t && !projected(e, s)[static_cast<size_t>(f)].empty()) return true;
+    }
+    return false;
+  }
+
   void apply(const PropagationEdge& e, const AxesMove& move) {
     ShardedTensor& tensor = tensors_[e.tensors[move.tensor]];
     explain(e, move);
     tensor.dims[move.dim].axes = move.axes;
+    tensor.dims[move.dim].unit = move.unit;
     ++tensor.changes;
     tensor.state = 0;
     for (EdgeWorklist& due : due_) {
@@ -370,7 +380,7 @@ class Propagation {
     size_t source = move.tensor;
     int64_t parts = 1;
     for (size_t s = 0; s < e.tensors.size(); ++s) {
-      const int64_t n = part_count(mesh_, projected(e, s)[static_cast<size_t>(move.factor)]);
+      const int64_t n = part_count(mesh_, projected(e, s)[static_cast<size_t>(move.factor)].axes);
       if (s != move.tensor && n > parts) {
         parts = n;
         source = s;
@@ -383,9 +393,11 @@ class Propagation {
     const bool forwards = move.source < e.operand_count && move.tensor >= e.operand_count;
     const bool backwards = move.source >= e.operand_count && move.tensor < e.operand_count;
     const std::string& source = tensors_[e.tensors[move.source]].name;
+    std::string cut = axes_to_string(move.added.empty() ? move.axes : move.added);
+    if (move.unit != 1) cut += fmt::format(" of {}", move.unit);
     explanation_.push_back(
         {.value = tensors_[e.tensors[move.tensor]].name,
-         .what = fmt::format("{} on dimension {}", axes_to_string(move.added), move.dim),
+         .what = fmt::format("{} on dimension {}", cut, move.dim),
          .sentence = fmt::format("{} at {} shares factor {} with %{}, {}", e.mnemonic, e.where,
                                  factor_name(move.factor), source,
                                  forwards    ? "an operand"
@@ -411,20 +423,6 @@ class Propagation {
   std::vector<AxesMove> moves_;  // of the edge being updated
   Explanation& explanation_;
 };
-
-ShardedTensor tensor_from(const std::string& name, const Type& type) {
-  ShardedTensor t;
-  t.name = name;
-  for (const IndexExpr& size : shape_of(type)) t.elems *= static_cast<double>(assumed_size(size));
-  if (const Sharding* s = sharding_of(type)) {
-    t.dims = s->dims;
-    t.taken = s->unreduced;
-    t.taken.insert(t.taken.end(), s->pinned.begin(), s->pinned.end());
-  } else {
-    t.dims.assign(shape_of(type).size(), DimSharding{{}, true});
-  }
-  return t;
-}
 
 }  // namespace
 

@@ -60,6 +60,7 @@ uint32_t PropagationMemory::state_of(const std::vector<DimSharding>& dims, const
     key += d.open ? '?' : '=';
     append_number(d.priority, key);
     append_axes_to_key(d.axes, key);
+    append_number(d.unit, key);
   }
   append_axes_to_key(taken, key);
   return states_.of(key);

@@ -16,12 +16,13 @@
 
 namespace hostir {
 
-/// Axes that an edge added to a dimension of one of its tensors.
+/// Axes that an edge added to a dimension of one of its tensors, or a larger unit.
 struct AxesMove {
   size_t tensor = 0;  // index into the edge's tensors
   size_t dim = 0;
   AxisList axes;   // of the dimension, afterwards
   AxisList added;  // the last ones of them
+  int64_t unit = 1;
   int factor = 0;
   size_t source = 0;  // the tensor that had them, as `tensor`
 };

@@ -19,7 +19,7 @@ constexpr double kWorthMoreCollectives = 1.1;  // how many times cheaper, per fu
 
 // The same axes cut the same dimensions, into parts of equal size.
 Sharding in_parts(Sharding s) {
-  for (DimSharding& d : s.dims) d.block = d.origin = 0;
+  for (DimSharding& d : s.dims) d.clear_blocks();
   return s;
 }
 
@@ -82,10 +82,12 @@ class Search {
     return best;
   }
 
-  // Blocks are entered and left by one step: to the target, or by way of the usual parts.
+  // Blocks are entered and left by one step: to the target, or by way of the usual parts. Axes that
+  // keep runs of elements together may also stay in their place, and arrive in it.
   std::vector<Node> past_blocks(Node from) {
     const Sharding& at = graph_.sharding(from);
     std::vector<Node> out = {target_};
+    add_in_units(from, out);
     if (has_blocks(at)) {
       out.push_back(graph_.node(in_parts(at)));
       return out;
@@ -102,6 +104,36 @@ class Search {
       out.insert(out.end(), on_the_way.begin(), on_the_way.end());
     }
     return out;
+  }
+
+  // The waypoints between the usual parts, with the units of the source and the target.
+  void add_in_units(Node from, std::vector<Node>& out) {
+    const Sharding& at = graph_.sharding(from);
+    const Sharding& target = graph_.sharding(target_);
+    const auto has_units = [](const Sharding& s) {
+      return std::any_of(s.dims.begin(), s.dims.end(),
+                         [](const DimSharding& d) { return d.unit != 1; });
+    };
+    if (!has_units(at) && !has_units(target)) return;
+    const std::vector<Node> plain =
+        graph_.waypoints(graph_.node(in_parts(at)), graph_.node(in_parts(target)));
+    for (const Node node : plain) {
+      Sharding s = graph_.sharding(node);
+      for (size_t d = 0; d < s.dims.size(); ++d) {
+        DimSharding& dim = s.dims[d];
+        const auto continues = [&](const DimSharding& other) {
+          return !other.axes.empty() &&
+                 (is_prefix(mesh_, dim.axes, other.axes) || is_prefix(mesh_, other.axes, dim.axes));
+        };
+        if (dim.axes.empty()) continue;
+        if (dim.axes == target.dims[d].axes || !continues(at.dims[d])) {
+          dim.unit = continues(target.dims[d]) ? target.dims[d].unit : 1;
+        } else {
+          dim.unit = at.dims[d].unit;
+        }
+      }
+      if (has_units(s)) out.push_back(graph_.node(s));
+    }
   }
 
   // The placings as nodes. A partial value keeps its reduction.
@@ -216,7 +248,7 @@ void append_sharding(const Mesh& mesh, const Sharding& sharding, std::string& ke
   const auto is_whole = [](const AxisRef& a) { return a.whole(); };
   bool whole = std::all_of(sharding.unreduced.begin(), sharding.unreduced.end(), is_whole);
   for (const DimSharding& d : sharding.dims)
-    whole = whole && d.block == 0 && std::all_of(d.axes.begin(), d.axes.end(), is_whole);
+    whole = whole && !d.has_blocks() && std::all_of(d.axes.begin(), d.axes.end(), is_whole);
   if (!whole) {
     const Sharding same = effective(mesh, sharding);
     key += "!" + same.dims_to_string();

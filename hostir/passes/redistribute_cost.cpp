@@ -40,16 +40,15 @@ double largest_local_elems(const Mesh& mesh, const Shape& shape, const Sharding&
     int64_t n = assumed_size(shape[d]);
     if (d < sharding.dims.size()) {
       const DimSharding& dim = sharding.dims[d];
-      const int64_t parts = dim.block == 0 ? 0 : part_count(mesh, dim.axes);
-      int64_t largest = 0;
-      for (int64_t p = 0; p < parts; ++p) {
-        const Range part = block_of(dim, n, parts, p);
-        largest = std::max(largest, part.hi - part.lo);
-      }
-      if (parts > 0) n = largest;
-      for (const AxisRef& a : parts > 0 ? AxisList() : dim.axes) {
-        const int64_t k = mesh.axis_size(a);
-        n = n / k + (n % k != 0);
+      if (dim.block != 0) {
+        int64_t largest = 0;
+        for (const Range& part : parts_of(mesh, dim, n))
+          largest = std::max(largest, part.hi - part.lo);
+        n = largest;
+      } else {
+        int64_t units = units_in(n, dim.unit);
+        for (const AxisRef& a : dim.axes) units = units_in(units, mesh.axis_size(a));
+        n = std::min(n, units * dim.unit);
       }
     }
     out *= static_cast<double>(n);

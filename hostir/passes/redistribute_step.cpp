@@ -229,8 +229,8 @@ class StepMaker {
     for (size_t d = 0; d < outer.dims.size(); ++d) {
       const AxisList& a = outer.dims[d].axes;
       const AxisList& b = inner.dims[d].axes;
-      const bool blocks = outer.dims[d].block != 0 || (inner.dims[d].block != 0 && !a.empty());
-      if (blocks && outer.dims[d] != inner.dims[d]) return false;
+      if (!a.empty() && !outer.dims[d].cuts_alike(inner.dims[d])) return false;
+      if (outer.dims[d].block != 0 && a != b) return false;
       if (!is_prefix(mesh_, a, b)) return false;
       entire = entire && begins_with(b, a);
     }
@@ -320,7 +320,12 @@ class StepMaker {
   // order, on dimension 0 and `whole` does not. Other dimensions of `cut` may be cut less.
   bool cut_on_dimension_0(const Sharding& whole, const Sharding& cut, const AxisList& axes) const {
     if (cut.dims.empty()) return axes.empty();
-    if (has_blocks(whole) || has_blocks(cut)) return false;
+    for (size_t d = 0; d < cut.dims.size(); ++d) {
+      const DimSharding& a = whole.dims[d];
+      const DimSharding& b = cut.dims[d];
+      if (a.block != 0 || b.block != 0) return false;
+      if (!a.axes.empty() && !b.axes.empty() && !a.cuts_alike(b)) return false;
+    }
     if (cut.dims[0].axes != joined(mesh_, whole.dims[0].axes, axes)) return false;
     for (size_t d = 1; d < cut.dims.size(); ++d) {
       if (!is_prefix(mesh_, cut.dims[d].axes, whole.dims[d].axes)) return false;
@@ -333,6 +338,7 @@ class StepMaker {
   bool evenly_cut_on_dimension_0(const Sharding& whole, const Sharding& cut,
                                  const AxisList& axes) const {
     if (axes.size() != 1 || !cut_on_dimension_0(whole, cut, axes)) return false;
+    if (whole.dims[0].has_blocks() || cut.dims[0].has_blocks()) return false;
     const AxisList& head = whole.dims[0].axes;
     return head.empty() || head.back().name != axes.front().name;
   }
@@ -420,7 +426,7 @@ std::vector<Extents> sample_extents(const Shape& shape) {
 
 bool has_blocks(const Sharding& s) {
   return std::any_of(s.dims.begin(), s.dims.end(),
-                     [](const DimSharding& d) { return d.block != 0; });
+                     [](const DimSharding& d) { return d.has_blocks(); });
 }
 
 std::string_view name(StepKind kind) {

@@ -52,7 +52,17 @@ class Resharder {
   }
 
  private:
-  Sharding effective_of(const Sharding& s) const { return effective(moves_.mesh(s.mesh), s); }
+  // Without units that make no difference.
+  Sharding effective_of(const Sharding& sharding, const Shape& shape) const {
+    const Mesh& mesh = moves_.mesh(sharding.mesh);
+    Sharding out = effective(mesh, sharding);
+    for (size_t d = 0; d < out.dims.size(); ++d) {
+      DimSharding& dim = out.dims[d];
+      const IndexExpr size = shape[d].simplified();
+      dim.unit = cut_over(mesh, dim.axes, dim.unit, size.is_const() ? size.value() : -1).unit;
+    }
+    return out;
+  }
 
   // Chooses among the shardings of one mesh.
   OpChooser& chooser_on(const std::string& mesh) {
@@ -77,7 +87,7 @@ class Resharder {
     out_.regions[out_.body.index].closing_comments = source_.region(source_.body).closing_comments;
     for (const Value& v : source_.values) {
       const Sharding& s = *sharding_of(v.type);
-      requests_.push_back({effective_of(s), closed(s)});
+      requests_.push_back({effective_of(s, shape_of(v.type)), closed(s)});
     }
     request_results();
     for (const Parameter& p : source_.params) {
@@ -113,7 +123,7 @@ class Resharder {
   Sharding sharding_of_result(size_t r, ValueId value) const {
     const Sharding* declared =
         r < source_.results.size() ? sharding_of(source_.results[r].type) : nullptr;
-    return declared != nullptr ? effective_of(*declared)
+    return declared != nullptr ? effective_of(*declared, shape_of(source_.results[r].type))
                                : Sharding::replicated(requests_[value.index].sharding.mesh,
                                                       tensor_type(source_, value).shape.size());
   }
@@ -180,7 +190,7 @@ class Resharder {
     const auto dim = static_cast<size_t>(ops::dim_of(i.attributes, "dim", rank));
     const DimSharding& cut = held->sharding.dims[dim];
     const int64_t parts = part_count(moves_.mesh(held->sharding.mesh), cut.axes);
-    if (parts < 2 || cut.block != 0 || !blocks_pay(operand)) {
+    if (parts < 2 || cut.has_blocks() || !blocks_pay(operand)) {
       return false;
     }
     const size_t before = source_.values.size();

@@ -16,17 +16,8 @@ ShardParts::ShardParts(const Mesh& mesh, const Sharding& sharding, const Extents
       int64_t stride = axis.whole() ? 1 : mesh.axes[index].size / (axis.pre * axis.size);
       for (size_t i = index + 1; i < mesh.axes.size(); ++i) stride *= mesh.axes[i].size;
       dim.digits.push_back({static_cast<size_t>(stride), static_cast<size_t>(size)});
-      std::vector<Range> finer;
-      finer.reserve(dim.ranges.size() * static_cast<size_t>(size));
-      for (const Range& range : dim.ranges) {
-        for (int64_t part = 0; part < size; ++part) finer.push_back(cut(range, size, part));
-      }
-      dim.ranges = std::move(finer);
     }
-    if (sharding.dims[d].block == 0) continue;
-    const auto parts = static_cast<int64_t>(dim.ranges.size());
-    for (int64_t part = 0; part < parts; ++part)
-      dim.ranges[static_cast<size_t>(part)] = block_of(sharding.dims[d], extents[d], parts, part);
+    dim.ranges = parts_of(mesh, sharding.dims[d], extents[d]);
   }
 }
 

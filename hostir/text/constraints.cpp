@@ -47,7 +47,8 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"sharding_c10", "A priority is on a dimension of a fusion that is open or has axes."},
     {"sharding_c11", "Only a sharding in a fusion has replicated axes."},
     {"sharding_c12",
-     "Only a closed dimension with axes is cut into blocks, of one element or more."},
+     "Only a dimension with axes is cut into blocks or between runs of elements, of one element or "
+     "more; blocks need a closed one."},
     {"type_c1", "A written type is the inferred one."},
     {"type_c2", "Parameters, results and values have the kind of type their function works on."},
     {"type_c3", "Sizes are not negative and use only names that are sizes or integers."},

@@ -12,16 +12,6 @@ namespace {
 // Larger part counts are summarised as smallest and largest.
 constexpr size_t kMaxParts = 16;
 
-void cut_parts(const Mesh& mesh, const std::vector<AxisRef>& axes, size_t axis, Range range,
-               std::vector<int64_t>& out) {
-  if (axis == axes.size()) {
-    out.push_back(range.hi - range.lo);
-    return;
-  }
-  const int64_t parts = mesh.axis_size(axes[axis]);
-  for (int64_t p = 0; p < parts; ++p) cut_parts(mesh, axes, axis + 1, cut(range, parts, p), out);
-}
-
 std::string parts_text(const std::vector<int64_t>& parts) {
   const auto [low, high] = std::minmax_element(parts.begin(), parts.end());
   if (*low == *high) return std::to_string(*low);
@@ -74,14 +64,8 @@ std::optional<std::string> local_extents_text(const Program& program, const Type
   std::string out;
   for (size_t d = 0; d < extents->size(); ++d) {
     std::vector<int64_t> parts;
-    const DimSharding& dim = shard->sharding->dims[d];
-    const std::vector<AxisRef> axes = merged_axes(*mesh, dim.axes);
-    if (dim.block == 0) cut_parts(*mesh, axes, 0, {0, (*extents)[d]}, parts);
-    const int64_t count = dim.block == 0 ? 0 : part_count(*mesh, axes);
-    for (int64_t p = 0; p < count; ++p) {
-      const Range part = block_of(dim, (*extents)[d], count, p);
+    for (const Range& part : parts_of(*mesh, shard->sharding->dims[d], (*extents)[d]))
       parts.push_back(part.hi - part.lo);
-    }
     out += (d ? " x " : "") + parts_text(parts);
   }
   return out;

@@ -69,8 +69,26 @@ bool is_block_number(Cursor& cursor, int64_t number, uint32_t begin) {
   return false;
 }
 
-// The `by 8 from -3` after a dimension.
+// The `of 16` after a dimension.
+bool parse_unit(Cursor& cursor, DimSharding& dim) {
+  const uint32_t begin = cursor.begin_here();
+  const auto unit = parse_int(cursor, "the number of elements that stay together");
+  if (!unit) return false;
+  if (*unit < 1 || dim.axes.empty()) {
+    cursor.error("sharding_c12",
+                 *unit < 1 ? "runs of " + std::to_string(*unit) +
+                                 " elements hold nothing; write how many elements stay together"
+                           : "only a dimension with axes is cut between runs of elements",
+                 cursor.span_from(begin));
+    return false;
+  }
+  dim.unit = *unit;
+  return is_block_number(cursor, *unit, begin);
+}
+
+// The `by 8 from -3` or `of 16` after a dimension.
 bool parse_blocks(Cursor& cursor, DimSharding& dim) {
+  if (cursor.accept("of")) return parse_unit(cursor, dim);
   if (!cursor.accept("by")) return true;
   const uint32_t begin = cursor.begin_here();
   const auto block = parse_int(cursor, "the size of a block");

@@ -2,11 +2,12 @@
 """Random fusions with random meshes and shardings. Each is lowered, run on all ranks under two schedules and compared
 with its unsharded run; nothing may leak.
 
-    tests/long/random_fusions.py build-dev/bin/hostir [--seeds 0:300] [--keep DIR] [--models]
+    tests/long/random_fusions.py build-dev/bin/hostir [--seeds 0:300] [--keep DIR] [--models] [--units]
 
 Shardings use parts of axes in any dimension, and leave values unreduced over several axes with every reduction. Sums
 and extrema sharded over different axes meet in one op. Values go through chains of reshards. Every fourth fusion has
 values on two or three meshes: the same ranks in another shape or order, disjoint or overlapping ranks.
+With --units, dimensions are also cut between runs of elements (`{a} of 3`), and reshapes split and merge dimensions.
 
 A failing fusion is kept in DIR (default: random_fusions/ beside the binary's folder) as a separate script. Ends with
 `N passed, N failed`. Sizes are small and awkward on purpose: 1, primes, fewer rows than ranks.
@@ -46,8 +47,9 @@ BINARY = ["add", "sub", "mul", "maximum", "minimum"]
 class Generator:
     """One fusion. `shapes` has the shape of every value so far; all are f32."""
 
-    def __init__(self, seed, models=False):
+    def __init__(self, seed, models=False, units=False):
         self.models = models
+        self.units = units
         self.random = random.Random(seed)
         self.mesh = self.random.choice(MESHES)
         self.meshes = [("m", self.mesh, None)]
@@ -107,6 +109,8 @@ class Generator:
         for dim in dims:
             is_open = may_be_open and self.random.random() < 0.3
             texts.append("{" + ", ".join(self.axes_text(dim) + (["?"] if is_open else [])) + "}")
+            if self.units and dim and self.random.random() < 0.3:
+                texts[-1] += f" of {self.random.choice([2, 3, 4])}"
         unreduced = ""
         left = [piece for piece in left if self.random.random() < 0.8]
         if left and self.random.random() < partial:
@@ -231,6 +235,19 @@ class Generator:
         first = self.random.choice([d for d in range(1, count + 1) if count % d == 0])
         shape = self.random.choice([[count], [first, count // first]])
         self.emit(shape, f"reshape %{x}", needs_type=True)
+
+    def split_or_merge(self):
+        """Splits a dimension in two, or merges two, as heads are made of columns and put together again."""
+        x = self.pick(lambda shape: len(shape) >= 1)
+        shape = list(self.shapes[x])
+        dim = self.random.randrange(len(shape))
+        if dim + 1 < len(shape) and self.random.random() < 0.5:
+            shape[dim:dim + 2] = [shape[dim] * shape[dim + 1]]
+        else:
+            first = self.random.choice([d for d in range(1, shape[dim] + 1) if shape[dim] % d == 0])
+            shape[dim:dim + 1] = [first, shape[dim] // first]
+        if len(shape) <= 4:
+            self.emit(shape, f"reshape %{x}", needs_type=True)
 
     def broadcast(self):
         x = self.pick(lambda shape: len(shape) <= 2)
@@ -383,6 +400,8 @@ class Generator:
                self.slice, self.scaled, self.reshards, self.reshards, self.addends, self.addends]
         if self.models:
             ops += self.model_ops()
+        if self.units:
+            ops += 4 * [self.split_or_merge]
         for _ in range(self.random.randrange(2, 9)):
             self.random.choice(ops)()
         made = [n for n in self.shapes if n.startswith("v")] or list(self.shapes)
@@ -424,7 +443,9 @@ class Generator:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--models", action="store_true", help="with the ops of whole models, and gradients")
-    return check(parser, lambda seed, arguments: Generator(seed, arguments.models).text(), "random_fusions")
+    parser.add_argument("--units", action="store_true", help="with cuts between runs of elements, and reshapes")
+    return check(parser, lambda seed, arguments: Generator(seed, arguments.models, arguments.units).text(),
+                 "random_fusions")
 
 
 def check(parser, text_of, default_folder):

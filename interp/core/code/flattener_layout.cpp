@@ -44,7 +44,7 @@ bool parts_are_equal(const Mesh& mesh, const Sharding& sharding, const Extents& 
   for (size_t d = 0; d < extents.size() && equal; ++d) {
     int64_t parts = 1;
     for (const AxisRef& axis : sharding.dims[d].axes) parts *= mesh.axis_size(axis);
-    equal = sharding.dims[d].block == 0 && extents[d] % parts == 0;
+    equal = sharding.dims[d].block == 0 && extents[d] % (parts * sharding.dims[d].unit) == 0;
   }
   return equal;
 }

@@ -31,7 +31,9 @@ class RandomCase {
       }
     }
     for (DimSharding& dim : s.dims) {
-      if (dim.axes.empty() || pick({0, 1, 2}) != 0) continue;
+      if (dim.axes.empty()) continue;
+      if (pick({0, 1, 2}) == 0) dim.unit = pick({2, 3, 4});
+      if (dim.unit != 1 || pick({0, 1, 2}) != 0) continue;
       dim.block = pick({-5, -2, -1, 1, 2, 3, 8});
       dim.origin = pick({-7, -3, -1, 0, 1, 4, 12});
     }

@@ -75,9 +75,18 @@ TEST(Propagate, ReshapeKeepsWhatBoxesAllow) {
   EXPECT_EQ(through("a=2, b=2", "4x4", "[{a}, {}]", "16"), "[{a}]");
   EXPECT_EQ(through("a=2, b=2", "8", "[{b, a}]", "2x4"), "[{b}, {a}]");
   EXPECT_EQ(through("a=4, b=2", "8", "[{a}]", "2x4"), "[{a:(1)2}, {a:(2)2}]");
-  // Eight in three parts is 3, 3, 2: no rank has whole rows of four.
-  EXPECT_EQ(through("a=3", "8", "[{a}]", "2x4"), "[{}, {}]");
-  EXPECT_EQ(through("a=3", "2x4", "[{a}, {}]", "8"), "[{}]");
+  // Eight in three parts is 3, 3, 2: no rank has whole rows of four. Between rows it is 4, 4, 0.
+  EXPECT_EQ(through("a=3", "8", "[{a}]", "2x4"), "[{a}, {}]");
+  EXPECT_EQ(through("a=3", "2x4", "[{a}, {}]", "8"), "[{a} of 4]");
+  EXPECT_EQ(through("a=3", "8", "[{a} of 4]", "2x4"), "[{a}, {}]");
+  EXPECT_EQ(through("a=3", "8x16", "[{a}, {}]", "128"), "[{a} of 16]");
+  // Five rows of two in three parts are 2, 2, 1: ten elements are cut there anyway.
+  EXPECT_EQ(through("a=3", "5x2", "[{a}, {}]", "10"), "[{a}]");
+  EXPECT_EQ(through("a=3", "10", "[{a}]", "5x2"), "[{a}, {}]");
+  EXPECT_EQ(through("a=2, b=3", "10x3", "[{a, b}, {}]", "30"), "[{a, b} of 3]");
+  EXPECT_EQ(through("a=2, b=3", "30", "[{a, b} of 3]", "2x5x3"), "[{a}, {b}, {}]");
+  EXPECT_EQ(through("a=3", "12x4", "[{a} of 2, {}]", "48"), "[{a}]");
+  EXPECT_EQ(through("a=4", "12x4", "[{a} of 2, {}]", "48"), "[{a} of 8]");
   // Ten over four is 3, 3, 3, 1; over two and then two it is 3, 2, 3, 2.
   EXPECT_EQ(through("a=4", "10", "[{a}]", "2x5"), "[{a:(1)2}, {}]");
   EXPECT_EQ(through("a=2, b=2", "10", "[{a, b}]", "2x5"), "[{a}, {b}]");
