@@ -49,7 +49,7 @@ Expected<ShardingRule> concat_rule(const OpCall& call, std::span<const Type> res
   r.results = {ops::one_to_one(0, to.size())};
   if (call.operands.size() == 1) return r;
   const auto dim = static_cast<int>(dim_of(call));
-  r.replicated = {dim};
+  r.permutation = {dim};
   IndexExpr before = 0;  // elements of the parts before this one
   for (size_t i = 0; i < call.operands.size(); ++i) {
     r.shifts.push_back(

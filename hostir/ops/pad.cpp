@@ -73,7 +73,8 @@ bool is_untouched(const Padding& p, size_t d) {
   return ops::same_size(p.low[d], 0) && ops::same_size(p.high[d], 0) && p.interior[d] == 0;
 }
 
-// A padded dimension has separate factors for the operand and the result.
+// With padding between its elements, a dimension has separate factors for the operand and the
+// result.
 Expected<ShardingRule> pad_rule(const OpCall& call, std::span<const Type> results) {
   const Padding p = padding_of(call);
   const Shape& from = shape_of(call.operands[0]);
@@ -83,12 +84,17 @@ Expected<ShardingRule> pad_rule(const OpCall& call, std::span<const Type> result
   r.results = r.operands;
   for (size_t d = 0; d < from.size(); ++d) {
     if (is_untouched(p, d)) continue;
-    r.results[0][d] = {r.factor_count()};
-    if (p.interior[d] == 0) {
-      r.shifts.push_back({0, static_cast<int>(d), r.factor_count(),
-                          IndexExpr::binary(IndexExpr::Kind::kSub, 0, p.low[d]).simplified()});
+    const IndexExpr& padded = shape_of(results[0])[d];
+    if (p.interior[d] != 0) {
+      r.results[0][d] = {r.factor_count()};
+      r.factor_sizes.push_back(padded);
+      continue;
     }
-    r.factor_sizes.push_back(shape_of(results[0])[d]);
+    const auto f = static_cast<int>(d);
+    r.factor_sizes[d] = padded;
+    r.permutation.push_back(f);
+    r.shifts.push_back(
+        {0, f, f, IndexExpr::binary(IndexExpr::Kind::kSub, 0, p.low[d]).simplified()});
   }
   return r;
 }
