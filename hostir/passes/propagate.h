@@ -18,6 +18,9 @@
 //      tensor can take individually (aggressive): larger tensors first, and for pointwise ops the
 //      tensor with most parts first. Operands of a pointwise op take only what a result takes too.
 //      An axis with a home (axis_homes.h) cuts nothing else in the ops that have its home.
+//      Of two units of one cut (DimSharding::unit), open dimensions take the larger one. A merged
+//      dimension that is cut elsewhere than at the borders of its factors passes its axes on, too,
+//      and takes those borders if it is open.
 //   5. If a reduction factor is cut, the result is marked `unreduced` unless it is annotated.
 // In the output, annotated values are closed and all others keep `?`, so that a reader and the next
 // pass can tell preferences from requirements. Uneven cuts propagate; reshard checks the boxes.

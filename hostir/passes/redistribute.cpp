@@ -16,6 +16,7 @@ namespace {
 constexpr double kStepNs = 1;       // added per step, so that the shorter of two equal plans wins
 constexpr size_t kMaxVisited = 96;  // the search stops proposing shardings beyond this number
 constexpr double kWorthMoreCollectives = 1.1;  // how many times cheaper, per further collective
+constexpr double kWorthWithoutBytes = 1.2;     // at most, if no more bytes move
 
 // The same axes cut the same dimensions, into parts of equal size.
 Sharding in_parts(Sharding s) {
@@ -196,17 +197,41 @@ std::optional<Redistribution> found_by(Search search, const StepGraph& graph, co
   return out;
 }
 
-// One step over one axis leaves nothing to improve, and a permute moves every box once.
-bool may_improve(const Redistribution& plan) {
+// One step over one axis leaves nothing to improve, and a permute moves every box once. If some
+// ranks have less than others, it may be cheaper to spread the boxes first.
+bool may_improve(const Mesh& mesh, const Shape& shape, const Sharding& from,
+                 const Redistribution& plan) {
   const RedistributeStep& first = plan.steps.front();
-  return plan.steps.size() > 1 || (first.axes.size() > 1 && first.kind != StepKind::kPermute);
+  if (plan.steps.size() > 1 || first.axes.size() < 2) return plan.steps.size() > 1;
+  if (first.kind != StepKind::kPermute) return true;
+  const auto parts = static_cast<double>(part_count(mesh, dimension_axes(mesh, from)));
+  const double whole = largest_local_elems(mesh, shape, Sharding());
+  return largest_local_elems(mesh, shape, from) * parts > whole;
 }
 
-// Each additional collective of the other plan must pay for itself.
-bool is_worth_it(const Redistribution& other, const Redistribution& known) {
+double bytes_moved(const StepCost& cost, const TensorType& type, const Sharding& from,
+                   const Redistribution& plan) {
+  double out = 0;
+  const Sharding* at = &from;
+  for (const RedistributeStep& step : plan.steps) {
+    out += cost.step_bytes(type, *at, step);
+    at = &step.to;
+  }
+  return out;
+}
+
+// Each additional collective of the other plan must pay for itself; if the plan moves no more
+// bytes, it is enough if a few do.
+bool is_worth_it(const StepCost& cost, const TensorType& type, const Sharding& from,
+                 const Redistribution& other, const Redistribution& known) {
   const auto more =
       static_cast<double>(other.collectives()) - static_cast<double>(known.collectives());
-  return other.cost_ns * std::pow(kWorthMoreCollectives, std::max(0.0, more)) < known.cost_ns;
+  double worth = std::pow(kWorthMoreCollectives, std::max(0.0, more));
+  if (worth > kWorthWithoutBytes &&
+      bytes_moved(cost, type, from, other) <= bytes_moved(cost, type, from, known)) {
+    worth = kWorthWithoutBytes;
+  }
+  return other.cost_ns * worth < known.cost_ns;
 }
 
 // The plan that always works: reduce in place, gather everything, slice, become partial.
@@ -297,12 +322,13 @@ const Redistribution& Redistributor::plan(const TensorType& type, const Sharding
   StepGraph::Shaped& steps = graph_.shaped(type, at->first.substr(0, shape_end));
   const Search search(graph_, steps, mesh_, graph_.node(source), graph_.node(target));
   auto found = found_by(search, graph_, mesh_, type.shape);
-  if (found && may_improve(*found) && !has_blocks(source) && !has_blocks(target)) {
+  if (found && may_improve(mesh_, type.shape, source, *found) && !has_blocks(source) &&
+      !has_blocks(target)) {
     const std::vector<Sharding> placings = every_placing(mesh_, source, target);
     std::optional<Redistribution> other;
     if (!placings.empty())
       other = found_by(search, graph_, mesh_, type.shape, found->cost_ns, placings);
-    if (other && is_worth_it(*other, *found)) found = std::move(other);
+    if (other && is_worth_it(cost_, type, source, *other, *found)) found = std::move(other);
   }
   at->second = found ? std::move(*found) : plan_by_replicating(cost_, mesh_, type, source, target);
   return at->second;
