@@ -10,7 +10,6 @@
 #include <set>
 
 #include "hostir/ops/value_meshes.h"
-#include "hostir/passes/assumed_size.h"
 #include "hostir/passes/edge_worklist.h"
 #include "hostir/passes/factors.h"
 #include "hostir/passes/mark_partial.h"
