@@ -312,11 +312,42 @@ class Finder : private RecordComparison {
       for (const size_t r : record)
         out.push_back(odd_rank(r, *found, records[model].front(), ranks));
     }
+    if (is_a_stage(out)) return {};
     return without_shared(std::move(out), ranks);
   }
 
+  // Several ranks, at one place in all groups of one form, in which ranks send to each other: they
+  // run a program of their own.
+  bool is_a_stage(const std::vector<DivergentRank>& odd) const {
+    if (odd.size() < 2) return false;
+    const auto first = static_cast<size_t>(odd.front().rank);
+    for (const auto& [communicator, form] : forms_[first]) {
+      const uint32_t place = position(first, CommunicatorId(communicator));
+      size_t groups = 0;
+      size_t odd_groups = 0;
+      for (size_t r = 0; r < forms_.size(); ++r) {
+        for (const auto& [other, same] : forms_[r]) {
+          if (same != form || position(r, CommunicatorId(other)) != place || !sends_in(other))
+            continue;
+          ++groups;
+          odd_groups +=
+              static_cast<size_t>(std::count_if(odd.begin(), odd.end(), [&](const DivergentRank& each) {
+                return static_cast<size_t>(each.rank) == r;
+              }));
+        }
+      }
+      if (groups == odd.size() && odd_groups == groups) return true;
+    }
+    return false;
+  }
+  bool sends_in(uint32_t communicator) const {
+    return std::any_of(run_.pairs.begin(), run_.pairs.end(), [&](const model::SendRecv& pair) {
+      return pair.communicator.index == communicator;
+    });
+  }
+
   DivergentRank odd_rank(size_t rank, const Difference& found, size_t model,
-                         const std::vector<size_t>& ranks) const {
+                   const std::vector<size_t>& ranks) const {
     DivergentRank out;
     out.kind = found.kind;
     out.rank = static_cast<Rank>(rank);

@@ -41,7 +41,10 @@ class DivergenceJudge {
     // The wrong peer explains why the rank's calls are odd, and its repair is the right one.
     if (out_.charge == Charge::kWrongPeer && (known || explains(out_.repair))) return;
     const DivergentRank& first = odd.front();
-    if (moving_ && !first.proved) return;
+    // The first and last ranks of a ring may differ from the others in sends and recvs.
+    const bool certain =
+        first.proved && first.theirs.front().call.pair == nullptr && call_at(first).pair == nullptr;
+    if (moving_ && !certain) return;
     // A rank may leave its rounds with good reason. If another rank waits for the call that it made
     // there before, it has none.
     if (tells_nothing(first)) {
