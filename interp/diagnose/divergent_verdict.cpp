@@ -104,8 +104,41 @@ class DivergenceJudge {
       }
       if (mended) found.push_back(std::move(twin));
     }
+    if (found.size() == 2) leave_the_unusual(found);
     if (found.size() == 1 && (!explained || makes_missing(found[0]))) odd = std::move(found);
   }
+  // Of two ranks that differ from each other, the one that there goes on as neither does anywhere
+  // else, if the other goes on as usual.
+  void leave_the_unusual(std::vector<OddRank>& twins) const {
+    for (const auto& [odd, other] : {std::pair(0, 1), std::pair(1, 0)}) {
+      const OddRank& one = twins[static_cast<size_t>(odd)];
+      const OddRank& two = twins[static_cast<size_t>(other)];
+      if (times_of_step(one, two) == 0 && times_of_step(two, one) > 0) {
+        twins = {one};
+        return;
+      }
+    }
+  }
+  // How often the two ranks went from one line to another as `rank` does there, elsewhere.
+  size_t times_of_step(const OddRank& rank, const OddRank& other) const {
+    const auto& own = calls_[static_cast<size_t>(rank.rank)];
+    const size_t at = rank.at;
+    if (at == 0 || at >= own.size()) return 1;
+    size_t times = 0;
+    for (const Rank each : {rank.rank, other.rank}) {
+      const auto& line = calls_[static_cast<size_t>(each)];
+      for (size_t i = 1; i < line.size(); ++i) {
+        const bool here = line[i].member == own[at].member;
+        if (!here && alike(line[i - 1], own[at - 1]) && alike(line[i], own[at])) ++times;
+      }
+    }
+    return times;
+  }
+  bool alike(const MemberRef& a, const MemberRef& b) const {
+    return (a.pair == nullptr) == (b.pair == nullptr) && a.sends() == b.sends() &&
+           same_stack(run_, *a.member, *b.member);
+  }
+
   // Whether the twin's odd call is the one to which the accused rank did not come, or leads to it.
   bool makes_missing(const DivergentRank& twin) const {
     return twin.rank == out_.missing.member->rank && twin.at <= place_of(calls_, out_.missing);

@@ -1015,6 +1015,7 @@ def planted(layout, mistake, rank, step, of_line, nth, missing=(), **said):
     CASES.append((f"pipeline_{name}_{mistake}_{rank}_{step}_{of_line}_{nth}{missing or ''}", make, layout.world))
 
 
+ONE_STEP = dict(steps=1, world_end=False)
 for schedule in ("gpipe", "gpipe_batched", "1f1b"):
     for data, stages, width in ((1, 4, 1), (2, 4, 1), (1, 4, 2), (1, 8, 1), (2, 8, 1)):
         pipeline = pipes.Layout(schedule, data, stages, width, batches=stages)
@@ -1058,12 +1059,13 @@ for schedule, data, stages, width in (("1f1b", 2, 2, 1), ("1f1b", 2, 4, 1), ("1f
     planted(pipeline, "left_out", pipeline.world - 1, 0, pipes.WORLD, 0, line=pipes.WORLD)
 # In the first step of one pipeline either rank may be wrong.
 planted(pipes.Layout("gpipe", 1, 2, steps=1), "left_out", 0, 0, pipes.SEND_F, 3, kind="order", culprits=[], suspects=[0, 1])
-# Both ranks of a pair may be wrong: no other rank runs their program.
-planted(pipes.Layout("1f1b", 1, 4, 2, steps=1), "doubled", 3, 0, 21, 0, culprits=[], trial=False)
+# No other rank runs the program of a pair; one of them calls a line twice in a row, which neither does anywhere else.
+planted(pipes.Layout("1f1b", 1, 4, 2, steps=1), "doubled", 3, 0, 21, 0)
+planted(pipes.Layout("gpipe_batched", 1, 2, 2, batches=6, **ONE_STEP), "doubled", 1, 0, 23, 0)
+# Both ranks of a pair may be wrong.
 planted(pipes.Layout("gpipe", 1, 4, 2), "doubled", 1, 0, 23, 3, culprits=[], trial=False)
 
 # A call too many is the last one of its rank, or leads to it: the rank in whose call it waits has ended. Its twin shows it.
-ONE_STEP = dict(steps=1, world_end=False)
 planted(pipes.Layout("interleaved", 1, 4, 2, batches=2, steps=1), "doubled", 3, 0, pipes.SEND_B, 1, trial=False)
 planted(pipes.Layout("interleaved", 2, 4, batches=2, steps=1), "doubled", 3, 0, pipes.SEND_B, 0, trial=False)
 planted(pipes.Layout("1f1b", 2, 4, batches=6, **ONE_STEP), "doubled", 4, 0, pipes.RECV_B, 2)
