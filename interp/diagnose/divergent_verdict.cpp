@@ -51,12 +51,12 @@ class DivergenceJudge {
       if (out_.charge == Charge::kNoRecord && !known) also_odd(first);
       return;
     }
-    // That the rank without a record died explains all, or that a rank stopped before its first
-    // call; this is only a guess.
-    const bool guess = first.own_rounds && !first.proved;
-    if (guess && !known && (out_.charge == Charge::kNoRecord || never_began()) &&
-        mends_by_missing()) {
-      if (out_.charge == Charge::kNoRecord) also_odd(first);
+    // That a rank stopped or died explains all; this is only a guess. A rank that stopped leaves
+    // the others in any part of their rounds.
+    const bool died = out_.charge == Charge::kNoRecord && !first.proved;
+    const bool stopped = out_.charge == Charge::kNeverCame;
+    if (first.own_rounds && !known && (died || stopped) && mends_by_missing()) {
+      if (died) also_odd(first);
       return;
     }
     const bool better = known && !explains(out_.repair) && mends(odd);
@@ -108,7 +108,8 @@ class DivergenceJudge {
     if (found.size() == 1 && (!explained || makes_missing(found[0]))) odd = std::move(found);
   }
   // Of two ranks that differ from each other, the one that there goes on as neither does anywhere
-  // else, if the other goes on as usual.
+  // else, if the other goes on as usual. A line that neither calls elsewhere may be the end of a
+  // loop.
   void leave_the_unusual(std::vector<OddRank>& twins) const {
     for (const auto& [odd, other] : {std::pair(0, 1), std::pair(1, 0)}) {
       const OddRank& one = twins[static_cast<size_t>(odd)];
@@ -125,14 +126,17 @@ class DivergenceJudge {
     const size_t at = rank.at;
     if (at == 0 || at >= own.size()) return 1;
     size_t times = 0;
+    bool known = false;
     for (const Rank each : {rank.rank, other.rank}) {
       const auto& line = calls_[static_cast<size_t>(each)];
       for (size_t i = 1; i < line.size(); ++i) {
         const bool here = line[i].member == own[at].member;
-        if (!here && alike(line[i - 1], own[at - 1]) && alike(line[i], own[at])) ++times;
+        if (here || !alike(line[i], own[at])) continue;
+        known = true;
+        if (alike(line[i - 1], own[at - 1])) ++times;
       }
     }
-    return times;
+    return known ? times : 1;
   }
   bool alike(const MemberRef& a, const MemberRef& b) const {
     return (a.pair == nullptr) == (b.pair == nullptr) && a.sends() == b.sends() &&
@@ -142,11 +146,6 @@ class DivergenceJudge {
   // Whether the twin's odd call is the one to which the accused rank did not come, or leads to it.
   bool makes_missing(const DivergentRank& twin) const {
     return twin.rank == out_.missing.member->rank && twin.at <= place_of(calls_, out_.missing);
-  }
-  bool never_began() const {
-    return out_.charge == Charge::kNeverCame &&
-           std::all_of(out_.culprits.begin(), out_.culprits.end(),
-                       [&](Rank rank) { return calls_[static_cast<size_t>(rank)].empty(); });
   }
   bool mends_by_missing() const { return !some_lost(run_) && explains(out_.repair); }
   bool is_extra_pair(const DivergentRank& odd) const {

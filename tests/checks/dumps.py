@@ -1062,8 +1062,9 @@ planted(pipes.Layout("gpipe", 1, 2, steps=1), "left_out", 0, 0, pipes.SEND_F, 3,
 # No other rank runs the program of a pair; one of them calls a line twice in a row, which neither does anywhere else.
 planted(pipes.Layout("1f1b", 1, 4, 2, steps=1), "doubled", 3, 0, 21, 0)
 planted(pipes.Layout("gpipe_batched", 1, 2, 2, batches=6, **ONE_STEP), "doubled", 1, 0, 23, 0)
-# Both ranks of a pair may be wrong.
-planted(pipes.Layout("gpipe", 1, 4, 2), "doubled", 1, 0, 23, 3, culprits=[], trial=False)
+planted(pipes.Layout("gpipe", 1, 4, 2), "doubled", 1, 0, 23, 3, trial=False)
+# A rank that stops leaves others in another part of the schedule.
+planted(pipes.Layout("interleaved", 1, 8, 2, batches=6, steps=4, world_end=False), "stopped", 3, 0, 21, 9, trial=False)
 
 # A call too many is the last one of its rank, or leads to it: the rank in whose call it waits has ended. Its twin shows it.
 planted(pipes.Layout("interleaved", 1, 4, 2, batches=2, steps=1), "doubled", 3, 0, pipes.SEND_B, 1, trial=False)
