@@ -183,6 +183,8 @@ class Continuation {
     const auto answer = [&](size_t r, const Part& part) {
       const JobCall& call = job_[r][part.call];
       if (part.done || call.shape == Shape::kCollective || !may_make(call.peer, call)) return;
+      // An answer that did not complete its call needs no answer itself.
+      if (call.order >= kLater && call.order != UINT64_MAX) return;
       if (!is_head(r, part)) return;
       JobCall made = call;
       made.shape = opposite(call.shape);
@@ -198,17 +200,21 @@ class Continuation {
     if (!awaited.empty()) return true;
     for (size_t r = 0; r < job_.size(); ++r) {
       for (const Part& part : parts_[r]) {
-        if (!part.done && add_collective(job_[r][part.call])) return true;
+        if (!part.done && add_collective(rank_of(r), job_[r][part.call])) return true;
       }
     }
     return false;
   }
 
-  // Only if the call then completes: every member is in it or may make it.
-  bool add_collective(const JobCall& call) {
-    if (call.shape != Shape::kCollective) return false;
+  // Only if the call then completes: every member is in it or may make it. A damaged file may have
+  // calls of ranks that are no members.
+  bool add_collective(Rank caller, const JobCall& call) {
+    const std::vector<Rank>& members = members_of(call.communicator);
+    if (call.shape != Shape::kCollective ||
+        std::find(members.begin(), members.end(), caller) == members.end())
+      return false;
     std::vector<Rank> absent;
-    for (const Rank member : members_of(call.communicator)) {
+    for (const Rank member : members) {
       if (part_of(member, call.communicator, Shape::kCollective) != nullptr) continue;
       if (!may_make(member, call)) return false;
       absent.push_back(member);

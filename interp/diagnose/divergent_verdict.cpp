@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "hostir/support/lists.h"
@@ -114,17 +115,18 @@ class DivergenceJudge {
     for (const auto& [odd, other] : {std::pair(0, 1), std::pair(1, 0)}) {
       const OddRank& one = twins[static_cast<size_t>(odd)];
       const OddRank& two = twins[static_cast<size_t>(other)];
-      if (times_of_step(one, two) == 0 && times_of_step(two, one) > 0) {
+      if (times_of_step(one, two) == 0U && times_of_step(two, one).value_or(0) > 0) {
         twins = {one};
         return;
       }
     }
   }
-  // How often the two ranks went from one line to another as `rank` does there, elsewhere.
-  size_t times_of_step(const OddRank& rank, const OddRank& other) const {
+  // How often the two ranks went from one line to another as `rank` does there, elsewhere; nullopt
+  // if neither calls the second line elsewhere.
+  std::optional<size_t> times_of_step(const OddRank& rank, const OddRank& other) const {
     const auto& own = calls_[static_cast<size_t>(rank.rank)];
     const size_t at = rank.at;
-    if (at == 0 || at >= own.size()) return 1;
+    if (at == 0 || at >= own.size()) return std::nullopt;
     size_t times = 0;
     bool known = false;
     for (const Rank each : {rank.rank, other.rank}) {
@@ -136,7 +138,7 @@ class DivergenceJudge {
         if (alike(line[i - 1], own[at - 1])) ++times;
       }
     }
-    return known ? times : 1;
+    return known ? std::optional(times) : std::nullopt;
   }
   bool alike(const MemberRef& a, const MemberRef& b) const {
     return (a.pair == nullptr) == (b.pair == nullptr) && a.sends() == b.sends() &&

@@ -1062,7 +1062,8 @@ planted(pipes.Layout("gpipe", 1, 2, steps=1), "left_out", 0, 0, pipes.SEND_F, 3,
 # No other rank runs the program of a pair; one of them calls a line twice in a row, which neither does anywhere else.
 planted(pipes.Layout("1f1b", 1, 4, 2, steps=1), "doubled", 3, 0, 21, 0)
 planted(pipes.Layout("gpipe_batched", 1, 2, 2, batches=6, **ONE_STEP), "doubled", 1, 0, 23, 0)
-planted(pipes.Layout("gpipe", 1, 4, 2), "doubled", 1, 0, 23, 3, trial=False)
+# Both ranks of a pair may be wrong.
+planted(pipes.Layout("gpipe", 1, 4, 2), "doubled", 1, 0, 23, 3, culprits=[], trial=False)
 # A rank that stops leaves others in another part of the schedule.
 planted(pipes.Layout("interleaved", 1, 8, 2, batches=6, steps=4, world_end=False), "stopped", 3, 0, 21, 9, trial=False)
 
@@ -1173,7 +1174,21 @@ def log_files_beside(folder):
                               "worker_0.log, worker_1.log, worker_10.log and 9 more"]}
 
 
-FOLDERS = [log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
+def calls_of_ranks_that_are_no_members(folder):
+    """Damaged files: they do not list their own rank, and the ranks that they list have no file."""
+    job = Job(4, {"1": [0, 1, 2, 3]})
+    layers(job, [10])
+    job.all_reduce(20, group="1", ranks=[1, 2])
+    job.run()
+    pathlib.Path(folder).mkdir(parents=True)
+    for r in (1, 2):
+        dump = job.dump(r)
+        dump["pg_config"]["1"]["ranks"] = "[0, 3]"
+        write_dump(dump, pathlib.Path(folder), r)
+    return {"not_known": "is not one of its members"}
+
+
+FOLDERS = [calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
            several_forms, one_file_cut_short]
 
 
