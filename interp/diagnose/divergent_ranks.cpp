@@ -330,10 +330,9 @@ class Finder : private RecordComparison {
           if (same != form || position(r, CommunicatorId(other)) != place || !sends_in(other))
             continue;
           ++groups;
-          odd_groups +=
-              static_cast<size_t>(std::count_if(odd.begin(), odd.end(), [&](const DivergentRank& each) {
-                return static_cast<size_t>(each.rank) == r;
-              }));
+          odd_groups += static_cast<size_t>(std::count_if(
+              odd.begin(), odd.end(),
+              [&](const DivergentRank& each) { return static_cast<size_t>(each.rank) == r; }));
         }
       }
       if (groups == odd.size() && odd_groups == groups) return true;
@@ -347,7 +346,7 @@ class Finder : private RecordComparison {
   }
 
   DivergentRank odd_rank(size_t rank, const Difference& found, size_t model,
-                   const std::vector<size_t>& ranks) const {
+                         const std::vector<size_t>& ranks) const {
     DivergentRank out;
     out.kind = found.kind;
     out.rank = static_cast<Rank>(rank);

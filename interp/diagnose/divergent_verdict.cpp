@@ -111,10 +111,10 @@ class DivergenceJudge {
   // Of two ranks that differ from each other, the one that there goes on as neither does anywhere
   // else, if the other goes on as usual. A line that neither calls elsewhere may be the end of a
   // loop.
-  void leave_the_unusual(std::vector<OddRank>& twins) const {
+  void leave_the_unusual(std::vector<DivergentRank>& twins) const {
     for (const auto& [odd, other] : {std::pair(0, 1), std::pair(1, 0)}) {
-      const OddRank& one = twins[static_cast<size_t>(odd)];
-      const OddRank& two = twins[static_cast<size_t>(other)];
+      const DivergentRank& one = twins[static_cast<size_t>(odd)];
+      const DivergentRank& two = twins[static_cast<size_t>(other)];
       if (times_of_step(one, two) == 0U && times_of_step(two, one).value_or(0) > 0) {
         twins = {one};
         return;
@@ -123,7 +123,7 @@ class DivergenceJudge {
   }
   // How often the two ranks went from one line to another as `rank` does there, elsewhere; nullopt
   // if neither calls the second line elsewhere.
-  std::optional<size_t> times_of_step(const OddRank& rank, const OddRank& other) const {
+  std::optional<size_t> times_of_step(const DivergentRank& rank, const DivergentRank& other) const {
     const auto& own = calls_[static_cast<size_t>(rank.rank)];
     const size_t at = rank.at;
     if (at == 0 || at >= own.size()) return std::nullopt;
