@@ -61,7 +61,8 @@ void declare_backend(api::BackendOptions& options, Arguments& arguments) {
                    "cuda: the device of every rank, as in 0,0,1,1; default: evenly and in order");
   arguments.option("--timeout", options.timeout_s,
                    "cuda: give up after this many seconds (60) without a completion");
-  arguments.flag("--stepwise", options.stepwise, "cuda: finish every instruction before the next");
+  arguments.flag("--stepwise", options.stepwise,
+                 "cuda: finish every instruction before starting the next");
   arguments.flag("--graphs", options.graphs,
                  "cuda: capture repeated loop bodies as CUDA graphs and replay them");
   arguments.option("--threads", options.threads, "used inside kernels, 0: all cores",

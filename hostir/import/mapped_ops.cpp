@@ -66,7 +66,7 @@ Attr two_lists(const Dims& left, const Dims& right) {
   return out;
 }
 
-// Batch dimensions for the leading ones, on both sides.
+// Makes the leading dimensions batch dimensions on both sides.
 void map_contraction(ModuleOp& op, size_t lead, size_t left_rank) {
   Dims batch[2];
   Dims contracted[2];

@@ -63,11 +63,13 @@ struct Widened {
 
   using Values = std::map<ValueNumber, Known>;
 
-  // A value from outside the region is a scalar.
+  // A value from outside the region must be a scalar, which is broadcast.
   Expected<Known> value(const Values& at, ValueNumber number) const {
     if (const auto found = at.find(number); found != at.end()) return found->second;
-    if (depth > 0 || !site.frame[number] || !site.frame[number]->type.dims.empty())
+    if (depth > 0 || !site.frame[number])
       return site.fail("import_c3", "its region uses a value that it is not given");
+    if (!site.frame[number]->type.dims.empty())
+      return site.fail("import_c3", "its region uses a value from outside that is not a scalar");
     return site.emitter.broadcast(*site.frame[number], {}, dims);
   }
 

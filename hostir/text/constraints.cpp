@@ -17,7 +17,7 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"symbol_c1", "A symbol is declared once in its part of the file."},
     {"symbol_c2", "A symbol that is used is declared in the same part."},
     {"value_c1", "A name is not defined again where it is visible."},
-    {"value_c2", "A value that is used is defined before, in this region or around it."},
+    {"value_c2", "A value that is used is defined earlier, in this region or one around it."},
     {"value_c3", "An inline value has a shape and as many numbers as it has elements, or one."},
     {"mesh_c1", "Axis names are unique in a mesh, and a sub-mesh fixes each axis at most once."},
     {"mesh_c2", "An axis that is used exists in its mesh."},
@@ -83,7 +83,7 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"test_c2", "Expectations on collectives name collectives."},
     {"test_c3", "A repetition count is not negative."},
     {"test_c4", "run gives one value for each parameter."},
-    {"test_c5", "A name that a test uses was bound before, or is a value of the program."},
+    {"test_c5", "A name that a test uses has been bound earlier, or is a value of the program."},
 });
 
 }  // namespace

@@ -125,7 +125,7 @@ bool parse_submesh(Cursor& cursor, const Program& program, Mesh& mesh) {
   const Mesh* parent = program.find_mesh(*parent_name);
   if (!parent) {
     Diagnostic& d =
-        cursor.error("mesh_c8", "mesh @" + *parent_name + " is not declared before", span);
+        cursor.error("mesh_c8", "mesh @" + *parent_name + " is not declared before this line", span);
     std::vector<std::string> names;
     for (const Mesh& m : program.meshes) names.push_back(m.name);
     suggest(d, *parent_name, names, "@");

@@ -82,7 +82,7 @@ class TestVerifier {
   void check_value(const ValueSpec& v) {
     if (v.kind != ValueSpec::Kind::kName || bound_.contains(v.text)) return;
     Diagnostic& d =
-        context_.error("test_c5", "%" + v.text + " was not bound before in this test", v.span);
+        context_.error("test_c5", "%" + v.text + " has not been bound earlier in this test", v.span);
     suggest(d, v.text, {bound_.begin(), bound_.end()}, "%");
   }
 

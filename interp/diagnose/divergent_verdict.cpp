@@ -265,7 +265,7 @@ class DivergenceJudge {
     if (facts == nullptr || facts->record != model::RecordState::kMissing) return;
     out_.also = fmt::format(
         "; rank {} would explain the hang as well: it calls {}{} without {}{}, which came first in "
-        "its rounds before",
+        "its earlier rounds",
         odd.rank, short_call_name(run_, call_at(odd)), at_stack(run_, call_at(odd)),
         short_call_name(run_, before), at_stack(run_, before));
   }

@@ -216,7 +216,7 @@ void CallReader::by_rounds(const AlignedCalls& aligned, size_t step,
     verdict.repair_text = fmt::format("without {} on rank {}",
                                       more == 1 ? "this call" : "these calls", aligned.mine.rank);
     verdict.also = fmt::format(
-        "; the others go on as in the rounds before: that is {} more, or {} {} left their loop "
+        "; the others go on as in earlier rounds: that is {} more, or {} {} left their loop "
         "early",
         more == 1 ? std::string("one call") : fmt::format("{} calls", more),
         model::list_of(verdict.culprits), verdict.culprits.size() == 1 ? "has" : "have");
@@ -235,7 +235,8 @@ void CallReader::by_rounds(const AlignedCalls& aligned, size_t step,
       fmt::format("with {} before it on rank {}", short_call_name(run_, theirs), aligned.mine.rank);
   if (as_before) {
     verdict.also =
-        "; it goes on as in its rounds before: it left out the others' call, or makes a round more";
+        "; it goes on as in its earlier rounds: it left out the others' call, or makes a round "
+        "more";
   } else {
     verdict.charge = Charge::kLeftOut;
     verdict.count = 1;
@@ -271,7 +272,7 @@ void CallReader::steps_left_out(const AlignedCalls& aligned, const Place& here,
 }
 
 // The same call from another line than the others': as a rule that means nothing. Here the rank
-// called the others' line in its rounds before, and nobody has called this one.
+// called the others' line in its earlier rounds, and nobody has called this one.
 bool CallReader::is_unusual(const AlignedCalls& aligned, size_t step) const {
   const Place here{aligned.steps[step].mine, aligned.steps[step].theirs};
   const MemberRef& mine = aligned.mine.calls[here.mine];

@@ -390,21 +390,21 @@ std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,
   const bool one = verdict.culprits.size() == 1;
   std::string text;
   if (verdict.charge == Charge::kExtraCall) {
-    text = fmt::format("{} {} one call more than in {} rounds before: {}{}", ranks,
+    text = fmt::format("{} {} one call more than in {} earlier rounds: {}{}", ranks,
                        one ? "makes" : "make", one ? "its" : "their", call_name(run, verdict.at),
                        at_stack(run, verdict.at));
   } else if (verdict.charge == Charge::kLeftOut) {
-    text = fmt::format("{} left out {}{}, as {} made in {} rounds before", ranks,
+    text = fmt::format("{} left out {}{}, as {} made in {} earlier rounds", ranks,
                        short_call_name(run, before), at_stack(run, before), one ? "it" : "they",
                        one ? "its" : "their");
   } else if (verdict.charge == Charge::kSwapped || awaiting.member == nullptr) {
-    text = fmt::format("{} {} {}{} before {}{}, in {} rounds before the other way round", ranks,
+    text = fmt::format("{} {} {}{} before {}{}, in {} earlier rounds the other way round", ranks,
                        one ? "calls" : "call", short_call_name(run, verdict.at),
                        at_stack(run, verdict.at), short_call_name(run, before),
                        at_stack(run, before), one ? "its" : "their");
   } else {
     text = fmt::format(
-        "{} {} {}{} without {}{}, which came first in {} rounds before: it was left "
+        "{} {} {}{} without {}{}, which came first in {} earlier rounds: it was left "
         "out there, or comes later",
         ranks, one ? "calls" : "call", short_call_name(run, verdict.at), at_stack(run, verdict.at),
         short_call_name(run, before), at_stack(run, before), one ? "its" : "their");

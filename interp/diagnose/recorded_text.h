@@ -30,7 +30,7 @@ std::string wrong_group_sentence(const model::Run& run, const std::vector<model:
 /// `with barrier seq 2 on default_pg in its place on rank 2`.
 std::string wrong_group_repair(const model::Run& run, const std::vector<model::Rank>& ranks,
                                const MemberRef& right);
-/// The culprit does not repeat its rounds before; `before` is its call in them, and `awaiting` the
+/// The culprit does not repeat its earlier rounds; `before` is its call in them, and `awaiting` the
 /// call of a rank that waits for it to be made again (may be empty).
 std::string own_rounds_sentence(const model::Run& run, const RecordedVerdict& verdict,
                                 const MemberRef& before, const MemberRef& awaiting);

@@ -160,8 +160,8 @@ std::string held_text(const Function& kernel, ValueId value, size_t d, Range ran
                      kernel.value(value).name);
 }
 
-// Why dimension `d` of the tensor at `i` does not fit: the op needs it whole, or another tensor
-// that shares a factor with it is there in another part.
+// Why dimension `d` of the tensor at `i` does not fit: the op needs all of it, or this rank
+// holds a different part of a dimension that shares a factor with it.
 std::string misfit_text(const Function& kernel, const Tensors& t, const std::vector<Type>& types,
                         const ValueRanges& ranges, size_t i, size_t d) {
   const auto dims = [&](size_t k) -> const ShardingRule::TensorFactors& {

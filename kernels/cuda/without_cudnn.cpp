@@ -5,7 +5,7 @@ namespace hostir::cuda {
 
 Expected<std::shared_ptr<AttentionHandle>> AttentionHandle::create() {
   return fail(ErrorKind::kRuntime, "cuda_missing",
-              "this build has no cuDNN: build it where cudnn_graph.h can be found");
+              "this build has no cuDNN: rebuild hostir where CMake can find cudnn_graph.h");
 }
 
 std::shared_ptr<const AttentionCall> AttentionCall::choose(const AttentionStep& /*step*/,

@@ -37,7 +37,7 @@ Expected<std::unique_ptr<LogSession>> LogSession::create(std::unique_ptr<LogRead
   session->log_ = std::move(log);
   session->follows_ = session->log_->run().ending == interp::LogEnding::kRunning;
   session->snapshot_ = std::make_shared<const interp::Snapshot>(std::move(shot));
-  // If reading fails, shows everything up to there.
+  // If reading fails, the session shows everything read so far.
   session->loading_ = std::jthread(
       [reader = session->log_.get()](std::stop_token stop) { traces::follow(*reader, stop); });
   return session;

@@ -144,7 +144,7 @@ Expected<void> ReplayChecker::compare_value(const interp::ValueSummary& summary)
   if (row.integer_or(0, -1) != event || row.integer(1) != summary.rank ||
       row.integer(2) != summary.operand) {
     Divergence d = at(place, "order");
-    d.sentence += fmt::format("writes a value, where event {} of rank {} wrote one before",
+    d.sentence += fmt::format("writes a value, where event {} of rank {} wrote one in the log",
                               row.integer(0), row.integer(1));
     report(std::move(d));
     values_end_ = true;

@@ -83,7 +83,7 @@ class EventAssembler {
   std::vector<AssembledEvent> ring_ = std::vector<AssembledEvent>(1024);
   std::unordered_map<int64_t, AssembledEvent> late_;
   std::vector<TaskWindow> windows_;                 // by rank
-  std::vector<std::vector<int64_t>> open_members_;  // by rank: members of a group not issued yet
+  std::vector<std::vector<int64_t>> open_members_;  // by rank: event ids of members of an open group
 };
 
 }  // namespace hostir::traces

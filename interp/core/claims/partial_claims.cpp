@@ -186,7 +186,7 @@ Expected<void> check_communication(const Code& code, CodeIndex index) {
   }
   if (takes_addends && m.facts.root == RootHas::kInput) {
     return contradiction(
-        fmt::format("{}, which is {}: every rank would get the root's addend; reduce it before",
+        fmt::format("{}, which is {}: every rank would get the root's addend; reduce it first",
                     described(m), held(m.from.unreduced, m.from.unreduced_kind)),
         m.source.operands[m.in]);
   }

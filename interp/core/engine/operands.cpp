@@ -83,7 +83,7 @@ Allocation* Operands::open(const Step& step, uint32_t operand) {
   Allocation& a = step.rank_state.allocations[name.slot];
   if (names_live(step.rank_state, name)) return &a;
   const bool same = a.id.index == static_cast<uint32_t>(name.value);
-  std::string how = "freed before";
+  std::string how = "freed earlier";
   if (same && a.live) {
     how = fmt::format("given to {} by {}", run_.code->register_name(a.reg),
                       faults_.name_of(a.allocated_by));

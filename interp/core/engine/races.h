@@ -53,8 +53,7 @@ class RaceDetector {
  private:
   enum class Order : uint8_t { kOrdered, kUnordered, kUnknown };
 
-  /// If this is a write on another stream, ordered after all recorded accesses, only this write
-  /// counts from now on.
+  /// True if this is a write ordered after all recorded accesses, so that it can replace them.
   bool passes_on(const Step& step, WholeAccesses& w, const AccessRecord& access) const {
     if (access.kind == AccessRecord::Kind::kRead) return false;
     const uint32_t known = run_.clock_row(step.rank_state, access.stream)[w.stream];

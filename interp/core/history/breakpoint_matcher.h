@@ -48,8 +48,8 @@ class BreakpointMatcher final : public CompletionSink {
   std::vector<Written> heard_;
 };
 
-/// Where a breakpoint was hit: the rank, its step count, and the history's position, and how often
-/// it has gone back.
+/// Where a breakpoint was hit: the rank, its step count, the history's position, and how often the
+/// history has gone back (`travel`).
 struct HitPlace {
   Rank rank = kNoRank;
   uint64_t steps = 0;

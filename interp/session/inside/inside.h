@@ -3,7 +3,7 @@
 // For a launch: the ops of its kernel in order, the part of each operand that the element needs,
 // and the numbers. For a collective: the members' contributions, the order in which they are
 // combined, and the phases of the meeting. Plain values for both the terminal and the GUI; numbers
-// are formatted text. Numbers that cannot be determined (an operand was overwritten since) are
+// are formatted text. Numbers that cannot be determined (an operand has since been overwritten) are
 // empty, and `notes` gives the reason: nothing is invented.
 #pragma once
 

@@ -159,10 +159,10 @@ class LaunchLook {
                         "(reverse-step) to see what it read.",
                         name));
       } else if (past && a->version > 0 && a->written_task != kNoTask && a->written_task > task_) {
-        refuse(
-            fmt::format("The buffer of %{} was written since, by {}, perhaps in another part: "
-                        "go back to see what it read.",
-                        name, writer));
+        refuse(fmt::format(
+            "The buffer of %{} has since been written by {}, perhaps in a different part: "
+            "go back to see what it read.",
+            name, writer));
       } else if (!past && is_pending(*a) &&
                  (device == nullptr || !device->finished(a->written_task))) {
         refuse(fmt::format("%{} is still to be written by {}, which cannot finish as things stand.",

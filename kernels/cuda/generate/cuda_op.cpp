@@ -16,7 +16,7 @@ namespace hostir::cuda {
 namespace {
 
 CudaOp composite() {
-  return {.form = CudaOp::Form::kNone, .missing = "it is expanded into other ops before"};
+  return {.form = CudaOp::Form::kNone, .missing = "it should have been expanded into other ops first"};
 }
 
 }  // namespace
