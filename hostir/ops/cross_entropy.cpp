@@ -44,7 +44,8 @@ ops::Violated check_ignored(const OpCall& call) {
   const auto* given = call.attributes.get<int64_t>("ignore_index");
   const DType dtype = dtype_of(call.operands[1]);
   if (given == nullptr || !is_integer(dtype) || fits(*given, dtype)) return std::nullopt;
-  return Violation{fmt::format("ignore_index is {}, which a target of dtype {} cannot hold", *given, name(dtype))};
+  return Violation{fmt::format("ignore_index is {}, which a target of dtype {} cannot hold", *given,
+                               name(dtype))};
 }
 
 // True where the target does not count; has the targets' shape.

@@ -83,7 +83,8 @@ Expected<interp::InputValue> value_of(const ValueSpec& spec, const Environment& 
     const auto found = environment.find(spec.text);
     if (found != environment.end()) return found->second;
     return fail_at(ErrorKind::kInvalid, "test_value",
-                   fmt::format("no value %{} has been bound before this line", spec.text), spec.span);
+                   fmt::format("no value %{} has been bound before this line", spec.text),
+                   spec.span);
   }
   if (spec.kind != ValueSpec::Kind::kInline && spec.kind != ValueSpec::Kind::kFile)
     return interp::InputValue(spec);

@@ -124,8 +124,8 @@ bool parse_submesh(Cursor& cursor, const Program& program, Mesh& mesh) {
   if (!parent_name) return false;
   const Mesh* parent = program.find_mesh(*parent_name);
   if (!parent) {
-    Diagnostic& d =
-        cursor.error("mesh_c8", "mesh @" + *parent_name + " is not declared before this line", span);
+    Diagnostic& d = cursor.error(
+        "mesh_c8", "mesh @" + *parent_name + " is not declared before this line", span);
     std::vector<std::string> names;
     for (const Mesh& m : program.meshes) names.push_back(m.name);
     suggest(d, *parent_name, names, "@");

@@ -81,8 +81,8 @@ class TestVerifier {
 
   void check_value(const ValueSpec& v) {
     if (v.kind != ValueSpec::Kind::kName || bound_.contains(v.text)) return;
-    Diagnostic& d =
-        context_.error("test_c5", "%" + v.text + " has not been bound earlier in this test", v.span);
+    Diagnostic& d = context_.error(
+        "test_c5", "%" + v.text + " has not been bound earlier in this test", v.span);
     suggest(d, v.text, {bound_.begin(), bound_.end()}, "%");
   }
 

@@ -117,8 +117,8 @@ constexpr std::string_view kPeakMemory =
     R"(SELECT m.branch, m.rank, MAX(m.live_bytes) AS peak_bytes, m.time_ns, m.event
 FROM memory m GROUP BY m.branch, m.rank ORDER BY m.branch, m.rank)";
 
-// A stream with nothing running stalls if its next work becomes ready later than the host issued it.
-// What it waited for is the work of the same rank that finished at that moment.
+// A stream with nothing running stalls if its next work becomes ready later than the host issued
+// it. What it waited for is the work of the same rank that finished at that moment.
 constexpr std::string_view kSlowestWaits =
     R"(WITH stalls AS (
   SELECT id, branch, rank, instruction, queued_ns, queued_ns - MAX(host_end_ns, COALESCE(

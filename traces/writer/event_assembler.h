@@ -82,8 +82,9 @@ class EventAssembler {
   int64_t head_id_ = 0;  // oldest undelivered event; [head_id_, next_id_) are held
   std::vector<AssembledEvent> ring_ = std::vector<AssembledEvent>(1024);
   std::unordered_map<int64_t, AssembledEvent> late_;
-  std::vector<TaskWindow> windows_;                 // by rank
-  std::vector<std::vector<int64_t>> open_members_;  // by rank: event ids of members of an open group
+  std::vector<TaskWindow> windows_;  // by rank
+  std::vector<std::vector<int64_t>>
+      open_members_;  // by rank: event ids of members of an open group
 };
 
 }  // namespace hostir::traces

@@ -241,7 +241,7 @@ Expected<Held> apply(const Launch& launch, const Instruction& i, const std::vect
     if (use == PartialUse::kReduceFirst && !rounds) {
       return misuse(launch, partial,
                     fmt::format("uses it in {}: {} of the parts is not {} of the whole; reduce it "
-                                "before",
+                                "first",
                                 op.mnemonic, op.mnemonic, op.mnemonic));
     }
     for (size_t other = 0; other < i.operands.size(); ++other) {

@@ -432,15 +432,13 @@ class CollectiveLook {
             "{} was overwritten by the collective itself: go back to before it.", name));
       } else if (own != kNoTask && a->written_task != own && a->written_task > own) {
         out_.notes.push_back(fmt::format(
-            "The buffer of {} has since been written by {}, perhaps in a different part.", name,
-            writer));
+            "The buffer of {} has since been written, perhaps in part, by {}.", name, writer));
       } else if (is_pending(*a, own) && (!device || !device->finished(a->written_task))) {
         out_.notes.push_back(fmt::format(
             "{} is still to be written by {}, which cannot finish as things stand.", name, writer));
       } else if (!is_over_ && device == nullptr && side->arrival &&
                  interpreter_.is_queued(side->rank, *side->arrival)) {
-        out_.notes.push_back(fmt::format(
-            "{} may still be written by earlier work on the collective's stream.", name));
+        out_.notes.push_back(fmt::format("{} may still be written by earlier work.", name));
       } else {
         continue;
       }

@@ -16,7 +16,8 @@ namespace hostir::cuda {
 namespace {
 
 CudaOp composite() {
-  return {.form = CudaOp::Form::kNone, .missing = "it should have been expanded into other ops first"};
+  return {.form = CudaOp::Form::kNone,
+          .missing = "it should have been expanded into other ops first"};
 }
 
 }  // namespace
