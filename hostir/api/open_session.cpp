@@ -39,17 +39,20 @@ bool may_be_program(std::string_view head) {
     head.remove_prefix(std::min(head.find('\n'), head.size()));
   }
   const std::string_view word = head.substr(0, head.find_first_of(" \t\r\n@"));
-  constexpr std::array<std::string_view, 6> kFirst = {"mesh",   "machine", "fusion",
-                                                      "kernel", "host",    "test"};
+  // The last two begin StableHLO and HLO.
+  constexpr std::array<std::string_view, 8> kFirst = {"mesh", "machine", "fusion", "kernel",
+                                                      "host", "test",    "module", "HloModule"};
   return head.empty() || contains(kFirst, word);
 }
 
 // Rejects binary files, and text that cannot be a program.
 Expected<void> check_text(const std::string& path, const std::string& head) {
-  if (head.find('\0') == std::string::npos && (path.ends_with(".hir") || may_be_program(head)))
-    return {};
+  const bool named = path.ends_with(".hir") || path.ends_with(".mlir") || path.ends_with(".hlo");
+  if (head.find('\0') == std::string::npos && (named || may_be_program(head))) return {};
   return fail(ErrorKind::kInvalid, "not_a_program",
-              "\"" + path + "\" is neither a program (a text, `.hir`) nor a log (an SQLite file)");
+              "\"" + path +
+                  "\" is neither a program (a text, `.hir`) nor a log (an SQLite file); `hostir "
+                  "open` reads dumps and profiles");
 }
 
 // Describes what is missing from a log; empty if it is complete.
@@ -172,8 +175,12 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::open_recorded(
   if (!outcome.empty() && outcome != "ok")
     notice_ = "The recorded run ended with " + outcome + ". ";
   file_ = {};
-  if (const std::string why = why_not_run_again(*log); !why.empty())
+  if (const std::string why = why_not_run_again(*log); !why.empty()) {
+    // Nothing can be stepped, so the verdict comes first.
+    const auto faults = log->faults();
+    if (faults && !faults->empty()) notice_ = faults->front().sentence;
     return traces::LogSession::create(std::move(log), why);
+  }
   auto session = start_recorded(log, request, watch);
   HOSTIR_TRY(watch.begin("showing the log"));
   if (session) return session;

@@ -71,7 +71,8 @@ class ReportVerb : public Verb {
     std::error_code error;
     const bool folder = std::filesystem::is_directory(program_.path, error);
     const auto head = folder ? Expected<std::string>() : io::read_file_head(program_.path, 128);
-    if (head && head->starts_with("SQLite format 3") && head->substr(68, 4) == "HIRW")
+    if (head && head->starts_with("SQLite format 3") && head->size() > 72 &&
+        head->substr(68, 4) == "HIRW")
       return program_.path;
     const std::string extension = std::filesystem::path(program_.path).extension().string();
     if (extension == ".hir" || extension == ".mlir" || extension == ".hlo") {

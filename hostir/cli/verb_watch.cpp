@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "hostir/cli/interrupt.h"
@@ -53,8 +54,19 @@ class WatchVerb : public Verb {
   }
 
  private:
+  static std::string quiet_text(int64_t ns) {
+    const double s = static_cast<double>(ns) / 1e9;
+    if (s < 3600) return fmt::format("{:.1f} s", s);
+    return s < 86'400 ? fmt::format("{:.1f} hours", s / 3600)
+                      : fmt::format("{:.1f} days", s / 86'400);
+  }
   // nullopt: go on.
   Expected<std::optional<int>> look(Terminal& terminal) {
+    const auto exists = [](const std::string& path) { return std::filesystem::exists(path); };
+    if (!std::all_of(paths_.begin(), paths_.end(), exists)) {
+      terminal.progress("nothing to read yet");
+      return std::optional<int>();
+    }
     auto opened = traces::import::open_dumps(paths_);
     if (!opened && opened.error().diagnostics.front().id != "import_files")
       return tl::unexpected(std::move(opened.error()));
@@ -68,6 +80,7 @@ class WatchVerb : public Verb {
     if (seen.state == JobState::kStalled) *opened = taken_as_stuck(std::move(*opened));
     tell(terminal, *opened, seen);
     state_ = seen.state;
+    has_read_ = true;
     if (!once_ || seen.state == JobState::kMoving) return std::optional<int>();
     return std::optional(seen.state == JobState::kStalled ? exit_status(ErrorKind::kStuck) : 0);
   }
@@ -89,8 +102,7 @@ class WatchVerb : public Verb {
       return;
     }
     if (seen.state == JobState::kStalled) {
-      terminal.print(fmt::format("no progress for {:.1f} s: {}\n",
-                                 static_cast<double>(seen.quiet_ns) / 1e9, counts));
+      terminal.print(fmt::format("no progress for {}: {}\n", quiet_text(seen.quiet_ns), counts));
       terminal.print(to_text(opened, ""));
     } else {
       terminal.print("the job is over: " + counts + "\n");
@@ -109,6 +121,11 @@ class WatchVerb : public Verb {
       HOSTIR_ASSIGN_OR_RETURN(const std::optional<int> status, look(terminal));
       if (status) return *status;
       if (timeout_s_ && Clock::now() - begin >= seconds(*timeout_s_)) {
+        terminal.end_progress();
+        if (!has_read_) {
+          terminal.note(fmt::format("no file of a job appeared within {:g} s: {}", *timeout_s_,
+                                    fmt::join(paths_, ", ")));
+        }
         return state_ == JobState::kStalled ? exit_status(ErrorKind::kStuck) : 0;
       }
       // Large jobs take long to read; watching must not load the machine.
@@ -129,6 +146,7 @@ class WatchVerb : public Verb {
   std::optional<double> timeout_s_;
   traces::import::JobWatch watch_{0};
   JobState state_ = JobState::kMoving;
+  bool has_read_ = false;
   std::string told_;  // the last verdict that was printed
 };
 

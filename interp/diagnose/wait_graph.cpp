@@ -73,7 +73,7 @@ class GraphBuilder {
     node.rank = r;
     node.instruction = facts.at;
     node.why = reason_of(facts);
-    const std::string at = instruction_name(run_, facts.at);
+    const std::string at = facts.at.valid() ? instruction_name(run_, facts.at) : std::string();
     node.text =
         at.empty() ? fmt::format("rank {} host", r) : fmt::format("rank {} host at {}", r, at);
     graph_.nodes.push_back(std::move(node));

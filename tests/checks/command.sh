@@ -57,6 +57,14 @@ for form in '\n\010jit_step\022\004main' '\n\220\003\n\010jit_step\022\004main';
   expect 2 "an HLO module as a protocol buffer" "$hostir" import "$work/step.hlo.pb"
   says "it is an HLO module as a protocol buffer: XLA_FLAGS=" "a protocol buffer is called that"
 done
+for module in stablehlo.mlir compiled.hlo; do
+  expect 0 "a debugger on an imported module" "$hostir" debug tests/truth/jax/tp_mlp/$module --ex 'info ranks'
+  says "runnable" "it stands before the first instruction"
+done
+expect 0 "a job that has not made its folder yet" "$hostir" watch "$work/later" --once --interval 0.1 --timeout 0.3
+says "no file of a job appeared within 0.3 s: $work/later" "watch says that nothing came"
+printf 'SQLite format 3\0' >"$work/short.db"
+expect 2 "a report on a file that is cut short" "$hostir" report "$work/short.db" -o "$work/short.html"
 head -c 3000000 /dev/urandom | base64 -w 0 | tr 'A-M' '$%!^&|~;' >"$work/noise.hir"
 expect 2 "a long line that is not a program" bash -c 'ulimit -v 2000000; timeout 10 "$1" verify "$2"' sh "$hostir" "$work/noise.hir"
 [ "$(wc -c <"$work/out")" -lt 200000 ] && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAILED: carets of a long line are not clipped"; }

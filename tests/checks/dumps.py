@@ -1174,6 +1174,29 @@ def log_files_beside(folder):
                               "worker_0.log, worker_1.log, worker_10.log and 9 more"]}
 
 
+def a_copy_under_another_name(folder):
+    """A file named after a rank outside of its groups accuses nobody."""
+    job, _, said = skip_blocking(4)
+    folder = job.write(folder)
+    (folder / "trace_7").write_bytes((folder / "trace_1").read_bytes())
+    return {**said, "not_known": "its name says rank 7, which is not a member of its group"}
+
+
+def a_file_without_a_rank(folder):
+    job, _, said = skip_blocking(4)
+    folder = job.write(folder)
+    (folder / "trace.bak").write_bytes((folder / "trace_1").read_bytes())
+    return {**said, "not_known": "trace.bak: the file does not say whose rank it is"}
+
+
+def an_empty_file(folder):
+    """Its process was killed while it wrote: told, not taken for a rank without a file."""
+    job, _, said = skip_blocking(4)
+    folder = job.write(folder)
+    (folder / "trace_3").write_bytes(b"")
+    return {**said, "not_known": "rank 3", "trial": False, "notes": ["trace_3: is empty: its process ended"]}
+
+
 def calls_of_ranks_that_are_no_members(folder):
     """Damaged files: they do not list their own rank, and the ranks that they list have no file."""
     job = Job(4, {"1": [0, 1, 2, 3]})
@@ -1188,7 +1211,7 @@ def calls_of_ranks_that_are_no_members(folder):
     return {"not_known": "is not one of its members"}
 
 
-FOLDERS = [calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
+FOLDERS = [a_copy_under_another_name, a_file_without_a_rank, an_empty_file, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
            several_forms, one_file_cut_short]
 
 

@@ -102,7 +102,7 @@ session_refuses 'error[no_values]: this run computes no values, only times, memo
   $add '{"example_inputs":true,"backend":"shapes"}' continue 'print %y'
 session_refuses 'error[what_if]: nothing hangs here and no race was found: whatif works at a deadlock, a mismatch or a race (continue, or until fault)' \
   $add "$made" whatif
-session_refuses 'error[not_a_program]: "README.md" is neither a program (a text, `.hir`) nor a log (an SQLite file)' README.md '{}'
+session_refuses 'error[not_a_program]: "README.md" is neither a program (a text, `.hir`) nor a log (an SQLite file); `hostir open` reads dumps and profiles' README.md '{}'
 
 # Runs and checks.
 cat >"$work/loop.mlir" <<'TEXT'

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/user_frame.h"
 #include "interp/model/builder.h"
 #include "traces/import/merge.h"
@@ -52,6 +54,7 @@ class Assembler {
     drop_earlier_runs();
     HOSTIR_TRY(merge_files());
     share_members();
+    drop_outsiders();
     model::Run& run = builder_.run();
     for (ProcessDump& dump : dumps_) {
       if (run.producer.name.empty()) {
@@ -107,14 +110,50 @@ class Assembler {
                                                       dump.file, *dump.rank, told)});
         }
       }
-      if (!dump.rank) {
-        return fail(ErrorKind::kInvalid, "import_rank",
-                    fmt::format("{}: the file does not say whose rank it is, and its name has no "
-                                "number; name it like trace_3",
-                                dump.file));
-      }
     }
+    const auto has_rank = [](const ProcessDump& dump) { return dump.rank.has_value(); };
+    const bool any = std::any_of(dumps_.begin(), dumps_.end(), has_rank);
+    for (const ProcessDump& dump : dumps_) {
+      if (dump.rank) continue;
+      std::string what = fmt::format(
+          "{}: the file does not say whose rank it is, and its name has no number; "
+          "name it like trace_3",
+          dump.file);
+      if (!any) return fail(ErrorKind::kInvalid, "import_rank", std::move(what));
+      note_unread(what + "; it is not read");
+    }
+    std::erase_if(dumps_, [&](const ProcessDump& dump) { return !has_rank(dump); });
     return {};
+  }
+
+  // A copy under another name, or a file of another job: its name gives a rank that is not a member
+  // of the file's groups, and all their members have files of their own.
+  void drop_outsiders() {
+    std::set<model::Rank> known;
+    for (const ProcessDump& dump : dumps_) known.insert(*dump.rank);
+    std::erase_if(dumps_, [&](const ProcessDump& dump) {
+      const DumpGroup* outside = nullptr;
+      for (const DumpGroup& group : dump.groups) {
+        if (!group.members || group.members->empty()) continue;
+        const auto has_file = [&](model::Rank rank) { return known.contains(rank); };
+        if (contains(*group.members, *dump.rank) ||
+            !std::all_of(group.members->begin(), group.members->end(), has_file)) {
+          return false;
+        }
+        if (outside == nullptr) outside = &group;
+      }
+      if (outside == nullptr) return false;
+      note_unread(
+          fmt::format("{}: its name says rank {}, which is not a member of its group {} of {} "
+                      "ranks: a copy, or of another job; it is not read",
+                      dump.file, *dump.rank, outside->name, outside->members->size()));
+      return true;
+    });
+  }
+
+  void note_unread(std::string text) {
+    builder_.run().gaps.push_back(
+        {model::Gap::Kind::kNotTranslated, std::nullopt, {}, std::nullopt, std::move(text)});
   }
 
   Expected<void> merge_files() {

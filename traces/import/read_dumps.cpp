@@ -151,7 +151,8 @@ Expected<DumpFile> read_file_of(const std::string& path) {
 /// completely.
 bool may_be_dump(const std::string& path) {
   const auto head = io::read_file_head(path, kHeadBytes);
-  if (!head || head->empty()) return false;
+  if (head && head->empty()) return rank_in_name(path).has_value();  // its process was killed
+  if (!head) return false;
   if (io::looks_like_pickle(*head) || looks_like_gzip(*head) || looks_like_nccl_ring(*head))
     return true;
   return head->find('\0') == std::string::npos;
@@ -231,7 +232,8 @@ Expected<DumpFile> read_dump(std::string_view bytes, const std::string& path) {
     HOSTIR_ASSIGN_OR_RETURN(unpacked, gunzip(bytes));
     bytes = unpacked;
   }
-  Expected<DumpFile> file = other_format(path, "is empty");
+  Expected<DumpFile> file =
+      other_format(path, "is empty: its process ended before it wrote anything");
   if (looks_like_nccl_ring(bytes)) {
     DumpFile ring;
     ring.format = DumpFormat::kNcclPlugin;

@@ -215,7 +215,9 @@ Expected<std::vector<std::string>> logs_in(const std::string& folder) {
   }
   if (out.empty()) {
     return fail(ErrorKind::kRuntime, "log_missing",
-                fmt::format("\"{}\" holds no log (no file *.db)", folder));
+                fmt::format("\"{0}\" holds no log (no file *.db); `hostir open {0} --trace "
+                            "job.db` makes one of dumps",
+                            folder));
   }
   std::sort(out.begin(), out.end());
   return out;

@@ -194,6 +194,7 @@ interp::StopReason stop_of(const LogReader& log, const std::vector<interp::Fault
                     ? interp::StopKind::kDeadlock
                     : interp::StopKind::kFault;
     stop.sentence += " It ended: " + faults.back().sentence;
+    if (!stop.sentence.ends_with('.')) stop.sentence += '.';
   } else if (log.run().ending == interp::LogEnding::kCut && run.motion != model::Motion::kOver) {
     stop.kind = interp::StopKind::kInterrupted;
     stop.sentence += " Its log was cut: what came after is not known.";

@@ -98,12 +98,14 @@ std::string ranks_table(const Snapshot& snapshot) {
       {" ", "rank", "status", "at", "line", "op", "loops", "pending", "clock", "waits for"}};
   for (const auto& rank : snapshot.ranks) {
     const uint32_t line = snapshot.program->shown(rank->code).line;
-    const bool done = rank->status == RankStatus::kDone;
+    const bool is_nowhere = rank->status == RankStatus::kDone || rank->address.empty();
+    const bool is_known = rank->status != RankStatus::kUnknown;
     rows.push_back({rank->rank == snapshot.focus ? "*" : " ", fmt::format("{}", rank->rank),
-                    status_text(*rank), done ? "-" : rank->address,
-                    done ? "-" : fmt::format("{}", line), done ? "-" : rank->op, loop_text(*rank),
-                    fmt::format("{}", rank->outstanding()),
-                    fmt::format("{} ns", rank->host_clock_ns), wait_text(snapshot, *rank)});
+                    status_text(*rank), is_nowhere ? "-" : rank->address,
+                    is_nowhere ? "-" : fmt::format("{}", line), is_nowhere ? "-" : rank->op,
+                    loop_text(*rank), is_known ? fmt::format("{}", rank->outstanding()) : "-",
+                    is_known ? fmt::format("{} ns", rank->host_clock_ns) : "-",
+                    wait_text(snapshot, *rank)});
   }
   return aligned(rows);
 }

@@ -134,7 +134,7 @@ TEST(Rules, TransposeSliceConcat) {
                      {tensor({4, 16, 256}), tensor({4, 32, 256})},
                      attributes({{"dim", int64_t{1}}})}
                  .rule()),
-            "([i, j, k], [i, j, k])->([i, j, k]) {i=4, j=48, k=256} need_replication={j}");
+            "([i, j, k], [i, j, k])->([i, j, k]) {i=4, j=48, k=256} permutation={j}");
 }
 
 TEST(Rules, OperandFactorsThatAreNotReducedMustBeWhole) {
