@@ -1174,6 +1174,23 @@ def log_files_beside(folder):
                               "worker_0.log, worker_1.log, worker_10.log and 9 more"]}
 
 
+def mixed(folder, run, other):
+    """Rank 3's file is of another run of the job, made 73 s earlier or later."""
+    pathlib.Path(folder).mkdir(parents=True)
+    for r in range(4):
+        (folder / f"trace_{r}").write_bytes((TRUTH / (other if r == 3 else run) / f"trace_{r}").read_bytes())
+
+
+def a_file_of_a_later_run(folder):
+    mixed(folder, "skip", "size")
+    return fault("left_out_call", 2, trial=True, not_known="trace_3 is of a later run")
+
+
+def a_file_of_an_earlier_run(folder):
+    mixed(folder, "size", "skip")
+    return fault("collective_mismatch", 1, trial=True, not_known="trace_3 is of an earlier run")
+
+
 def a_copy_under_another_name(folder):
     """A file named after a rank outside of its groups accuses nobody."""
     job, _, said = skip_blocking(4)
@@ -1211,7 +1228,7 @@ def calls_of_ranks_that_are_no_members(folder):
     return {"not_known": "is not one of its members"}
 
 
-FOLDERS = [a_copy_under_another_name, a_file_without_a_rank, an_empty_file, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
+FOLDERS = [a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
            several_forms, one_file_cut_short]
 
 

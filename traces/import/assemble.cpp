@@ -12,6 +12,7 @@
 #include "interp/diagnose/user_frame.h"
 #include "interp/model/builder.h"
 #include "traces/import/merge.h"
+#include "traces/import/other_runs.h"
 #include "traces/import/pair_order.h"
 
 namespace hostir::traces::import {
@@ -52,6 +53,7 @@ class Assembler {
     HOSTIR_TRY(check_size());
     HOSTIR_TRY(find_ranks());
     drop_earlier_runs();
+    drop_other_runs();
     HOSTIR_TRY(merge_files());
     share_members();
     drop_outsiders();
@@ -406,6 +408,18 @@ class Assembler {
       span.last_ns = std::max(span.last_ns, *call.times.issued_ns);
     }
     return span;
+  }
+
+  void drop_other_runs() {
+    const std::vector<OtherRun> others = find_other_runs(dumps_);
+    if (others.empty()) return;
+    std::vector<bool> other(dumps_.size(), false);
+    for (const OtherRun& one : others) {
+      other[one.dump] = true;
+      note_unread(one.remark);
+    }
+    size_t i = 0;
+    std::erase_if(dumps_, [&](const ProcessDump&) { return other[i++]; });
   }
 
   // A folder may still have files of an earlier run: all their calls were made long before the
