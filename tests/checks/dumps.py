@@ -1214,6 +1214,15 @@ def an_empty_file(folder):
     return {**said, "not_known": "rank 3", "trial": False, "notes": ["trace_3: is empty: its process ended"]}
 
 
+def only_a_damaged_file_is_missing(folder):
+    """The others wait for its rank, which may have done nothing wrong."""
+    job, _, _ = skip_blocking(4)
+    folder = job.write(folder)
+    at_fault = folder / "trace_2"
+    at_fault.write_bytes(at_fault.read_bytes()[:300])
+    return {"says": "its file trace_2 is there but cannot be read, so rank 2 may have done nothing wrong"}
+
+
 def calls_of_ranks_that_are_no_members(folder):
     """Damaged files: they do not list their own rank, and the ranks that they list have no file."""
     job = Job(4, {"1": [0, 1, 2, 3]})
@@ -1228,7 +1237,7 @@ def calls_of_ranks_that_are_no_members(folder):
     return {"not_known": "is not one of its members"}
 
 
-FOLDERS = [a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
+FOLDERS = [a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, only_a_damaged_file_is_missing, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
            several_forms, one_file_cut_short]
 
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "hostir/support/lists.h"
 #include "traces/import/assemble.h"
 #include "traces/import/nccl_members.h"
 
@@ -36,6 +37,13 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
     opened.run = std::make_shared<const model::Run>(std::move(*run));
     opened.format = format;
     opened.verdict = diagnose::judge(*opened.run);
+    if (opened.verdict.charge != diagnose::Charge::kNoRecord) continue;
+    for (const auto& [rank, file] : read.unreadable) {
+      if (!contains(opened.verdict.culprits, rank)) continue;
+      opened.verdict.sentence += fmt::format(
+          "; its file {} is there but cannot be read, so rank {} may have done nothing wrong", file,
+          rank);
+    }
   }
   if (all.empty() && by_format.empty() && !read.profiles.empty()) {
     OpenedDumps only_profiles;

@@ -271,6 +271,12 @@ Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
     }
     Error& error = file.read->error();
     if (file.given) return tl::unexpected(std::move(error));
+    // A log file beside the dumps is no damaged dump.
+    std::error_code ignored;
+    const bool damaged =
+        error.diagnostics.front().id != "import_format" || fs::is_empty(file.path, ignored);
+    if (const auto rank = rank_in_name(file.path); damaged && rank)
+      out.unreadable.emplace_back(*rank, fs::path(file.path).filename().string());
     skipped.add(file.path, error);
   }
   out.notes = skipped.notes();

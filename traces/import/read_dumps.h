@@ -30,6 +30,7 @@ struct DumpFiles {
   std::vector<DumpFile> files;
   std::vector<std::string> profiles;  // files that hold profiles: traces/profile reads them
   std::vector<std::string> notes;     // omitted files, one sentence each
+  std::vector<std::pair<model::Rank, std::string>> unreadable;  // damaged or empty: rank, name
 };
 
 /// One file's bytes; `path` is used for messages and for the rank in the name.
