@@ -161,11 +161,13 @@ std::string sentence(const JobProfile& job) {
       static_cast<double>(late->caused_ns) / static_cast<double>(std::max<int64_t>(all, 1));
   if (job.processes.size() > 2 && share < 1.5 / static_cast<double>(job.processes.size())) {
     return fmt::format(
-        "the ranks take turns in arriving last: the others wait {}; rank {} causes most of it, {}",
+        "the ranks take turns in arriving last: on average each of the others waits {}; rank {} "
+        "causes most of it, {}",
         per(all), rank, per(late->caused_ns));
   }
-  return fmt::format("rank {} arrives last in {} of {} collectives; the others wait for it, {}",
-                     rank, late->last, whole, per(late->caused_ns));
+  return fmt::format(
+      "rank {} arrives last in {} of {} collectives; on average each of the others waits for it {}",
+      rank, late->last, whole, per(late->caused_ns));
 }
 
 }  // namespace hostir::traces::profile
