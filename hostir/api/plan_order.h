@@ -42,7 +42,7 @@ const Plan* next_to_extend(std::span<const Plan* const> seen, const std::set<con
 /// `plans`: at least one, sorted by is_ranked_before(). `exact_plans`: how many were predicted so.
 size_t next_to_predict(std::span<const Plan> plans, size_t exact_plans);
 
-/// A prediction from few layers that turned out too good with all of them.
+/// A plan whose prediction from a few layers proved too optimistic once all layers were predicted.
 struct OverestimatedPlan {
   MeshAxes axes;
   int64_t expected_ns = 0;

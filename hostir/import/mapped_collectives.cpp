@@ -216,7 +216,10 @@ Expected<void> MappedOps::permuted(const OpSite& s) {
   for (size_t i = 0; i + 1 < ids.size(); i += 2) {
     const auto from = mesh.position_of(ids[i]);
     const auto to = mesh.position_of(ids[i + 1]);
-    if (!from || !to) return s.fail("import_c2", "a device in a pair that is not in the mesh");
+    if (!from || !to) {
+      return s.fail("import_c2", fmt::format("device {} of the pair {{{},{}}} is not in the mesh",
+                                             from ? ids[i + 1] : ids[i], ids[i], ids[i + 1]));
+    }
     pairs.emplace_back(*from, *to);
     for (size_t axis = 0; axis < mesh.axes.size(); ++axis) {
       if (mesh.coord(*from, axis) != mesh.coord(*to, axis)) axes = with_axes(axes, {axis});

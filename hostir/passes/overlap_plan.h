@@ -45,8 +45,7 @@ size_t result_dim(const ChunkedLaunch& launch, size_t result);
 /// A simplified binary expression.
 IndexExpr expr_of(IndexExpr::Kind kind, IndexExpr a, IndexExpr b);
 int64_t member_count(const OverlapSite& site);
-/// The member whose block a rank holds after `t` steps of a ring: that of its t-th neighbour
-/// before.
+/// The member whose block a rank holds after `t` steps of a ring: the one `t` places before it.
 IndexExpr member_before(const OverlapSite& site, int64_t t);
 /// The rows of a member's block: begin and end.
 std::pair<IndexExpr, IndexExpr> block_of(const OverlapSite& site, const IndexExpr& member);

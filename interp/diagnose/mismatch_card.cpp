@@ -189,7 +189,7 @@ class CardMaker {
     if (a.dtype != b.dtype) return both("bring", word_of(a.dtype), word_of(b.dtype)) + ".";
     if (a.shape == b.shape) return kReadAlike;
     const auto elements = [](int64_t count) {
-      return count < 0 ? std::string("a number of elements that is not known")
+      return count < 0 ? std::string("an unknown number of elements")
                        : fmt::format("{} element{}", count, count == 1 ? "" : "s");
     };
     std::string text =

@@ -266,7 +266,7 @@ class CycleFinder {
         some_vote = true;
       }
     }
-    // What all of them do, however their programs differ, is right.
+    // If all voters agree on an order, it is right even where their programs differ.
     constexpr size_t kLeastVoters = 2;
     if (some_vote || voters < kLeastVoters || with.times < without.times) return;
     if (as_with.size() == voters && as_without.empty())

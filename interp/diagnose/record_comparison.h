@@ -1,4 +1,5 @@
-// Where the calls of two ranks, as words that compare across ranks, differ for the first time.
+// Finds the first call at which the records of two ranks differ. Calls are compared as words that
+// are comparable across ranks.
 #pragma once
 
 #include <optional>

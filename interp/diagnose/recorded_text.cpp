@@ -269,12 +269,12 @@ class Teller {
       const model::RankFacts* facts = run_.find(rank);
       return facts != nullptr && facts->record == model::RecordState::kCut;
     });
-    std::string text = fmt::format("{} {} in {}{} for {}, of which {}", model::list_of(others),
-                                   verb(others, "waits", "wait"), call_name(run_, v_.missing),
-                                   at_stack(run_, v_.missing), model::list_of(ranks),
-                                   no_file      ? "there is no record: a rank that died leaves none"
-                                   : ends_early ? "the record ends before that"
-                                                : "that part of the record was overwritten");
+    std::string text =
+        fmt::format("{} {} in {}{} for {}{}", model::list_of(others), verb(others, "waits", "wait"),
+                    call_name(run_, v_.missing), at_stack(run_, v_.missing), model::list_of(ranks),
+                    no_file      ? ", of which there is no record: a rank that died leaves none"
+                    : ends_early ? ", whose record ends before this call"
+                                 : ", whose record of this call was overwritten");
     if (ranks.size() > 1) text += "; at least one of them did not arrive";
     return text;
   }

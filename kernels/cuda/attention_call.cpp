@@ -337,7 +337,8 @@ Expected<std::shared_ptr<AttentionHandle>> AttentionHandle::create() {
   if (!cudnn()) return tl::unexpected(cudnn().error());
   auto handle = std::make_shared<Handle>();
   if (!handle->open()) {
-    return fail(ErrorKind::kRuntime, "cuda_runtime", "cuDNN cannot make a handle");
+    return fail(ErrorKind::kRuntime, "cuda_runtime",
+                "cuDNN cannot create a handle on this device; is its memory full?");
   }
   return std::shared_ptr<AttentionHandle>(std::move(handle));
 }

@@ -236,7 +236,8 @@ Expected<std::shared_ptr<ProductHandle>> ProductHandle::create() {
   if (!cublas_lt()) return tl::unexpected(cublas_lt().error());
   std::shared_ptr<ProductHandle> handle(new ProductHandle());
   if (cublas_lt()->create(&handle->handle_) != CUBLAS_STATUS_SUCCESS) {
-    return fail(ErrorKind::kRuntime, "cuda_runtime", "cuBLASLt cannot make a handle");
+    return fail(ErrorKind::kRuntime, "cuda_runtime",
+                "cuBLASLt cannot create a handle on this device; is its memory full?");
   }
   return handle;
 }

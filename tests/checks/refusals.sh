@@ -203,7 +203,7 @@ refuses 2 'error[pickle_format]: byte 2: the file ends before its STOP' open "$w
 dump rank_0.pkl '\x80\x02]q\x00h\x00a.'
 refuses 2 'error[plain_data]: a container contains itself' open "$work/rank_0.pkl"
 dump rank_0.gz '\x1f\x8b\x08'
-refuses 2 'error[gzip_format]: compressed data: it is cut or damaged' open "$work/rank_0.gz"
+refuses 2 'error[gzip_format]: compressed data: it ends too early: the file is cut off or damaged' open "$work/rank_0.gz"
 dump rank_0.clog 'V|2|a'
 refuses 2 'error[clog]: clog version 2; version 1 can be read' open "$work/rank_0.clog"
 dump rank_0.json '{"schemaVersion":1,"traceEvents":['

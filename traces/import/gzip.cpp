@@ -52,7 +52,7 @@ Expected<size_t> GzipReader::read(std::span<char> out) {
       s.stream.avail_in = static_cast<uInt>(size);
       if (size == 0) {
         if (s.between_members) break;
-        return damaged("it is cut or damaged");
+        return damaged("it ends too early: the file is cut off or damaged");
       }
     }
     if (s.between_members && inflateReset(&s.stream) != Z_OK) {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr size_t kMostProfiles = 1024;
 
-/// Ranks from the files' names if they are different and complete the stated ones; else in order.
+/// Gives profiles that state no rank the one in their file's name, if all of them have one and no
+/// two ranks are equal; otherwise the free ranks in order.
 void name_ranks(JobProfile& job) {
   std::set<model::Rank> taken;
   bool good = true;

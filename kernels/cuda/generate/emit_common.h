@@ -11,7 +11,7 @@ namespace hostir::cuda {
 /// aligned to 16 bytes.
 std::string body_function(const std::string& name, size_t arguments, const std::string& index,
                           int threads, const std::string& body);
-/// Both entries of a step; `body` is the code they run, with `A` substituted.
+/// Both entries of a step, `name` for aligned operands and `name`_u, each with its own body.
 std::string entries(const std::string& name, size_t arguments, int threads,
                     const std::string& body_of_aligned, const std::string& body_of_unaligned);
 
