@@ -6,6 +6,7 @@
 #include "hostir/cli/declare_options.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"
+#include "traces/database/schema.h"
 #include "traces/import/open_dumps.h"
 #include "traces/profile/open_profiles.h"
 #include "traces/profile/profile_run.h"
@@ -71,9 +72,7 @@ class ReportVerb : public Verb {
     std::error_code error;
     const bool folder = std::filesystem::is_directory(program_.path, error);
     const auto head = folder ? Expected<std::string>() : io::read_file_head(program_.path, 128);
-    if (head && head->starts_with("SQLite format 3") && head->size() > 72 &&
-        head->substr(68, 4) == "HIRW")
-      return program_.path;
+    if (head && traces::is_log_head(*head)) return program_.path;
     const std::string extension = std::filesystem::path(program_.path).extension().string();
     if (extension == ".hir" || extension == ".mlir" || extension == ".hlo") {
       HOSTIR_TRY(run(terminal, scratch));

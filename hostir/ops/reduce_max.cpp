@@ -16,8 +16,9 @@ OpRecord op_reduce_max() {
       .operands = {{.name = "x", .doc = "the operand", .partial = {.max = PartialUse::kAnyMix}}},
       .attributes = ops::reduction_attributes(),
       .results = {{.name = "y",
-                   .doc = "the maxima: NaN if any element is NaN; of no elements, the lowest value "
-                          "(-inf for floats)"}},
+                   .doc =
+                       "the maxima: NaN if any element is NaN; for no elements, the lowest value "
+                       "(-inf for floats)"}},
       .constraints = {{"reduce_max_c1", ops::kReducedDims, ops::check_reduced_dims},
                       {"reduce_max_c2", ops::kNumeric, ops::check_numeric}},
       .infer = ops::infer_reduction,

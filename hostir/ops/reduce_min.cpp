@@ -16,7 +16,7 @@ OpRecord op_reduce_min() {
       .operands = {{.name = "x", .doc = "the operand", .partial = {.min = PartialUse::kAnyMix}}},
       .attributes = ops::reduction_attributes(),
       .results = {{.name = "y",
-                   .doc = "the minima: NaN if any element is NaN; of no elements, the highest "
+                   .doc = "the minima: NaN if any element is NaN; for no elements, the highest "
                           "value (inf for floats)"}},
       .constraints = {{"reduce_min_c1", ops::kReducedDims, ops::check_reduced_dims},
                       {"reduce_min_c2", ops::kNumeric, ops::check_numeric}},

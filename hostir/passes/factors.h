@@ -43,8 +43,8 @@ FactorCut prefix_avoiding(const Mesh& mesh, const FactorCut& cut, const AxisList
 /// dimension.
 int64_t known_size(const ShardingRule& rule, int factor);
 
-/// Whether a factor may be given axes that cut the dimension elsewhere: as a preference, the
-/// borders of heads are better than those of columns.
+/// Whether a factor may be given axes that cut the dimension at other places. A preference may:
+/// cuts between heads are better than cuts between columns.
 enum class Borders : uint8_t { kExact, kNearby };
 
 /// The axes that a tensor's dimensions give to each factor. Axes that fit no factor are dropped.

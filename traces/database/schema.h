@@ -18,6 +18,15 @@ inline constexpr int64_t kSchemaVersion = 5;
 /// are, older ones from a migrated copy.
 inline constexpr int64_t kReadableVersion = 1;
 inline constexpr int64_t kApplicationId = 0x48495257;  // "HIRW"
+/// True if `head`, the first 72 bytes of a file or more, is that of a log: SQLite keeps the id
+/// there, in big-endian order. Needs no SQLite.
+inline bool is_log_head(std::string_view head) {
+  constexpr size_t kAt = 68;
+  if (!head.starts_with("SQLite format 3") || head.size() < kAt + 4) return false;
+  int64_t id = 0;
+  for (const char byte : head.substr(kAt, 4)) id = id * 256 + static_cast<unsigned char>(byte);
+  return id == kApplicationId;
+}
 
 struct Column {
   std::string_view name;

@@ -52,7 +52,6 @@ class Assembler {
   Expected<model::Run> assemble() {
     HOSTIR_TRY(check_size());
     HOSTIR_TRY(find_ranks());
-    drop_earlier_runs();
     drop_other_runs();
     HOSTIR_TRY(merge_files());
     share_members();
@@ -393,26 +392,8 @@ class Assembler {
     }
   }
 
-  // ---- files of an earlier run
-
-  /// When the first and the last call of a file were made.
-  struct Span {
-    int64_t first_ns = INT64_MAX;
-    int64_t last_ns = 0;
-  };
-  static Span span_of(const ProcessDump& dump) {
-    Span span;
-    for (const DumpCall& call : dump.calls) {
-      if (!call.times.issued_ns) continue;
-      span.first_ns = std::min(span.first_ns, *call.times.issued_ns);
-      span.last_ns = std::max(span.last_ns, *call.times.issued_ns);
-    }
-    return span;
-  }
-
   void drop_other_runs() {
     const std::vector<OtherRun> others = find_other_runs(dumps_);
-    if (others.empty()) return;
     std::vector<bool> other(dumps_.size(), false);
     for (const OtherRun& one : others) {
       other[one.dump] = true;
@@ -420,47 +401,6 @@ class Assembler {
     }
     size_t i = 0;
     std::erase_if(dumps_, [&](const ProcessDump&) { return other[i++]; });
-  }
-
-  // A folder may still have files of an earlier run: all their calls were made long before the
-  // first one of the newest files.
-  void drop_earlier_runs() {
-    constexpr int64_t kLeastNs = 600'000'000'000;  // a stopped rank's record ends that long before
-    std::vector<std::pair<Span, size_t>> spans;
-    for (size_t i = 0; i < dumps_.size(); ++i) {
-      const Span span = span_of(dumps_[i]);
-      if (span.last_ns > 0) spans.emplace_back(span, i);
-    }
-    std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
-      return std::tuple(b.first.last_ns, a.second) < std::tuple(a.first.last_ns, b.second);
-    });
-    int64_t begin_ns = INT64_MAX;
-    int64_t gap_ns = kLeastNs;
-    std::vector<bool> earlier(dumps_.size(), false);
-    bool reached = false;
-    for (const auto& [span, i] : spans) {
-      for (const DumpCall& call : dumps_[i].calls) {
-        const int64_t timeout_ms = std::min(call.timeout_ms.value_or(0), INT64_MAX / 2'000'000);
-        gap_ns = std::max(gap_ns, 2 * timeout_ms * 1'000'000);
-      }
-      reached = reached || (begin_ns != INT64_MAX && begin_ns - span.last_ns > gap_ns);
-      if (!reached) {
-        begin_ns = std::min(begin_ns, span.first_ns);
-        continue;
-      }
-      earlier[i] = true;
-      remarks_.push_back(
-          {*dumps_[i].rank,
-           fmt::format("rank {}: {} is of an earlier run, its last call was made "
-                       "{} min before the first one of the newer files; it is not read",
-                       *dumps_[i].rank, dumps_[i].file,
-                       (begin_ns - span.last_ns) / 60'000'000'000)});
-    }
-    std::vector<ProcessDump> kept;
-    for (size_t i = 0; i < dumps_.size(); ++i) {
-      if (!earlier[i]) kept.push_back(std::move(dumps_[i]));
-    }
-    dumps_ = std::move(kept);
   }
 
   std::vector<ProcessDump> dumps_;

@@ -61,25 +61,66 @@ std::optional<Contradiction> find_contradiction(const std::vector<ProcessDump>& 
   return out;
 }
 
-int64_t first_call_ns(const ProcessDump& dump) {
-  int64_t out = INT64_MAX;
-  for (const DumpCall& call : dump.calls)
-    out = std::min(out, call.times.issued_ns.value_or(INT64_MAX));
-  return out;
+/// When the first and the last call of a file were made.
+struct Span {
+  int64_t first_ns = INT64_MAX;
+  int64_t last_ns = 0;
+};
+Span span_of(const ProcessDump& dump) {
+  Span span;
+  for (const DumpCall& call : dump.calls) {
+    if (!call.times.issued_ns) continue;
+    span.first_ns = std::min(span.first_ns, *call.times.issued_ns);
+    span.last_ns = std::max(span.last_ns, *call.times.issued_ns);
+  }
+  return span;
 }
 
-}  // namespace
+/// Moves the files whose calls were all made long before the first one of the newest files from
+/// `kept` to `out`.
+void drop_long_ended(const std::vector<ProcessDump>& dumps, std::vector<size_t>& kept,
+                     std::vector<OtherRun>& out) {
+  constexpr int64_t kLeastNs = 600'000'000'000;  // a stopped rank's record ends that long before
+  std::vector<std::pair<Span, size_t>> spans;
+  for (const size_t i : kept) {
+    const Span span = span_of(dumps[i]);
+    if (span.last_ns > 0) spans.emplace_back(span, i);
+  }
+  std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
+    return std::tuple(b.first.last_ns, a.second) < std::tuple(a.first.last_ns, b.second);
+  });
+  int64_t begin_ns = INT64_MAX;
+  int64_t gap_ns = kLeastNs;
+  bool reached = false;
+  for (const auto& [span, i] : spans) {
+    for (const DumpCall& call : dumps[i].calls) {
+      const int64_t timeout_ms = std::min(call.timeout_ms.value_or(0), INT64_MAX / 2'000'000);
+      gap_ns = std::max(gap_ns, 2 * timeout_ms * 1'000'000);
+    }
+    reached = reached || (begin_ns != INT64_MAX && begin_ns - span.last_ns > gap_ns);
+    if (!reached) {
+      begin_ns = std::min(begin_ns, span.first_ns);
+      continue;
+    }
+    out.push_back({i, fmt::format("rank {}: {} is of an earlier run, its last call was made {} min "
+                                  "before the first one of the newer files; it is not read",
+                                  *dumps[i].rank, dumps[i].file,
+                                  (begin_ns - span.last_ns) / 60'000'000'000)});
+    std::erase(kept, i);
+  }
+}
 
-std::vector<OtherRun> find_other_runs(const std::vector<ProcessDump>& dumps) {
-  std::vector<OtherRun> out;
+/// Moves files that cannot be of one run with the others from `kept` to `out`.
+void drop_contradicting(const std::vector<ProcessDump>& dumps, std::vector<size_t>& kept,
+                        std::vector<OtherRun>& out) {
   // A ring buffer that lost its first calls says nothing of when its run began.
-  const auto lost = [](const ProcessDump& dump) { return dump.start_lost || dump.sequences_lost; };
-  if (std::any_of(dumps.begin(), dumps.end(), lost)) return out;
-  std::vector<size_t> kept(dumps.size());
-  for (size_t i = 0; i < kept.size(); ++i) kept[i] = i;
+  const auto lost = [&](size_t d) { return dumps[d].start_lost || dumps[d].sequences_lost; };
+  if (std::any_of(kept.begin(), kept.end(), lost)) return;
   while (const auto found = find_contradiction(dumps, kept)) {
-    const auto is_later = [&](size_t d) { return first_call_ns(dumps[d]) > found->completed_ns; };
-    if (!is_later(found->late) || is_later(found->early)) return out;
+    const auto is_later = [&](size_t d) {
+      return span_of(dumps[d]).first_ns > found->completed_ns;
+    };
+    if (!is_later(found->late) || is_later(found->early)) return;
     const auto later = static_cast<size_t>(std::count_if(kept.begin(), kept.end(), is_later));
     const bool drops_later = 2 * later < kept.size();
     const DumpGroup& group = *found->group;
@@ -98,6 +139,16 @@ std::vector<OtherRun> find_other_runs(const std::vector<ProcessDump>& dumps) {
       return true;
     });
   }
+}
+
+}  // namespace
+
+std::vector<OtherRun> find_other_runs(const std::vector<ProcessDump>& dumps) {
+  std::vector<OtherRun> out;
+  std::vector<size_t> kept(dumps.size());
+  for (size_t i = 0; i < kept.size(); ++i) kept[i] = i;
+  drop_long_ended(dumps, kept, out);
+  drop_contradicting(dumps, kept, out);
   return out;
 }
 

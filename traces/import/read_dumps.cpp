@@ -13,6 +13,7 @@
 #include "hostir/io/files.h"
 #include "hostir/io/pickle.h"
 #include "hostir/support/usable_cores.h"
+#include "traces/database/schema.h"
 #include "traces/import/clog.h"
 #include "traces/import/file_name.h"
 #include "traces/import/flight_recorder.h"
@@ -38,11 +39,10 @@ tl::unexpected<Error> other_format(const std::string& path, std::string_view wha
 }
 
 constexpr std::string_view kSqlite = "SQLite format 3";
-constexpr std::string_view kOurs = "HIRW";  // application_id, at byte 68 of the file
 
 /// A profile in Chrome's trace format, or another tool's SQLite file; not one of our logs.
 bool looks_like_profile(std::string_view head) {
-  if (head.starts_with(kSqlite)) return head.size() > 72 && head.substr(68, 4) != kOurs;
+  if (head.starts_with(kSqlite)) return head.size() > 72 && !is_log_head(head);
   const auto has = [&](std::string_view word) { return head.find(word) != std::string_view::npos; };
   return has("\"traceEvents\"") || has("\"deviceProperties\"") || has("\"distributedInfo\"") ||
          (has("\"ph\"") && has("\"ts\""));
@@ -50,7 +50,7 @@ bool looks_like_profile(std::string_view head) {
 
 bool is_our_log(const std::string& path) {
   const auto head = io::read_file_head(path, kHeadBytes);
-  return head && head->starts_with(kSqlite) && head->size() > 72 && head->substr(68, 4) == kOurs;
+  return head && is_log_head(*head);
 }
 
 bool is_profile(const std::string& path) {
