@@ -291,6 +291,11 @@ class Backend {
   enum class Times : uint8_t { kExact, kCoarse };
   virtual void set_times(Times /*times*/) {}
 
+  /// Prepares for another run of the same code after a run that has ended: frees what the program
+  /// allocated; keeps kernels, connections, parameters and cached memory. Returns false if the
+  /// backend cannot do this, for example after a failure; the next run then needs a new backend.
+  virtual bool restart() { return false; }
+
   /// One line for the log about a code instruction: "onednn avx512_core matmul+gelu ..."; may be
   /// empty.
   virtual std::string describe(CodeIndex code, Rank rank) const = 0;

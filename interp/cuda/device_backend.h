@@ -95,6 +95,7 @@ class DeviceBackend final : public interp::Backend {
   void set_value_mode(ValueMode mode) override { value_mode_ = mode; }
   void set_stepwise(bool stepwise) override { options_.stepwise = stepwise; }
   void set_times(Times times) override { options_.coarse_times = times == Times::kCoarse; }
+  bool restart() override;
   std::string describe(CodeIndex code, Rank rank) const override;
   interp::KernelWork kernel_work(CodeIndex code, Rank rank) const override;
   std::vector<std::pair<std::string, std::string>> properties() const override;
@@ -219,6 +220,7 @@ class DeviceBackend final : public interp::Backend {
   struct Memory {
     std::byte* data = nullptr;
     int64_t bytes = 0;
+    bool is_parameter = false;  // restart() keeps it
   };
   struct RankMemory {
     std::unordered_map<uint32_t, Memory> blocks;  // by allocation

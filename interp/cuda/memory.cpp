@@ -104,7 +104,7 @@ bool DeviceBackend::allocate_spare(Queue& queue, Rank rank, AllocationId id, int
     block = take_spare(this->queue(rank, s), bytes, queue);
   }
   if (block == nullptr) return allocate(rank, id, bytes, *queue.device, queue.stream);
-  m = {block, bytes};
+  m = {block, bytes, false};
   ++memory.version;
   return true;
 }
@@ -155,15 +155,44 @@ void DeviceBackend::release_spare(Queue& queue) {
   queue.spare_bytes = 0;
 }
 
+// The next run gets the same addresses as this one, so that it finds recorded calls and graphs
+// again: the blocks of each size are sorted.
+bool DeviceBackend::restart() {
+  if (failed_ || is_pending() || !held_.empty() || !meetings_.empty()) return false;
+  for (const auto& device : devices_) device->synchronize();
+  for (Rank r = 0; r < code_->rank_count; ++r) {
+    if (!is_local(r) || streams_ == 0) continue;
+    RankMemory& memory = memory_[static_cast<size_t>(r)];
+    std::erase_if(memory.blocks, [&](const auto& block) {
+      if (block.second.is_parameter) return false;
+      if (block.second.data != nullptr) free_block(queue(r, 0), block.second);
+      return true;
+    });
+    ++memory.version;
+  }
+  for (Queue& q : queues_) {
+    for (auto& [bytes, blocks] : q.spare) {
+      std::sort(blocks.begin(), blocks.end(),
+                [](const SpareBlock& a, const SpareBlock& b) { return a.data < b.data; });
+    }
+  }
+  enqueued_.clear();
+  delivered_early_.clear();
+  collected_ns_.clear();
+  return true;
+}
+
 Expected<void> DeviceBackend::write(Rank rank, AllocationId allocation, const Placement& placement,
                                     int64_t offset_bytes, std::span<const std::byte> data) {
   if (!is_local(rank)) return {};
   Device& device = *device_of_[static_cast<size_t>(rank)];
-  if (memory(rank, allocation) == nullptr &&
-      !allocate(rank, allocation, placement.local_bytes(), device, nullptr)) {
-    return fail(ErrorKind::kRuntime, "max_memory",
-                fmt::format("device {} ({}) has no {} bytes left for rank {}", device.index(),
-                            device.name(), placement.local_bytes(), rank));
+  if (memory(rank, allocation) == nullptr) {
+    if (!allocate(rank, allocation, placement.local_bytes(), device, nullptr)) {
+      return fail(ErrorKind::kRuntime, "max_memory",
+                  fmt::format("device {} ({}) has no {} bytes left for rank {}", device.index(),
+                              device.name(), placement.local_bytes(), rank));
+    }
+    memory(rank, allocation)->is_parameter = true;
   }
   const Memory& m = *memory(rank, allocation);
   const auto bytes = static_cast<int64_t>(data.size());

@@ -3,7 +3,8 @@
 
 Usage: gpu_bench.py HOSTIR [--several [N] | --all-reduce]. Without PyTorch, only our times are measured. Prints microseconds per forward pass.
 Ours is the wall time of many passes in a loop, with everything included. --several: only the part on several devices, and
-all_reduce between them, of f32; with N only on N devices and a few sizes. --all-reduce: only that.
+all_reduce between them, of f32; with N only on N devices and a few sizes. --all-reduce: only that. --only TEXT: only what has
+TEXT in its name, for example `--only overlap` or `--only H=16384`.
        gpu_bench.py HOSTIR --loop: beside a hand-written loop of the same library calls (tests/bench/cuda_loop.cu, built
 with nvcc), without and with a log; and what a launch costs the host beside a raw driver call.
 GPU_BENCH_SECONDS (160): no measurement starts later than this; the rest is named and left out.
@@ -47,7 +48,11 @@ SECONDS = float(os.environ.get("GPU_BENCH_SECONDS", "160"))
 def wanted_devices():
     """N of `--several N`, or None."""
     at = sys.argv.index("--several") + 1 if "--several" in sys.argv else len(sys.argv)
-    return int(sys.argv[at]) if at < len(sys.argv) else None
+    return int(sys.argv[at]) if at < len(sys.argv) and sys.argv[at].isdigit() else None
+
+
+def is_wanted(what):
+    return "--only" not in sys.argv or sys.argv[sys.argv.index("--only") + 1] in what
 
 
 def several_sizes(ranks):
@@ -139,7 +144,7 @@ def ours(hostir, text, iterations, options=(), timed_products=False):
         path.write_text(text)
         environment = dict(os.environ, **({"HOSTIR_CUDA_TIMED_PRODUCTS": "1"} if timed_products else {}))
         try:
-            runs = "3" if iterations >= 500 or "fusion @mlp" in text else "2"
+            runs = "10" if "fusion @mlp" in text else "3" if iterations >= 500 else "2"
             inputs = INPUTS if "host @mlp" in text else ()
             out = subprocess.run([hostir, "bench", str(path), "--backend", "cuda", "--runs", runs, *inputs, *options],
                                  capture_output=True, text=True, timeout=60, env=environment)
@@ -203,6 +208,8 @@ def torch_on_several():
     make = dict(device="cuda", dtype=torch.bfloat16)
 
     def measure(what, call, repeats):
+        if not is_wanted(what):
+            return
         with torch.no_grad():
             hand = timed(call, repeats=repeats)
             graph = torch.cuda.CUDAGraph()
@@ -216,6 +223,8 @@ def torch_on_several():
             print(f"PyTorch, {ranks} devices, {what}: {hand:.1f} us, graph {replayed:.1f} us{compiled}", flush=True)
 
     for hidden, tokens, iterations in several_sizes(ranks):
+        if not is_wanted(f"H={hidden} T={tokens}"):
+            continue
         inner = 4 * hidden // ranks
         x = torch.randn(tokens, hidden, **make)
         w1, w2 = torch.randn(inner, hidden, **make) * 0.02, torch.randn(hidden, inner, **make) * 0.02
@@ -243,12 +252,14 @@ def on_several(hostir):
     for ranks in [n for n in (2, 4, 8) if n <= devices and wanted_devices() in (None, n)]:
         if is_late(f"{ranks} devices"):
             return
-        subprocess.run(["torchrun", "--nproc-per-node", str(ranks), __file__, "--torch", *sys.argv[2:]], timeout=90)
-        # For seconds after PyTorch's processes have ended, short kernels take twice as long.
         place = ("--devices", ",".join(map(str, range(ranks))))
-        ours(hostir, all_reduce_program(1 << 20, 50_000, ranks), 50_000, place + ("--input", f"x=full(1.0, {1 << 18}xf32)"))
         programs = [(f"H={h} T={t}", program(h, t, n, ranks), n) for h, t, n in several_sizes(ranks)]
         programs += [(f"all_reduce {size} B", all_reduce_program(size, n, ranks), n) for size, n in REDUCED]
+        programs = [each for each in programs if is_wanted(each[0])]
+        if programs:
+            subprocess.run(["torchrun", "--nproc-per-node", str(ranks), __file__, "--torch", *sys.argv[2:]], timeout=90)
+            # For seconds after PyTorch's processes have ended, short kernels take twice as long.
+            ours(hostir, all_reduce_program(1 << 20, 50_000, ranks), 50_000, place + ("--input", f"x=full(1.0, {1 << 18}xf32)"))
         for what, text, iterations in programs:
             if is_late(f"way b, {ranks} devices, {what}"):
                 continue
@@ -266,7 +277,8 @@ def on_several(hostir):
 
 def overlapped(hostir, ranks, place):
     for hidden, tokens, layers in OVERLAPPED:
-        if ranks < 4 and hidden > 8192 or is_late(f"overlap, {ranks} devices, H={hidden} T={tokens}"):
+        what = f"overlap, {ranks} devices, H={hidden} T={tokens}"
+        if ranks < 4 and hidden > 8192 or not is_wanted(what) or is_late(what):
             continue
         local = ours(hostir, chain(hidden, tokens, layers, 1, 4 * hidden // ranks), layers, ("--devices", "0"))
         print(f"chain of MLPs, {ranks} devices, H={hidden} T={tokens}, us each: local part {text_of(local)}", flush=True)

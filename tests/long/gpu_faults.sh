@@ -1,10 +1,12 @@
 #!/bin/bash
 # Faults in runs with several processes, on one GPU or with a GPU each: each run ends in time, names the rank and instruction
-# at fault, and leaves the GPUs clean. Usage: gpu_faults.sh HOSTIR LOG_DIR [RANKS]. Prints `name|ok or FAIL|remark` for every fault.
+# at fault, and leaves the GPUs clean. Usage: gpu_faults.sh HOSTIR LOG_DIR [RANKS [ONLY]]. Prints `name|ok or FAIL|remark` for every
+# fault, or for those with ONLY in their name.
 set -u
 hostir=$1
 logs=$2
 ranks=${3:-2}
+only=${4:-}
 timeout_s=6
 
 program() { # program RANKS BODY
@@ -15,6 +17,7 @@ good=$'  %e = all_reduce sum %c rw(%a) on %s\n  wait %e on host\n'
 # fault NAME EXPECTED_STATUS PATTERN BODY [COMMAND run in parallel with the launcher's pid]
 fault() {
   local name=$1 status=$2 pattern=$3 body=$4 beside=${5:-}
+  [[ $name == *$only* ]] || return
   local text="$logs/fault_${name//[^a-z]/_}.hir" log="$logs/fault_${name//[^a-z]/_}.txt" begin=$SECONDS got
   program "$ranks" "$body" > "$text"
   timeout 90 "$hostir" launch -n "$ranks" --grace 15 run "$text" --backend cuda --timeout $timeout_s --example-inputs ${run_options:-} \

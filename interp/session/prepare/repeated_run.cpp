@@ -14,8 +14,9 @@ struct RepeatedRun::Impl {
   RunSummary summary;
   std::unique_ptr<Backend> backend;
   std::unique_ptr<Interpreter> interpreter;
-  State bound;  // of the interpreter and, below, of the backend, after binding
-  std::unique_ptr<BackendCheckpoint> backend_bound;
+  // With checkpoints the state after binding, else the state before it.
+  State beginning;
+  std::unique_ptr<BackendCheckpoint> backend_beginning;
   bool started = false;
 
   Impl(const Prepared& p, BackendFactory factory, RunOptions run_options)
@@ -24,7 +25,7 @@ struct RepeatedRun::Impl {
         options(std::move(run_options)),
         summary(*p.code, nullptr) {}
 
-  Expected<void> bind_inputs() {
+  Expected<void> begin() {
     interpreter.reset();
     HOSTIR_ASSIGN_OR_RETURN(backend, make_backend(options.backend));
     backend->set_value_mode(Backend::ValueMode::kNone);
@@ -32,20 +33,29 @@ struct RepeatedRun::Impl {
     HOSTIR_ASSIGN_OR_RETURN(interpreter,
                             Interpreter::create(prepared.code, *backend, &summary, run));
     backend->set_times(Backend::Times::kCoarse);  // the summary only counts
+    beginning = interpreter->state();
+    HOSTIR_TRY(bind_inputs());
+    if (backend->checkpoints() == nullptr) return {};
+    beginning = interpreter->state();
+    HOSTIR_ASSIGN_OR_RETURN(backend_beginning, backend->checkpoints()->checkpoint());
+    return {};
+  }
+
+  Expected<void> bind_inputs() {
     for (size_t i = 0; i < prepared.inputs.size(); ++i)
       HOSTIR_TRY(interpreter->bind(i, prepared.inputs[i].second));
-    if (backend->checkpoints() == nullptr) return {};
-    bound = interpreter->state();
-    HOSTIR_ASSIGN_OR_RETURN(backend_bound, backend->checkpoints()->checkpoint());
     return {};
   }
 
   Expected<void> go_back() {
-    if (!backend_bound) {
+    if (backend_beginning) {
+      HOSTIR_TRY(backend->checkpoints()->restore(*backend_beginning));
+      interpreter->restore(beginning);
+    } else if (backend->restart()) {
+      interpreter->restore(beginning);
       HOSTIR_TRY(bind_inputs());
     } else {
-      HOSTIR_TRY(backend->checkpoints()->restore(*backend_bound));
-      interpreter->restore(bound);
+      HOSTIR_TRY(begin());
     }
     interpreter->set_logging(Interpreter::Logging::kSilent);
     return {};
@@ -59,7 +69,7 @@ Expected<std::unique_ptr<RepeatedRun>> RepeatedRun::create(const Prepared& prepa
                                                            BackendFactory make_backend,
                                                            RunOptions options) {
   auto impl = std::make_unique<Impl>(prepared, std::move(make_backend), std::move(options));
-  HOSTIR_TRY(impl->bind_inputs());
+  HOSTIR_TRY(impl->begin());
   return std::unique_ptr<RepeatedRun>(new RepeatedRun(std::move(impl)));
 }
 

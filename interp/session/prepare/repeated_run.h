@@ -1,8 +1,8 @@
 // One prepared program run to its end several times on one backend: its steady state.
 //
 // create() compiles kernels and binds inputs, and the first run packs weights. Later runs start
-// from the state after binding: a backend with checkpoints keeps everything else. Without
-// checkpoints each run gets a new backend, which is made and bound before its time starts.
+// from the state after binding: a backend with checkpoints, or one that can restart, keeps
+// everything else. Any other backend is made and bound anew, before the run's time starts.
 // For benchmarks: no log, no values, no results. Use run() (engine.h) for those.
 #pragma once
 
