@@ -12,7 +12,8 @@ OpRecord op_all_gather() {
                         "equal. In place: the buffer holds all blocks, the member's own at its "
                         "place.",
               .sharding = "Cut along dimension 0 over the communicator's axes before, not cut "
-                          "after.",
+                          "after; along a later one if each rank has one index of those before "
+                          "it.",
               .dtypes = ops::kAnyDType,
               .cost = ops::kCollectiveCost},
       .operands = ops::collective_operands(),

@@ -13,7 +13,8 @@ OpRecord op_reduce_scatter() {
       .doc = {.shapes = "Blocks along dimension 0 in group order, of any number of rows each. "
                         "In place: the member's block of the buffer is the result.",
               .sharding = "Partial over the communicator's axes before, cut along dimension 0 "
-                          "after.",
+                          "after; along a later one if each rank has one index of those before "
+                          "it.",
               .dtypes = ops::kReducedDType,
               .cost = ops::kCollectiveCost},
       .operands = ops::collective_operands(),

@@ -129,7 +129,7 @@ class StepMaker {
     if (!same_set(mesh_, scattered, reduced)) return std::nullopt;
     if (!nests(from_, to_) && !members_take_all(scattered)) return std::nullopt;
     RedistributeStep s = step(StepKind::kReduceScatter, scattered);
-    s.pack = !cut_on_dimension_0(from_, to_, scattered);
+    s.pack = !blocks_are_in_order(from_, to_, scattered);
     return s;
   }
 
@@ -164,7 +164,7 @@ class StepMaker {
     }
     if (axes.empty()) return std::nullopt;
     RedistributeStep s = step(StepKind::kAllGather, axes);
-    s.unpack = !cut_on_dimension_0(to_, from_, axes);
+    s.unpack = !blocks_are_in_order(to_, from_, axes);
     if (!nests(to_, from_) && !members_hold_all(axes)) return std::nullopt;
     return s;
   }
@@ -186,7 +186,7 @@ class StepMaker {
     }
     if (!same_set(mesh_, leaving, arriving)) return std::nullopt;
     // Choose the group order that avoids packing, if there is one.
-    AxisList axes = cut_on_dimension_0(to_, from_, leaving) ? leaving : arriving;
+    AxisList axes = blocks_are_in_order(to_, from_, leaving) ? leaving : arriving;
     const bool blocks = has_blocks(from_) || has_blocks(to_);
     const bool nested = !blocks && (entire || divides(from_, to_));
     if (!nested && !members_hold_all(axes)) return std::nullopt;
@@ -316,19 +316,42 @@ class StepMaker {
 
   // ---- packing
 
-  // True if blocks are along dimension 0 in group order: `cut` has the axes of the step, in that
-  // order, on dimension 0 and `whole` does not. Other dimensions of `cut` may be cut less.
-  bool cut_on_dimension_0(const Sharding& whole, const Sharding& cut, const AxisList& axes) const {
-    if (cut.dims.empty()) return axes.empty();
+  // True if the blocks of a buffer of `whole` follow each other in group order: `cut` has the axes
+  // of the step in addition, in the order of dimensions, and each block is contiguous. Other
+  // dimensions of `cut` may be cut less.
+  bool blocks_are_in_order(const Sharding& whole, const Sharding& cut, const AxisList& axes) const {
+    AxisList added;
+    size_t last = 0;
     for (size_t d = 0; d < cut.dims.size(); ++d) {
       const DimSharding& a = whole.dims[d];
       const DimSharding& b = cut.dims[d];
       if (a.block != 0 || b.block != 0) return false;
       if (!a.axes.empty() && !b.axes.empty() && !a.cuts_alike(b)) return false;
+      if (is_prefix(mesh_, b.axes, a.axes)) continue;
+      if (!is_prefix(mesh_, a.axes, b.axes)) return false;
+      added = joined(mesh_, added, suffix_after(mesh_, b.axes, a.axes));
+      last = d;
     }
-    if (cut.dims[0].axes != joined(mesh_, whole.dims[0].axes, axes)) return false;
-    for (size_t d = 1; d < cut.dims.size(); ++d) {
-      if (!is_prefix(mesh_, cut.dims[d].axes, whole.dims[d].axes)) return false;
+    return added == axes && (last == 0 || blocks_are_contiguous(whole, cut));
+  }
+
+  // A block is contiguous if it has one index of each dimension before the last that is cut.
+  // Cutting a dimension of size 1 leaves all of it or nothing.
+  bool blocks_are_contiguous(const Sharding& whole, const Sharding& cut) const {
+    const auto largest = [](const std::vector<Range>& ranges) {
+      int64_t size = 0;
+      for (const Range& r : ranges) size = std::max(size, r.hi - r.lo);
+      return size;
+    };
+    for (const Extents& extents : samples()) {
+      const ShardParts a(mesh_, whole, extents);
+      const ShardParts b(mesh_, cut, extents);
+      bool is_cut_later = false;
+      for (size_t d = extents.size(); d-- > 0;) {
+        const bool is_cut = !is_prefix(mesh_, cut.dims[d].axes, whole.dims[d].axes);
+        if (is_cut_later && largest((is_cut ? b : a).ranges(d)) > 1) return false;
+        is_cut_later = is_cut_later || (is_cut && largest(a.ranges(d)) > 1);
+      }
     }
     return true;
   }
@@ -337,7 +360,8 @@ class StepMaker {
   // does not continue the axis before it.
   bool evenly_cut_on_dimension_0(const Sharding& whole, const Sharding& cut,
                                  const AxisList& axes) const {
-    if (axes.size() != 1 || !cut_on_dimension_0(whole, cut, axes)) return false;
+    if (axes.size() != 1 || !blocks_are_in_order(whole, cut, axes)) return false;
+    if (is_prefix(mesh_, cut.dims[0].axes, whole.dims[0].axes)) return false;
     if (whole.dims[0].has_blocks() || cut.dims[0].has_blocks()) return false;
     const AxisList& head = whole.dims[0].axes;
     return head.empty() || head.back().name != axes.front().name;

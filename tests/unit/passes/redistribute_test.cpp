@@ -77,6 +77,26 @@ class Movement {
     now_ = step.to;
   }
 
+  // True if the blocks that a gather or reduce_scatter leads to, one after another in group order,
+  // are the buffer of a rank in row-major order. `before` holds the boxes before the step.
+  bool blocks_are_in_order(const RedistributeStep& step, const Sharding& before) const {
+    const bool gathers = step.kind == StepKind::kAllGather;
+    const Sharding& whole = gathers ? step.to : before;
+    const Sharding& part = gathers ? before : step.to;
+    for (const auto& group : groups_over(mesh_, step.axes)) {
+      for (const int64_t p : group) {
+        const std::vector<Extents> all = indices(shard_box(mesh_, whole, extents_, p));
+        std::vector<Extents> blocks;
+        for (const int64_t q : group) {
+          for (Extents& at : indices(shard_box(mesh_, part, extents_, q)))
+            blocks.push_back(std::move(at));
+        }
+        if (all != blocks) return false;
+      }
+    }
+    return true;
+  }
+
   // Checks that the contents match `to`, with each contribution exactly once.
   void expect(const Sharding& to, const std::string& what) {
     const Sharding wanted = effective(mesh_, to);
@@ -163,6 +183,11 @@ void run(const Mesh& mesh, const Extents& extents, const Sharding& from, const S
   Sharding before = effective(mesh, from);
   for (const RedistributeStep& s : steps) {
     movement.apply(s);
+    const bool is_empty = contains(extents, 0);  // nothing is out of order
+    if (!is_empty && (s.kind == StepKind::kAllGather || s.kind == StepKind::kReduceScatter)) {
+      EXPECT_EQ(s.pack || s.unpack, !movement.blocks_are_in_order(s, before))
+          << what << " via " << before.to_string() << " -> " << s.to.to_string();
+    }
     if (s.kind != StepKind::kLocal) {
       kinds.emplace_back(name(s.kind));
       EXPECT_GT(part_count(mesh, s.axes), 1) << what;
