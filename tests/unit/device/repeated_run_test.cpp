@@ -19,7 +19,7 @@ kernel @twice(%a: tensor<2xf32>) -> (%b: tensor<2xf32>) {
   %b = add %a, %a
   return %b
 }
-host @f on @m (%x: tensor<2xf32>) -> (%y: tensor<2xf32>) {
+host @f on @m (inout %x: tensor<2xf32>) -> (%y: tensor<2xf32>) {
   %c = comm over {r}
   %s = stream "s"
   %t = alloc on %s : tensor<2xf32>
