@@ -113,6 +113,34 @@ class Segmenter {
     for (auto& [source, kernel] : one_kernels_) {
       kernel.is_possible = reduces_between_contractions(kernel.ops) && is_only_used_inside(kernel);
     }
+    for (auto& [source, kernel] : one_kernels_) {
+      if (kernel.is_possible) take_in_index_maps(kernel);
+    }
+  }
+
+  auto in_body_order() const {
+    return [this](InstrId a, InstrId b) { return position_[a.index] < position_[b.index]; };
+  }
+
+  // Adds the index maps that only the kernel reads: it reads what they read, in another order.
+  void take_in_index_maps(OneKernel& kernel) {
+    for (size_t n = 0; n < kernel.ops.size(); ++n) {
+      for (const Operand& o : f_.instr(kernel.ops[n]).operands) {
+        const InstrId id = o.value.valid() ? f_.value(o.value).defined_by : InstrId();
+        if (!id.valid() || record(f_.instr(id).kind).shape != OpShape::kBroadcast) continue;
+        const OneKernel* other = kernel_of_[id.index];
+        const bool is_taken = other != nullptr && other->is_possible;
+        if (is_taken || kept(o.value) || !is_only_read_by(kernel, o.value)) continue;
+        kernel_of_[id.index] = &kernel;
+        kernel.ops.push_back(id);
+      }
+    }
+    std::sort(kernel.ops.begin(), kernel.ops.end(), in_body_order());
+  }
+
+  bool is_only_read_by(const OneKernel& kernel, ValueId v) const {
+    return std::all_of(uses_[v.index].begin(), uses_[v.index].end(),
+                       [&](InstrId user) { return kernel_of_[user.index] == &kernel; });
   }
 
   // True if nothing else uses what the ops compute, except for the last one.
@@ -120,9 +148,7 @@ class Segmenter {
     for (const InstrId id : kernel.ops) {
       if (id == kernel.ops.back()) break;
       for (const ValueId r : f_.instr(id).results) {
-        for (const InstrId user : uses_[r.index]) {
-          if (kernel_of_[user.index] != &kernel) return false;
-        }
+        if (!is_only_read_by(kernel, r)) return false;
       }
     }
     return true;
@@ -229,10 +255,7 @@ class Segmenter {
 
   void insert(size_t g, InstrId id) {
     auto& ops = groups_[g].ops;
-    const auto before = [&](InstrId a, InstrId b) {
-      return position_[a.index] < position_[b.index];
-    };
-    ops.insert(std::upper_bound(ops.begin(), ops.end(), id, before), id);
+    ops.insert(std::upper_bound(ops.begin(), ops.end(), id, in_body_order()), id);
     groups_with_[id.index].push_back(g);
   }
 

@@ -10,7 +10,7 @@
 //      group that uses them: that costs less than a buffer.
 //   4. The ops of a composite that reduces between two contractions (attention) are one group, so
 //      that a device can keep the large values in between on chip, unless a reshard is between them
-//      or another op needs such a value (a gradient).
+//      or another op needs such a value (a gradient). Index maps that only they read join them.
 //   5. A reshard is a group of its own, and so is an `apply`, whose kernel is in the file. A
 //      deferred value that it reads gets its own kernel.
 //   6. Each group becomes a kernel. Its parameters are in order of first use; its results are the

@@ -33,6 +33,29 @@ TEST(Segment, AttentionIsOneKernelThatIsNamedAfterIt) {
   EXPECT_EQ(launched(kCutByHeads), std::vector<std::string>{"scaled_dot_product_attention"});
 }
 
+// The products write the heads beside each other, and attention reads them in its own order.
+TEST(Segment, AttentionReadsTransposedOperandsInPlace) {
+  const std::string projected = R"(mesh @m = <x=2>
+fusion @f(%a: tensor<2x6x8xf32>, %w: tensor<4x8x8xf32> <@m, [{x}, {}, {}]>)
+    -> (%y: tensor<2x4x6x8xf32> <@m, [{}, {x}, {}, {}]>{}) {
+  %q = einsum %a, %w {subscripts = "bse,hde->bhsd"}
+  %y = scaled_dot_product_attention %q, %q, %q {causal = true}
+  return %y{}
+}
+)";
+  const auto with = [&](const std::string& result, const std::string& value) {
+    std::string text = projected;
+    text.replace(text.find("{}) {"), 2, result);
+    text.replace(text.rfind("{}"), 2, value);
+    return launched(text);
+  };
+  const std::vector<std::string> two = {"dot_general", "scaled_dot_product_attention"};
+  EXPECT_EQ(with("", ""), two);
+  const std::vector<std::string> three = {"dot_general", "transpose",
+                                          "scaled_dot_product_attention"};
+  EXPECT_EQ(with(", %q: tensor<2x4x6x8xf32> <@m, [{}, {x}, {}, {}]>", ", %q"), three);
+}
+
 TEST(Segment, AttentionOverCutKeysCommunicatesBetweenItsKernels) {
   const auto kernels = launched(R"(mesh @m = <x=2>
 fusion @f(%q: tensor<2x6x8xf32>, %k: tensor<2x64x8xf32> <@m, [{}, {x}, {}]>,
