@@ -8,6 +8,7 @@
 
 #include "interp/cuda/cuda_api.h"
 #include "interp/cuda/device.h"
+#include "interp/cuda/event_clock.h"
 #include "interp/cuda/exchange_kernels.h"
 #include "interp/cuda/host_kernel.h"
 #include "interp/cuda/launch_thread.h"
@@ -163,13 +164,11 @@ class CudaDevice final : public Device {
     return status == cudaSuccess;
   }
   int64_t time_ns(EventHandle event) override {
-    float ms = 0;
-    const cudaError_t status = cudaEventElapsedTime(&ms, base_, event_of(event));
-    if (status != cudaSuccess) {
-      check("cudaEventElapsedTime", status);
-      return clock_.now_ns();
-    }
-    return base_ns_ + static_cast<int64_t>(static_cast<double>(ms) * 1e6);
+    use();
+    int64_t time = 0;
+    const cudaError_t status = event_clock_.time_ns(event_of(event), time);
+    check("cudaEventElapsedTime", status);
+    return status == cudaSuccess ? time : clock_.now_ns();
   }
 
   void* allocate(int64_t bytes, StreamHandle stream) override {
@@ -290,7 +289,7 @@ class CudaDevice final : public Device {
             {"runtime", std::to_string(runtime)},
             {"kernels", compiler_ != nullptr ? compiler_->description() : no_compiler_},
             {"clock", fmt::format("CUDA events, brought to the host's clock within {} ns",
-                                  base_uncertainty_ns_)}};
+                                  event_clock_.uncertainty_ns())}};
   }
 
   /// Keeps the first error; later ones are consequences.
@@ -339,10 +338,9 @@ class CudaDevice final : public Device {
   }
 
  private:
-  CudaDevice(int index, const RunClock& clock) : index_(index), clock_(clock) {}
+  CudaDevice(int index, const RunClock& clock)
+      : index_(index), clock_(clock), event_clock_(clock) {}
 
-  // Relates the clocks: an event on the device lies between two readings of the host's clock. Keeps
-  // the narrowest of several such pairs.
   Expected<void> start() {
     use();
     if (const auto status = cudaFree(nullptr); status != cudaSuccess) {
@@ -355,19 +353,7 @@ class CudaDevice final : public Device {
     uint64_t keep = UINT64_MAX;
     check("cudaMemPoolSetAttribute",
           cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
-    base_uncertainty_ns_ = INT64_MAX;
-    for (int i = 0; i < 8; ++i) {
-      cudaEvent_t event = event_of(take_event());
-      check("cudaStreamSynchronize", cudaStreamSynchronize(own_stream_));
-      const int64_t before = clock_.now_ns();
-      record(event, own_stream_);
-      check("cudaEventSynchronize", cudaEventSynchronize(event));
-      const int64_t after = clock_.now_ns();
-      if (after - before >= base_uncertainty_ns_) continue;
-      base_uncertainty_ns_ = after - before;
-      base_ns_ = before + (after - before) / 2;
-      base_ = event;
-    }
+    check("cudaEventRecord", event_clock_.start(own_stream_));
     if (failure_) return tl::unexpected(*failure_);
     return {};
   }
@@ -389,9 +375,7 @@ class CudaDevice final : public Device {
   int64_t memory_bytes_ = 0;
   int multiprocessors_ = 1;
   cudaStream_t own_stream_ = nullptr;  // for reads and writes from the host
-  cudaEvent_t base_ = nullptr;
-  int64_t base_ns_ = 0;
-  int64_t base_uncertainty_ns_ = 0;
+  EventClock event_clock_;
   std::vector<cudaStream_t> streams_;
   std::vector<cudaEvent_t> events_;
   std::vector<cudaEvent_t> free_events_;
