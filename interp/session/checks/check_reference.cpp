@@ -11,6 +11,7 @@
 #include "hostir/ops/record.h"
 #include "hostir/support/lists.h"
 #include "interp/core/loop_paths.h"
+#include "interp/session/checks/register_roundings.h"
 #include "interp/session/values/value_recorder.h"
 
 namespace hostir::interp {
@@ -64,7 +65,10 @@ void forget_unwritten(Tensor& actual, const Tensor& expected) {
 class ReferenceComparison {
  public:
   ReferenceComparison(const Code& code, const RecordedWrites& reference, const Tolerance& tolerance)
-      : code_(code), reference_(reference), tolerance_(tolerance) {}
+      : code_(code),
+        reference_(reference),
+        tolerance_(tolerance),
+        roundings_(register_roundings(code)) {}
 
   ReferenceReport run(const RecordedVersions& actual) {
     ReferenceReport out;
@@ -86,7 +90,7 @@ class ReferenceComparison {
         continue;
       }
       ++out.compared;
-      if (auto how = difference(*v.data, *expected.data)) {
+      if (auto how = difference(*v.data, *expected.data, roundings_[v.reg])) {
         out.difference = describe_at(v, *how);
         return out;
       }
@@ -97,10 +101,11 @@ class ReferenceComparison {
   }
 
  private:
-  std::optional<std::string> difference(Tensor actual, const Tensor& expected) const {
+  std::optional<std::string> difference(Tensor actual, const Tensor& expected,
+                                        std::optional<DType> rounded_to) const {
     if (actual.extents != expected.extents) return std::string("the local shapes differ");
     forget_unwritten(actual, expected);
-    const auto found = compare(actual, expected, tolerance_);
+    const auto found = compare(actual, expected, tolerance_, rounded_to);
     return found ? std::optional(describe(*found, actual)) : std::nullopt;
   }
 
@@ -119,6 +124,7 @@ class ReferenceComparison {
   const Code& code_;
   const RecordedWrites& reference_;
   const Tolerance& tolerance_;
+  const std::vector<std::optional<DType>> roundings_;  // by register
 };
 
 }  // namespace

@@ -3,7 +3,9 @@
 // Both runs record every write (ValueRecorder), so every instruction finishes before the next one
 // starts. Writes are aligned by rank and by their number among the rank's instructions: both runs
 // execute the same Code. The first difference, in the reference's order of issue, names the rank,
-// the instruction, the iteration and the element, so that nothing above it is the cause.
+// the instruction, the iteration and the element, so that nothing above it is the cause. The
+// default tolerance is that of the coarsest dtype to which a value or its origins were rounded: an
+// f32 value computed from a bf16 product may differ by a rounding to bf16.
 #pragma once
 
 #include <cstdint>

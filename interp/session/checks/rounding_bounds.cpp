@@ -8,13 +8,15 @@
 #include "interp/session/checks/compare.h"
 
 namespace hostir::interp {
-namespace {
 
-void coarsen(std::optional<DType>& coarsest, std::optional<DType> other) {
-  if (!other || !is_float(*other)) return;
-  if (!coarsest || facts_of(*other).mantissa_bits < facts_of(*coarsest).mantissa_bits)
-    coarsest = other;
+bool coarsen(std::optional<DType>& coarsest, std::optional<DType> other) {
+  if (!other || !is_float(*other)) return false;
+  if (coarsest && facts_of(*other).mantissa_bits >= facts_of(*coarsest).mantissa_bits) return false;
+  coarsest = other;
+  return true;
 }
+
+namespace {
 
 PartialUses marks_of(const OpRecord& op, size_t operand) {
   const size_t slot = slot_of(op, operand);
@@ -100,6 +102,11 @@ void RoundingBounds::add(const Instruction& i) {
 
 void RoundingBounds::set_known(ValueId value, const Tensor& tensor) {
   known_[value.index].largest = largest_finite(tensor);
+}
+
+void RoundingBounds::set_rounded(ValueId value, DType dtype) {
+  known_[value.index].may_differ = true;
+  coarsen(known_[value.index].dtype, dtype);
 }
 
 void RoundingBounds::set_equal(ValueId value) {

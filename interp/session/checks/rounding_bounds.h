@@ -19,6 +19,9 @@
 
 namespace hostir::interp {
 
+/// Replaces `coarsest` by a float dtype with fewer digits. False if it stays.
+bool coarsen(std::optional<DType>& coarsest, std::optional<DType> other);
+
 class RoundingBounds {
  public:
   static constexpr double kMostRelative = 0.05;
@@ -32,6 +35,8 @@ class RoundingBounds {
   void add(const Instruction& i);
   /// The elements of a value, in the unsharded run.
   void set_known(ValueId value, const Tensor& tensor);
+  /// A value that was computed elsewhere, from some that were rounded to `dtype`.
+  void set_rounded(ValueId value, DType dtype);
   /// All elements had the same bits in both runs.
   void set_equal(ValueId value);
 

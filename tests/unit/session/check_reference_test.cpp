@@ -6,6 +6,7 @@
 #include "hostir/api/backends.h"
 #include "hostir/api/calibrate.h"
 #include "hostir/text/parser.h"
+#include "interp/session/checks/register_roundings.h"
 
 namespace hostir::interp {
 namespace {
@@ -76,6 +77,52 @@ TEST(CheckReference, CountsWhatDoesNotFit) {
   ASSERT_TRUE(report) << report.error().message();
   EXPECT_GT(report->skipped, 0);
   EXPECT_EQ(report->compared + report->skipped, 2 * 3 * 2);
+}
+
+// A backend may round a bf16 value inside of a kernel or not, which shows in what follows from it.
+TEST(RegisterRoundings, FollowCoarseDtypesOutOfKernelsThroughCollectivesAndViews) {
+  const auto program = text::parse_program(R"(mesh @m = <r=2>
+kernel @through_bf16(%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %n = cast %a {to = bf16} : tensor<4xbf16>
+  %s = mul %n, %n
+  %b = cast %s {to = f32} : tensor<4xf32>
+  return %b
+}
+kernel @twice(%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %b = add %a, %a
+  return %b
+}
+host @f on @m (%x: tensor<4xf32>) -> (%z: tensor<4xf32>) {
+  %c = comm over {r}
+  %s = stream "s"
+  %d = alloc on %s : tensor<4xf32>
+  %y = alloc on %s : tensor<4xf32>
+  %z = alloc on %s : tensor<4xf32>
+  launch @twice ro(%x) wo(%d) on %s
+  launch @through_bf16 ro(%x) wo(%y) on %s
+  all_reduce sum %c rw(%y) on %s
+  %v = subview %y [0:2]
+  launch @twice ro(%y) wo(%z) on %s
+  free %d on %s
+  free %y on %s
+  return %z
+})");
+  ASSERT_TRUE(program) << program.error().message();
+  const auto code = compile_code(std::make_shared<Program>(*program), {});
+  ASSERT_TRUE(code) << code.error().message();
+  const auto roundings = register_roundings(**code);
+  const auto of = [&](const std::string& name) -> std::optional<DType> {
+    for (uint32_t r = 0; r < (*code)->registers.size(); ++r) {
+      if ((*code)->register_name(r) == name) return roundings[r];
+    }
+    ADD_FAILURE() << "no register " << name;
+    return {};
+  };
+  EXPECT_EQ(of("%x"), std::nullopt);
+  EXPECT_EQ(of("%d"), DType::kF32);
+  EXPECT_EQ(of("%y"), DType::kBF16);
+  EXPECT_EQ(of("%v"), DType::kBF16);
+  EXPECT_EQ(of("%z"), DType::kBF16);
 }
 
 // The simulator's times follow its machine, so measuring it gives the machine back.
