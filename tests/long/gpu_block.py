@@ -12,7 +12,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 # (hidden, tokens, layers)
-SIZES = [(4096, 4096, 4), (8192, 4096, 2)]
+SIZES = [(4096, 4096, 12), (8192, 4096, 6)]
 
 
 def output(*command, timeout=120):
@@ -47,7 +47,7 @@ def main():
                     "--hidden", hidden, "--features", 4 * hidden, "--heads", hidden // 128, "--dp", 1, "--tp", ranks,
                     "--dtype", "bf16").stdout)
                 predicted = output(hostir, "run", text, "--shapes-only", "--machine", machine_name)
-                measured = output(hostir, "bench", text, "--backend", "cuda", "--runs", 8,
+                measured = output(hostir, "bench", text, "--backend", "cuda", "--runs", 12,
                                   "--devices", ",".join(map(str, range(ranks))))
                 expected, took = milliseconds(predicted.stdout, after=" of simulated time"), milliseconds(measured.stdout, before="median ")
                 if expected is None or took is None:

@@ -14,8 +14,7 @@ struct RepeatedRun::Impl {
   RunSummary summary;
   std::unique_ptr<Backend> backend;
   std::unique_ptr<Interpreter> interpreter;
-  // With checkpoints the state after binding, else the state before it.
-  State beginning;
+  State beginning;  // of the interpreter and, below, of the backend, after binding
   std::unique_ptr<BackendCheckpoint> backend_beginning;
   bool started = false;
 
@@ -33,17 +32,21 @@ struct RepeatedRun::Impl {
     HOSTIR_ASSIGN_OR_RETURN(interpreter,
                             Interpreter::create(prepared.code, *backend, &summary, run));
     backend->set_times(Backend::Times::kCoarse);  // the summary only counts
+    for (size_t i = 0; i < prepared.inputs.size(); ++i)
+      HOSTIR_TRY(interpreter->bind(i, prepared.inputs[i].second));
     beginning = interpreter->state();
-    HOSTIR_TRY(bind_inputs());
     if (backend->checkpoints() == nullptr) return {};
-    beginning = interpreter->state();
     HOSTIR_ASSIGN_OR_RETURN(backend_beginning, backend->checkpoints()->checkpoint());
     return {};
   }
 
-  Expected<void> bind_inputs() {
-    for (size_t i = 0; i < prepared.inputs.size(); ++i)
-      HOSTIR_TRY(interpreter->bind(i, prepared.inputs[i].second));
+  // The run has not written the others.
+  Expected<void> bind_written_inputs() {
+    const Function& entry = *prepared.code->functions.front();
+    for (size_t i = 0; i < prepared.inputs.size(); ++i) {
+      if (entry.params[i].inout)
+        HOSTIR_TRY(interpreter->bind(i, prepared.inputs[i].second));
+    }
     return {};
   }
 
@@ -53,7 +56,7 @@ struct RepeatedRun::Impl {
       interpreter->restore(beginning);
     } else if (backend->restart()) {
       interpreter->restore(beginning);
-      HOSTIR_TRY(bind_inputs());
+      HOSTIR_TRY(bind_written_inputs());
     } else {
       HOSTIR_TRY(begin());
     }
