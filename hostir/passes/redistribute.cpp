@@ -17,6 +17,7 @@ constexpr double kStepNs = 1;       // added per step, so that the shorter of tw
 constexpr size_t kMaxVisited = 96;  // the search stops proposing shardings beyond this number
 constexpr double kWorthMoreCollectives = 1.1;  // how many times cheaper, per further collective
 constexpr double kWorthWithoutBytes = 1.2;     // at most, if no more bytes move
+constexpr double kWorthHelp = 1.1;             // the same for ranks that have replicas
 
 // The same axes cut the same dimensions, into parts of equal size.
 Sharding in_parts(Sharding s) {
@@ -197,16 +198,41 @@ std::optional<Redistribution> found_by(Search search, const StepGraph& graph, co
   return out;
 }
 
-// One step over one axis leaves nothing to improve, and a permute moves every box once. If some
-// ranks have less than others, it may be cheaper to spread the boxes first.
-bool may_improve(const Mesh& mesh, const Shape& shape, const Sharding& from,
+bool crosses_hosts(const StepCost& cost, const Redistribution& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const RedistributeStep& s) {
+    return s.kind != StepKind::kLocal && cost.place_of(s.axes).hosts > 1;
+  });
+}
+
+// On one host, one step over one axis leaves nothing to improve, and a permute moves every box
+// once. If some ranks have less than others, it may be cheaper to spread the boxes first.
+bool may_improve(const StepCost& cost, const Mesh& mesh, const Shape& shape, const Sharding& from,
                  const Redistribution& plan) {
   const RedistributeStep& first = plan.steps.front();
-  if (plan.steps.size() > 1 || first.axes.size() < 2) return plan.steps.size() > 1;
-  if (first.kind != StepKind::kPermute) return true;
+  if (plan.steps.size() > 1 || crosses_hosts(cost, plan)) return true;
+  if (first.axes.size() < 2 || first.kind != StepKind::kPermute) return first.axes.size() > 1;
   const auto parts = static_cast<double>(part_count(mesh, dimension_axes(mesh, from)));
   const double whole = largest_local_elems(mesh, shape, Sharding());
   return largest_local_elems(mesh, shape, from) * parts > whole;
+}
+
+// The axes of one host over which the value is replicated, if the plan crosses hosts. If each rank
+// along such an axis moves only a part, less crosses, and a gather on the host completes the value.
+AxisList helping_axes(const StepCost& cost, const Mesh& mesh, const Sharding& from,
+                      const Sharding& to, const Redistribution& plan) {
+  AxisList out;
+  if (!crosses_hosts(cost, plan)) return out;
+  AxisList used = joined(mesh, from.unreduced, to.unreduced);
+  for (const Sharding* s : {&from, &to}) {
+    const AxisList cuts = dimension_axes(mesh, *s);
+    used.insert(used.end(), cuts.begin(), cuts.end());
+  }
+  for (const MeshAxis& axis : mesh.axes) {
+    const AxisList one = {{axis.name, 1, 0}};
+    if (axis.size > 1 && !overlap(mesh, one, used) && cost.place_of(one).hosts == 1)
+      out.push_back(one.front());
+  }
+  return out;
 }
 
 double bytes_moved(const StepCost& cost, const TensorType& type, const Sharding& from,
@@ -322,13 +348,21 @@ const Redistribution& Redistributor::plan(const TensorType& type, const Sharding
   StepGraph::Shaped& steps = graph_.shaped(type, at->first.substr(0, shape_end));
   const Search search(graph_, steps, mesh_, graph_.node(source), graph_.node(target));
   auto found = found_by(search, graph_, mesh_, type.shape);
-  if (found && may_improve(mesh_, type.shape, source, *found) && !has_blocks(source) &&
-      !has_blocks(target)) {
-    const std::vector<Sharding> placings = every_placing(mesh_, source, target);
-    std::optional<Redistribution> other;
-    if (!placings.empty())
-      other = found_by(search, graph_, mesh_, type.shape, found->cost_ns, placings);
-    if (other && is_worth_it(cost_, type, source, *other, *found)) found = std::move(other);
+  std::vector<AxisList> others;  // axes to place in addition to those of the two shardings
+  if (found && !has_blocks(source) && !has_blocks(target)) {
+    if (may_improve(cost_, mesh_, type.shape, source, *found)) others.emplace_back();
+    for (const AxisRef& axis : helping_axes(cost_, mesh_, source, target, *found))
+      others.push_back({axis});
+  }
+  for (const AxisList& axes : others) {
+    const std::vector<Sharding> placings = every_placing(mesh_, source, target, axes);
+    if (placings.empty()) continue;
+    auto other = found_by(search, graph_, mesh_, type.shape, found->cost_ns, placings);
+    const double worth = axes.empty() ? 1 : kWorthHelp;
+    if (other && other->cost_ns * worth < found->cost_ns &&
+        is_worth_it(cost_, type, source, *other, *found)) {
+      found = std::move(other);
+    }
   }
   at->second = found ? std::move(*found) : plan_by_replicating(cost_, mesh_, type, source, target);
   return at->second;

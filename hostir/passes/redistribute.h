@@ -6,7 +6,9 @@
 //      (redistribute_step.h), which has a cost on the machine.
 //   2. The cheapest path wins; among equally cheap paths, the one with fewest steps.
 //   3. If that plan has several steps, or one collective over several axes, and both shardings use
-//      two axes in all, a second search also tries every placement of the two. It stops at the cost
+//      two axes in all, a second search also tries every placement of the two. If it crosses hosts
+//      and they use one axis, the other is one over which a host has replicas, so that each of
+//      these moves a part and gathers the rest on its host. The search stops at the cost
 //      of the first plan.
 //   4. Reducing, gathering everything and slicing is always possible, so a plan exists for every
 //      pair of shardings, even if sub-axes do not nest.

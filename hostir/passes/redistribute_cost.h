@@ -34,12 +34,13 @@ class StepCost {
   double kernel_ns(DType dtype, double flops, double bytes) const;
   /// Time of a transfer in which no rank sends or receives more than `bytes`.
   double transfer_ns(OpKind kind, double bytes, const GroupPlace& place) const;
+  /// Of the groups over these axes.
+  const GroupPlace& place_of(const AxisList& axes) const;
 
  private:
   std::optional<double> moved_bytes(const TensorType& type, const Sharding& from,
                                     const RedistributeStep& step) const;
   double bytes_of(const TensorType& type, const Sharding& sharding) const;
-  const GroupPlace& place_of(const AxisList& axes) const;
 
   const Mesh& mesh_;
   const Machine& machine_;

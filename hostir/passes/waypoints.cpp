@@ -306,15 +306,17 @@ std::vector<Sharding> waypoints(const Mesh& mesh, const Sharding& at, const Shar
 }
 
 std::vector<Sharding> every_placing(const Mesh& mesh, const Sharding& source,
-                                    const Sharding& target) {
-  const AxisList axes = axes_of_both(mesh, source, target);
+                                    const Sharding& target, const AxisList& others) {
+  AxisList axes = axes_of_both(mesh, source, target);
+  axes.insert(axes.end(), others.begin(), others.end());
   if (axes.size() != kAxesPlaced || target.dims.size() > kMaxDimsPlaced) return {};
   Sharding none = target;
   none.unreduced.clear();
   for (DimSharding& d : none.dims) d.axes.clear();
   std::vector<Sharding> out = {std::move(none)};
   const bool may_be_partial = source.is_partial() || target.is_partial();
-  for (const AxisRef& axis : axes) add_placings(axis, may_be_partial, out);
+  for (const AxisRef& axis : axes)
+    add_placings(axis, may_be_partial && !overlap(mesh, {axis}, others), out);
   for (Sharding& s : out) s = canonical(mesh, std::move(s));
   return out;
 }

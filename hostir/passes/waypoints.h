@@ -14,9 +14,9 @@ namespace hostir {
 /// reduced, scattered, gathered, exchanged between dimensions, or partial over more axes.
 std::vector<Sharding> waypoints(const Mesh& mesh, const Sharding& at, const Sharding& target);
 
-/// All shardings over the axes of both, if these are two axes and few dimensions; else none.
-/// Partial ones only if one of the two is partial, and with the reduction of `target`.
+/// All shardings over the axes of both and `others`, if these are two axes and few dimensions; else
+/// none. Partial ones, over axes of both, only if one is partial, with the reduction of `target`.
 std::vector<Sharding> every_placing(const Mesh& mesh, const Sharding& source,
-                                    const Sharding& target);
+                                    const Sharding& target, const AxisList& others);
 
 }  // namespace hostir

@@ -21,6 +21,8 @@ constexpr double kNearly = 1.12;
 constexpr double kNearlyPlan = 1.2;  // of one reshard
 constexpr double kSame = 1.001;
 
+constexpr uint32_t kFirstOnHosts = 1000;  // seeds from here on are on several hosts more often
+
 constexpr int kNowhere = -1;  // places of an axis: a dimension, nothing, or unreduced
 constexpr int kSummed = -2;
 
@@ -211,9 +213,12 @@ Product random_product(uint32_t seed) {
   const auto pick = [&](const auto& from) { return from[random() % from.size()]; };
   constexpr std::array<int64_t, 10> kSizes = {7, 16, 30, 64, 256, 384, 1024, 1536, 4096, 8192};
   constexpr std::array<int64_t, 3> kAxes = {2, 3, 4};
+  constexpr std::array<int64_t, 5> kLongAxes = {2, 3, 4, 6, 8};  // more ranks than a host has
   Product p;
   p.mesh.name = "m";
-  p.mesh.axes = {{"x", pick(kAxes)}, {"y", pick(kAxes)}};
+  const auto axis = [&] { return seed < kFirstOnHosts ? pick(kAxes) : pick(kLongAxes); };
+  const int64_t x = axis();
+  p.mesh.axes = {{"x", x}, {"y", axis()}};
   for (int64_t& n : p.size) n = pick(kSizes);
   p.size[0] = seed % 3 == 0 ? 1 + pick(kAxes) : 0;
   const std::vector<Placing> all = placings(static_cast<int>(p.dims()), kNowhere);
@@ -235,7 +240,7 @@ TEST(MatmulChoice, IsNearlyTheCheapest) {
     const WayPrice quickest = best_price(p, moves, takes_less_time);
     const WayPrice fewest = best_price(p, moves, moves_less);
     EXPECT_GE(ours.ns * kSame, quickest.ns) << "the search missed a plan: " << p.text();
-    const bool late = ours.ns > quickest.ns * kNearly;
+    const bool late = ours.shared_ns > quickest.ns * kNearly;
     const bool more = ours.bytes > fewest.bytes * kSame;
     const bool pays = ours.ns <= fewest.ns * kSame;
     ++table[!more  ? "the fewest bytes"
@@ -262,29 +267,21 @@ TEST(MatmulChoice, IsNearlyTheCheapest) {
   EXPECT_EQ(dear, "");
 }
 
-bool has_idle_axis(const Mesh& mesh, const Sharding& from, const Sharding& to) {
-  AxisList used = joined(mesh, from.unreduced, to.unreduced);
-  for (const Sharding* s : {&from, &to}) {
-    for (const AxisRef& axis : dimension_axes(mesh, *s)) used.push_back(axis);
-  }
-  return std::any_of(mesh.axes.begin(), mesh.axes.end(),
-                     [&](const MeshAxis& axis) { return !overlap(mesh, {{axis.name}}, used); });
-}
-
 // Between any two shardings, the plan is nearly the best that single steps can make.
 TEST(MatmulChoice, PlansAreNearlyTheCheapest) {
   const size_t every = std::getenv("HOSTIR_PRODUCTS") != nullptr ? 1 : 11;
   size_t number = 0;
   std::map<std::string, int> table;
   std::string dear;
-  for (uint32_t seed = 0; seed < 12; ++seed) {
+  for (uint32_t n = 0; n < 24; ++n) {
+    const uint32_t seed = n < 12 ? n : kFirstOnHosts + n;
     const Product p = random_product(seed);
     Redistributor moves(p.mesh, default_machine(), p.largest_bytes());
     const Ways ways(p.mesh, moves.cost(), p.type(0), takes_less_time, kNowhere);
     const Ways partial(p.mesh, moves.cost(), p.type(0), takes_less_time, kSummed);
     for (const Sharding& from : partial.shardings()) {
       for (const Sharding& to : partial.shardings()) {
-        if (++number % every != 0 || has_idle_axis(p.mesh, from, to)) continue;
+        if (++number % every != 0) continue;
         const bool whole = !from.is_partial() && !to.is_partial();
         const double best = (whole ? ways : partial).price(from, to).ns;
         const double ours = moves.cost_ns(p.type(0), from, to);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hostir/passes/fusion_info.h"
+#include "hostir/passes/fusion_price.h"
 #include "hostir/passes/lower.h"
 #include "hostir/passes/redistribute.h"
 
@@ -32,6 +33,7 @@ struct ProgramPrice {
   std::string collectives;
   double bytes = 0;
   double ns = 0;
+  double shared_ns = 0;  // with one start for collectives that can share a call; 0: not computed
 };
 
 inline constexpr double kMebibyte = 1
@@ -183,7 +185,10 @@ inline ProgramPrice compiled_price(const Program& program, const std::string& fu
   }
   Redistributor moves(program.meshes[0], default_machine(),
                       bytes_of(*program.find_function(fusion)));
-  return Pricing(program, lowered->sharded, moves).price();
+  ProgramPrice out = Pricing(program, lowered->sharded, moves).price();
+  MeshMoves shared(program, default_machine(), bytes_of(*program.find_function(fusion)));
+  out.shared_ns = price_of(program, lowered->sharded, shared).shared_ns;
+  return out;
 }
 
 /// The cost of a fusion that has its final shardings and reshards in the text.
