@@ -183,6 +183,14 @@ expect 0 "a proof without parts" "$hostir" verify $rule @whole --against @whole
 if grep -q "sharding rule" "$work/out"; then failed=$((failed + 1)); echo "FAILED: a rule that nothing needs is named"; fi
 rounded=tests/scripts/regress/proof_through_a_rounding.hir
 expect 0 "a proof through a rounding" "$hostir" verify $rounded @sum_host --against @sum
+for overlap in collectives ring; do
+  "$hostir" lower tests/programs/overlap.hir @mlp --size S=16 --size H=8 --size F=16 --overlap $overlap \
+    >"$work/overlapped.hir" 2>/dev/null
+  expect 0 "a proof of overlap by $overlap" "$hostir" verify "$work/overlapped.hir" @mlp.host --against @mlp
+done
+sed '/%g_rows_2 = subview/s/coord(tp) + 2/coord(tp) + 1/g; /%g_rows_3 = subview/s/coord(tp) + 1/coord(tp) + 2/g' \
+  "$work/overlapped.hir" >"$work/mistaken.hir"
+expect 1 "two blocks of a ring in the rows of each other" "$hostir" verify "$work/mistaken.hir" @mlp.host --against @mlp
 expect 64 "a different number of parameters" "$hostir" verify $against @right --against @rows
 says "@right has 3 parameters and 1 results, @rows has 1 and 1" "the parameters are counted"
 expect 64 "against a function that is no fusion" "$hostir" verify $against @right --against @mm

@@ -7,6 +7,7 @@
 
 #include "hostir/support/lists.h"
 #include "hostir/support/text.h"
+#include "interp/sim/proof/kernel_values.h"
 #include "interp/sim/proof/op_forms.h"
 
 namespace hostir::sim::proof {
@@ -15,20 +16,6 @@ namespace {
 
 using kernels::BoundKernel;
 
-std::string text(const Box& box) {
-  std::string out = "[";
-  for (size_t d = 0; d < box.lo.size(); ++d)
-    out += fmt::format("{}{}..{}", d == 0 ? "" : ", ", box.lo[d], box.hi[d]);
-  return out + "]";
-}
-
-// A box of one value, in row-major order.
-struct Block {
-  StateId state = Algebra::kZero;
-  Box box;
-  bool is_free = false;  // constant or empty: the same everywhere
-};
-
 class Evaluation {
  public:
   Evaluation(Algebra& algebra, const Program& program, const BoundKernel& kernel,
@@ -36,7 +23,7 @@ class Evaluation {
       : a_(algebra),
         program_(program),
         kernel_(kernel),
-        values_(values),
+        values_(algebra, kernel, values),
         forms_(algebra, program, kernel) {}
 
   void run() {
@@ -44,6 +31,11 @@ class Evaluation {
     if (!f.rule.empty()) return run_by_rule();
     for (const InstrId id : f.region(f.body).instructions) {
       const Instruction& i = f.instr(id);
+      if (i.kind == OpKind::broadcast_in_dim) {
+        deferred_[i.results.front().index] = &i;
+        continue;
+      }
+      compute_deferred(i);
       if (!i.results.empty()) compute(i);
     }
   }
@@ -51,8 +43,6 @@ class Evaluation {
   std::set<std::string> take_rules() { return std::move(rules_); }
 
  private:
-  const Placement& placement(ValueId v) const { return kernel_.values[v.index]; }
-
   void run_by_rule() {
     const Function& f = *kernel_.function;
     Instruction whole;
@@ -63,6 +53,48 @@ class Evaluation {
     compute(whole);
   }
 
+  // Computes the broadcasts that an op reads. A kernel for some rows, or for a rank's part, repeats
+  // its operand less often than the whole does: the element that a broadcast meets in a pointwise
+  // op says which rows these are.
+  void compute_deferred(const Instruction& user) {
+    std::optional<Block> beside;
+    for (const Operand& o : user.operands) {
+      const bool known = o.value.valid() && deferred_.count(o.value.index) == 0;
+      if (!known || record(user.kind).shape != OpShape::kPointwise || beside) continue;
+      std::string why;
+      beside = values_.block_of(o.value, why);
+      if (!why.empty() || beside->is_free) beside.reset();
+    }
+    for (const Operand& o : user.operands) {
+      const auto at = o.value.valid() ? deferred_.find(o.value.index) : deferred_.end();
+      if (at == deferred_.end()) continue;
+      const Instruction& i = *at->second;
+      deferred_.erase(at);
+      compute_deferred(i);
+      if (!beside || !broadcast_beside(i, *beside)) compute(i);
+    }
+  }
+
+  // Gives the result the place of another block, if that agrees with the operand's place.
+  bool broadcast_beside(const Instruction& i, const Block& beside) {
+    std::string why;
+    const Block own = values_.block_of(i.operands.front().value, why);
+    const auto* dims = i.attributes.get<IntList>("dims");
+    if (!why.empty() || own.is_free || dims == nullptr) return false;
+    const Extents& from = *a_.shape(a_.state(own.state).form);
+    const Extents shape = *a_.shape(a_.state(beside.state).form);
+    if (beside.box.extents() != values_.placement(i.results.front()).local()) return false;
+    for (size_t d = 0; d < dims->size(); ++d) {
+      const auto to = static_cast<size_t>((*dims)[d]);
+      const bool same = from[d] == shape[to] && own.box.lo[d] == beside.box.lo[to] &&
+                        own.box.hi[d] == beside.box.hi[to];
+      if (!same) return false;
+    }
+    values_.put(i.results.front(), shape, beside.box,
+                forms_.state_of(i, {own.state}, 0, shape, {}, Reduction::kSum));
+    return true;
+  }
+
   void compute(const Instruction& i) {
     const OpRecord& op = record(i.kind);
     if (op.shape == OpShape::kLayout) return move(i);
@@ -71,12 +103,8 @@ class Evaluation {
     by_rule(i);
   }
 
-  void fill(ValueId value, Token token) {
-    values_[value.index].assign(static_cast<size_t>(placement(value).box.volume()), token);
-  }
-
   void fail(const Instruction& i, State::Kind kind, const std::string& why) {
-    for (const ValueId r : i.results) fill(r, Token::of(a_.failed(kind, why), 0));
+    for (const ValueId r : i.results) values_.fill(r, Token::of(a_.failed(kind, why), 0));
   }
 
   // reshard, pack, unpack: the same elements in other places. The tokens are row-major over the
@@ -84,11 +112,11 @@ class Evaluation {
   void move(const Instruction& i) {
     const ValueId from = i.operands.front().value;
     const ValueId to = i.results.front();
-    const Box& source = placement(from).box;
-    const Box& target = placement(to).box;
+    const Box& source = values_.placement(from).box;
+    const Box& target = values_.placement(to).box;
     const Sharding* sharding = sharding_of(kernel_.function->value(to).type);
     const Reduction kind = sharding != nullptr ? sharding->unreduced_kind : Reduction::kSum;
-    Tokens& out = values_[to.index];
+    Tokens& out = values_[to];
     out.clear();
     const int64_t count = target.volume();
     for (int64_t e = 0; e < count; ++e) {
@@ -102,19 +130,10 @@ class Evaluation {
         out.push_back(Token::of(a_.failed(State::Kind::kUnknown, "elements that no rank sent"), 0));
         continue;
       }
-      Token t = values_[from.index][static_cast<size_t>(in)];
+      Token t = values_[from][static_cast<size_t>(in)];
       if (kernel_.holds_identity(to)) t = Token::of(a_.emptied(t.state(), kind), t.index());
       out.push_back(t);
     }
-  }
-
-  static int64_t offset_in(const Box& box, const std::vector<int64_t>& at) {
-    int64_t out = 0;
-    for (size_t d = 0; d < at.size(); ++d) {
-      if (at[d] < box.lo[d] || at[d] >= box.hi[d]) return -1;
-      out = out * (box.hi[d] - box.lo[d]) + at[d] - box.lo[d];
-    }
-    return out;
   }
 
   bool constant(const Instruction& i) {
@@ -128,28 +147,26 @@ class Evaluation {
     if (const auto* b = value ? std::get_if<bool>(value) : nullptr) number = *b ? 1 : 0;
     if (!number) return false;
     // Forms keep ten digits, so larger integers become separate nodes.
-    if (!is_float(placement(i.results.front()).dtype) && std::fabs(*number) >= 1e9) return false;
+    if (!is_float(values_.placement(i.results.front()).dtype) && std::fabs(*number) >= 1e9)
+      return false;
     const FormId form = a_.scaled(a_.of_node(Algebra::kOne), *number);
-    fill(i.results.front(), Token::of(a_.whole(*number == 0 ? Algebra::kZeroForm : form), 0));
+    values_.fill(i.results.front(),
+                 Token::of(a_.whole(*number == 0 ? Algebra::kZeroForm : form), 0));
     return true;
   }
 
   // ---- pointwise ----
 
-  bool is_free(StateId s) const {
-    return a_.state(s).kind != State::Kind::kKnown || a_.shape(a_.state(s).form) == nullptr;
-  }
-
   void pointwise(const Instruction& i) {
     const ValueId result = i.results.front();
-    const auto count = static_cast<size_t>(placement(result).box.volume());
+    const auto count = static_cast<size_t>(values_.placement(result).box.volume());
     std::vector<const Tokens*> in;
     for (const Operand& o : i.operands) {
-      in.push_back(&values_[o.value.index]);
+      in.push_back(&values_[o.value]);
       if (in.back()->size() != count)
         return fail(i, State::Kind::kUnknown, "operands of different sizes");
     }
-    Tokens& out = values_[result.index];
+    Tokens& out = values_[result];
     out.resize(count);
     std::vector<StateId> states(in.size());
     std::vector<StateId> last;
@@ -161,7 +178,7 @@ class Evaluation {
       for (size_t o = 0; o < in.size(); ++o) {
         const Token t = (*in[o])[e];
         states[o] = t.state();
-        if (is_free(t.state())) continue;
+        if (values_.is_free(t.state())) continue;
         const Extents* own = a_.shape(a_.state(t.state()).form);
         if (index && (*index != t.index() || *shape != *own))
           bad = mixed(i, states[0], *index, t.state(), t.index(), *shape == *own);
@@ -169,7 +186,7 @@ class Evaluation {
         shape = own;
       }
       if (!bad && i.attributes.find("seed") != nullptr) {  // draws by the place in the layout
-        const Placement& p = placement(result);
+        const Placement& p = values_.placement(result);
         const int64_t here =
             offset_in(Box::whole(p.global), p.box.index_at(static_cast<int64_t>(e)));
         if (shape != nullptr && (*shape != p.global || index != here))
@@ -184,10 +201,10 @@ class Evaluation {
       }
       if (e == 0 || states != last) {
         last = states;
-        made = forms_.state_of(i, states, 0, shape ? *shape : placement(result).global, {},
+        made = forms_.state_of(i, states, 0, shape ? *shape : values_.placement(result).global, {},
                                Reduction::kSum);
       }
-      out[e] = Token::of(made, is_free(made) ? 0 : index.value_or(0));
+      out[e] = Token::of(made, values_.is_free(made) ? 0 : index.value_or(0));
     }
   }
 
@@ -205,51 +222,6 @@ class Evaluation {
 
   // ---- ops with a rule ----
 
-  // Finds the box that a value's tokens form; sets `why` if they do not form one.
-  Block block_of(ValueId value, std::string& why) const {
-    const Tokens& t = values_[value.index];
-    Block out;
-    out.box = placement(value).box;
-    out.is_free = true;
-    if (t.empty()) return out;
-    out.state = t.front().state();
-    const bool one_state =
-        std::all_of(t.begin(), t.end(), [&](Token x) { return x.state() == out.state; });
-    const std::string name = kernel_.function->value(value).name;
-    if (!one_state) {
-      for (const Token x : t) {
-        if (a_.state(x.state()).kind != State::Kind::kKnown) {
-          out.state = x.state();
-          return out;
-        }
-      }
-      why = fmt::format("%{} of kernel @{} contains elements of several values", name,
-                        kernel_.function->name);
-      return out;
-    }
-    if (is_free(out.state)) return out;
-    out.is_free = false;
-    const Extents& shape = *a_.shape(a_.state(out.state).form);
-    const Extents local = out.box.extents();
-    if (shape.size() != local.size()) {
-      why = fmt::format("%{} of kernel @{} has a different number of dimensions than {}", name,
-                        kernel_.function->name, a_.describe_state(out.state));
-      return out;
-    }
-    const Box whole = Box::whole(shape);
-    out.box.lo = whole.index_at(t.front().index());
-    for (size_t d = 0; d < local.size(); ++d) out.box.hi[d] = out.box.lo[d] + local[d];
-    bool fits = true;
-    for (size_t d = 0; d < local.size(); ++d) fits = fits && out.box.hi[d] <= shape[d];
-    for (size_t e = 0; fits && e < t.size(); ++e)
-      fits = t[e].index() == offset_in(whole, out.box.index_at(static_cast<int64_t>(e)));
-    if (!fits) {
-      why = fmt::format("the elements of %{} in kernel @{} are not a contiguous block of {}", name,
-                        kernel_.function->name, a_.describe_state(out.state));
-    }
-    return out;
-  }
-
   void by_rule(const Instruction& i) {
     const OpRecord& op = record(i.kind);
     std::vector<Block> blocks;
@@ -258,10 +230,10 @@ class Evaluation {
     for (const Operand& o : i.operands) {
       if (!o.value.valid()) return fail(i, State::Kind::kUnknown, "an operand is missing");
       std::string why;
-      blocks.push_back(block_of(o.value, why));
+      blocks.push_back(values_.block_of(o.value, why));
       if (!why.empty()) return fail(i, State::Kind::kUnknown, why);
       states.push_back(blocks.back().state);
-      const Placement& p = placement(o.value);
+      const Placement& p = values_.placement(o.value);
       if (blocks.back().is_free) continue;
       as_laid_out = as_laid_out && blocks.back().box == p.box &&
                     *a_.shape(a_.state(states.back()).form) == p.global;
@@ -273,7 +245,7 @@ class Evaluation {
     std::vector<Type> results;
     std::vector<Box> boxes;
     for (const ValueId r : i.results) {
-      const Placement& p = placement(r);
+      const Placement& p = values_.placement(r);
       Shape shape(p.global.begin(), p.global.end());
       results.emplace_back(TensorType{p.dtype, std::move(shape), std::nullopt});
       boxes.push_back(p.box);
@@ -305,7 +277,7 @@ class Evaluation {
     if (kernel == nullptr || kernel->rule.empty()) return;
     bool whole = true;
     for (size_t o = 0; o < blocks.size(); ++o) {
-      const Extents& shape = blocks[o].is_free ? placement(i.operands[o].value).global
+      const Extents& shape = blocks[o].is_free ? values_.placement(i.operands[o].value).global
                                                : *a_.shape(a_.state(blocks[o].state).form);
       whole = whole && blocks[o].box == Box::whole(shape);
     }
@@ -324,19 +296,13 @@ class Evaluation {
     const bool from_nothing =
         !i.operands.empty() &&
         std::any_of(i.operands.begin(), i.operands.end(),
-                    [&](const Operand& o) { return values_[o.value.index].empty(); });
+                    [&](const Operand& o) { return values_[o.value].empty(); });
     if (from_nothing && !rule.reduction.empty())
-      return fill(value, Token::of(Algebra::identity(rule.reduction_kind), 0));
+      return values_.fill(value, Token::of(Algebra::identity(rule.reduction_kind), 0));
     const StateId state = from_nothing
                               ? a_.failed(State::Kind::kUnknown, "an op on a part that is empty")
                               : forms_.state_of(i, states, r, shape, cuts, rule.reduction_kind);
-    Tokens& out = values_[value.index];
-    const auto count = static_cast<size_t>(placement(value).box.volume());
-    out.assign(count, Token::of(state, 0));
-    if (is_free(state)) return;
-    const Box whole = Box::whole(shape);
-    for (size_t e = 0; e < count; ++e)
-      out[e] = Token::of(state, offset_in(whole, box.index_at(static_cast<int64_t>(e))));
+    values_.put(value, shape, box, state);
   }
 
   // The ranges of summed dimensions that the operands cover.
@@ -424,7 +390,7 @@ class Evaluation {
         box.lo.push_back(known ? known->lo : 0);
         box.hi.push_back(known ? known->hi : shape[d].value());
       }
-      if (box.volume() != placement(i.results[r]).box.volume()) {
+      if (box.volume() != values_.placement(i.results[r]).box.volume()) {
         fail(i, State::Kind::kUnknown, moved_text(i, blocks));
         return false;
       }
@@ -436,7 +402,7 @@ class Evaluation {
 
   std::string moved_text(const Instruction& i, const std::vector<Block>& blocks) const {
     for (size_t o = 0; o < blocks.size(); ++o) {
-      const Placement& p = placement(i.operands[o].value);
+      const Placement& p = values_.placement(i.operands[o].value);
       if (blocks[o].is_free || blocks[o].box == p.box) continue;
       if (*a_.shape(a_.state(blocks[o].state).form) != p.global) {
         return fmt::format(
@@ -456,9 +422,10 @@ class Evaluation {
   Algebra& a_;
   const Program& program_;
   const BoundKernel& kernel_;
-  std::vector<Tokens>& values_;
+  KernelValues values_;
   OpForms forms_;
   std::set<std::string> rules_;
+  std::map<uint32_t, const Instruction*> deferred_;  // by result: broadcasts that nothing has read
 };
 
 }  // namespace

@@ -149,6 +149,9 @@ StateId OpForms::state_of(const Instruction& i, const std::vector<StateId>& oper
       if (a_.state(s).kind == kind) return s;
     }
   }
+  // The larger or smaller of a value and itself is the value, in parts too: a copy.
+  if ((i.kind == OpKind::maximum || i.kind == OpKind::minimum) && operands[0] == operands[1])
+    return operands[0];
   const bool adds = i.kind == OpKind::add || i.kind == OpKind::sub;
   std::vector<FormId> forms;
   std::optional<size_t> partial;
