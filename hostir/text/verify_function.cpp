@@ -118,11 +118,19 @@ bool FunctionVerifier::check_type(const Type& type, SourceSpan span) {
   if (!sharding) return ok;
   const auto open = is_host() ? OpenDimensions::kForbidden : OpenDimensions::kAllowed;
   ok = check_sharding(context_, *sharding, shape_of(type).size(), span, open) && ok;
+  ok = check_reducible(type, *sharding, span) && ok;
   const auto* shard = std::get_if<ShardType>(&type);
   if (shard && shard->blocks) {
     ok = check_sharding(context_, *shard->blocks, shard->shape.size(), span, open) && ok;
   }
   return ok && (!shard || check_buffer_mesh(shard->sharding->mesh, span));
+}
+
+bool FunctionVerifier::check_reducible(const Type& type, const Sharding& sharding,
+                                       SourceSpan span) {
+  if (dtype_of(type) != DType::kI1 || !sharding.is_partial()) return true;
+  context_.error("sharding_c13", "an i1 value cannot be unreduced; cast it to i8", span);
+  return false;
 }
 
 bool FunctionVerifier::check_buffer_mesh(const std::string& name, SourceSpan span) {
@@ -286,8 +294,14 @@ bool FunctionVerifier::check_attribute(const Instruction& instruction, const Att
     return check_symbol(instruction, symbol->name);
   }
   if (const auto* sharding = std::get_if<Sharding>(&attribute)) {
-    return check_sharding(context_, *sharding, sharding->dims.size(), span,
-                          OpenDimensions::kAllowed);
+    const bool ok =
+        check_sharding(context_, *sharding, sharding->dims.size(), span, OpenDimensions::kAllowed);
+    const auto may_have = [&](const Operand& o) {
+      if (!o.value.valid()) return true;
+      const Type& type = function_.value(o.value).type;
+      return !is_tensor(type) || check_reducible(type, *sharding, span);
+    };
+    return ok && std::all_of(instruction.operands.begin(), instruction.operands.end(), may_have);
   }
   return true;
 }

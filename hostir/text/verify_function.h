@@ -40,6 +40,7 @@ class FunctionVerifier {
   /// Checks kind, sizes and sharding of a written type; false after an error.
   bool check_type(const Type& type, SourceSpan span);
   bool check_is_buffer(const Type& type, SourceSpan span);
+  bool check_reducible(const Type& type, const Sharding& sharding, SourceSpan span);
   bool check_buffer_mesh(const std::string& mesh, SourceSpan span);
   bool check_sizes(const Shape& shape, SourceSpan span);
   bool check_leaf(const IndexExpr& leaf, SourceSpan span);

@@ -56,6 +56,7 @@ class Generator:
         if seed % 4 == 3:
             self.meshes = self.random.choice(SEVERAL)
         self.mesh_of = {}  # of values that are tied to a mesh
+        self.booleans = set()  # i1 values, which cannot be unreduced
         self.shapes = {}
         self.ranks = {}  # shapes, of helpers too
         self.parameters = []
@@ -130,7 +131,7 @@ class Generator:
             if self.mesh_of.get(n, target) == target:
                 continue
             moved = f"v{len(self.lines)}"
-            to = self.sharding(len(self.ranks[n]), partial=0.2, on=target)
+            to = self.sharding(len(self.ranks[n]), partial=0.0 if n in self.booleans else 0.2, on=target)
             self.lines.append(f"  %{moved} = reshard %{n} {{to = {to}}}")
             self.mesh_of[moved] = target
             self.ranks[moved] = self.ranks[n]
@@ -189,6 +190,7 @@ class Generator:
         name = f"v{len(self.lines)}"
         self.lines.append(f"  %{name} = {text}")
         self.ranks[name] = self.shapes[x]
+        self.booleans.add(name)
         if mesh:
             self.mesh_of[name] = mesh
         self.emit(self.shapes[x], f"select %{name}, %{y}, %{x}")
