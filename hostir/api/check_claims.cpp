@@ -12,15 +12,16 @@ constexpr uint64_t kMaxSteps = 5'000'000;  // host instructions per test
 constexpr size_t kMaxFailures = 4;         // reported failures
 
 struct Subject {
-  bool runs = false;           // the test runs the function
-  bool expects_fault = false;  // in any run; then the whole test is skipped
+  bool runs = false;        // the test runs the function
+  bool is_skipped = false;  // the test expects a fault or changes the program
 };
 
 void look(const std::vector<Statement>& statements, const std::string& function, Subject& out) {
   for (const Statement& s : statements) {
     if (const auto* run = std::get_if<RunStatement>(&s.body)) out.runs |= run->function == function;
-    out.expects_fault |= std::holds_alternative<ExpectError>(s.body) ||
-                         std::holds_alternative<ExpectDeadlock>(s.body);
+    out.is_skipped |= std::holds_alternative<ExpectError>(s.body) ||
+                      std::holds_alternative<ExpectDeadlock>(s.body) ||
+                      std::holds_alternative<ChangeStatement>(s.body);
     if (const auto* repeat = std::get_if<RepeatStatement>(&s.body))
       look(repeat->body, function, out);
   }
@@ -39,15 +40,16 @@ interp::CheckClaims claims_of_tests(std::string file, std::string directory,
     script::TestOptions options;
     options.max_steps = kMaxSteps;
     options.backend = backend;
-    for (const Program& part : parsed.file.parts) {
+    for (size_t i = 0; i < parsed.file.parts.size(); ++i) {
+      const Program& part = parsed.file.parts[i];
       if (!part.find_function(function)) continue;
       for (const TestPiece& test : part.tests) {
         Subject subject;
         look(test.statements, function, subject);
-        if (!subject.runs || subject.expects_fault || stop.stop_requested()) continue;
+        if (!subject.runs || subject.is_skipped || stop.stop_requested()) continue;
         ++out.tests;
-        const script::PieceResult result =
-            script::run_piece(test, part, sources, directory, options, make_backend_factory());
+        const script::PieceResult result = script::run_piece(
+            test, part, parsed.parts[i], sources, directory, options, make_backend_factory());
         if (result.failures.empty()) continue;
         ++out.failed;
         for (const std::string& failure : result.failures) {

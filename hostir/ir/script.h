@@ -61,6 +61,14 @@ struct RunStatement {
   friend bool operator==(const RunStatement&, const RunStatement&) = default;
 };
 
+/// `change {{line}} {{line}} to {{line}}`: the following runs of the test are of the program with
+/// these lines replaced. Indentation does not count.
+struct ChangeStatement {
+  std::vector<std::string> from;  // whole lines, in order; only one place of the part has them
+  std::vector<std::string> to;    // may be empty
+  friend bool operator==(const ChangeStatement&, const ChangeStatement&) = default;
+};
+
 /// Selects a version of a value: `before all_reduce#1`, `after #7`, `iteration 3`, `rank 1`.
 struct ValuePoint {
   std::string value;                  // without '%'
@@ -147,9 +155,9 @@ struct RepeatStatement {
 };
 
 struct Statement {
-  std::variant<BindStatement, RunStatement, RepeatStatement, ExpectValue, ExpectSharding,
-               ExpectCollectives, ExpectNo, ExpectSameAsUnsharded, ExpectNoLeaks, ExpectError,
-               ExpectDeadlock, ExpectHappensBefore>
+  std::variant<BindStatement, ChangeStatement, RunStatement, RepeatStatement, ExpectValue,
+               ExpectSharding, ExpectCollectives, ExpectNo, ExpectSameAsUnsharded, ExpectNoLeaks,
+               ExpectError, ExpectDeadlock, ExpectHappensBefore>
       body;
   std::vector<std::string> leading_comments;
   std::string trailing_comment;

@@ -29,7 +29,7 @@ void check(const ExpectSharding& expect, CheckContext& context) {
   // If the last run was of this fusion, use its program, where all sizes are known.
   const auto& prepared = context.run.prepared;
   const bool ran = prepared && prepared->function == expect.function;
-  const Program& program = ran ? *prepared->source : context.run_context.program;
+  const Program& program = ran ? *prepared->source : *context.run_context.program;
   const auto function = placed_function(program, expect.function);
   if (!function) return context.fail("expect_sharding: " + function.error().message());
   const auto id = function->find_value(expect.value);

@@ -9,7 +9,7 @@ namespace {
 
 interp::RunOptions run_options(const CheckContext& context) {
   interp::RunOptions out;
-  out.backend = backend_request(context.run_context.options, context.run_context.program, 0,
+  out.backend = backend_request(context.run_context.options, *context.run_context.program, 0,
                                 context.run.statement->seed);
   return out;
 }
@@ -50,7 +50,7 @@ void compare_outputs(const std::vector<interp::NamedOutput>& expected, const Tol
 void check_against(const Tolerance& tolerance, CheckContext& context) {
   if (context.skips_values()) return;
   const auto expected = interp::unsharded_outputs(
-      context.run_context.program, *context.run.statement->against, context.run.prepared->inputs,
+      *context.run_context.program, *context.run.statement->against, context.run.prepared->inputs,
       context.run_context.make_backend, run_options(context));
   if (!expected) {
     return context.fail(fmt::format("@{} without shardings: {}", *context.run.statement->against,

@@ -82,7 +82,7 @@ class FileRunner {
     add_case("diagnostics", 0, [&](Failures& f) { check_diagnostics(f); });
     add_case("prints and reads back", 0, [&](Failures& f) { check_text(f); });
     for (size_t part = 0; part < parsed_.file.parts.size(); ++part) {
-      if (parsed_.ok(part)) run_part(parsed_.file.parts[part]);
+      if (parsed_.ok(part)) run_part(parsed_.file.parts[part], parsed_.parts[part]);
     }
     rewrite();
     return std::move(result_);
@@ -142,13 +142,14 @@ class FileRunner {
     }
   }
 
-  void run_part(const Program& program) {
+  void run_part(const Program& program, SourceSpan part) {
     std::string directory = std::filesystem::path(path_).parent_path().string();
     for (const TestPiece& test : program.tests) {
       const uint32_t line =
           test.span.valid() ? sources_.locate(test.span.file, test.span.begin).line : 0;
       add_case(test.title, line, [&](TestCase& out) {
-        PieceResult piece = run_piece(test, program, sources_, directory, options_, make_backend_);
+        PieceResult piece =
+            run_piece(test, program, part, sources_, directory, options_, make_backend_);
         out.failures = std::move(piece.failures);
         out.skipped = piece.skipped;
         std::move(piece.edits.begin(), piece.edits.end(), std::back_inserter(edits_));

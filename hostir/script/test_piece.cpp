@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <list>
 
+#include "hostir/script/changed_program.h"
 #include "hostir/script/expectations.h"
 #include "hostir/text/parser.h"
 #include "hostir/text/printer.h"
@@ -50,8 +52,9 @@ bool has_unsharded_check(const std::vector<Statement>& statements) {
 
 class PieceRunner {
  public:
-  PieceRunner(const TestPiece& test, const SourceManager& sources, RunContext context)
-      : test_(test), sources_(sources), context_(std::move(context)) {}
+  PieceRunner(const TestPiece& test, const SourceManager& sources, SourceSpan part,
+              RunContext context)
+      : test_(test), sources_(sources), part_(part), context_(std::move(context)) {}
 
   PieceResult run() {
     statements(test_.statements);
@@ -66,6 +69,7 @@ class PieceRunner {
 
   void statement(const Statement& s) {
     std::visit(Overloaded{[&](const BindStatement& bind) { bind_value(s, bind); },
+                          [&](const ChangeStatement& change) { change_program(s, change); },
                           [&](const RunStatement& run) { run_statement(s, run); },
                           [&](const RepeatStatement& repeat) { repeat_statement(s, repeat); },
                           [&](const auto& expect) { expectation(s, expect); }},
@@ -84,6 +88,27 @@ class PieceRunner {
       fail(s, fmt::format("%{}: {}", bind.name, value.error().message()));
   }
 
+  void change_program(const Statement& s, const ChangeStatement& change) {
+    if (changed_text_.empty()) changed_text_ = declarations(*context_.program, part_, sources_);
+    auto text = changed(changed_text_, change);
+    if (!text) return fail(s, text.error().message());
+    changed_text_ = std::move(*text);
+    is_changed_ = true;
+  }
+
+  // Parses the text after changes. False if the run has no program.
+  bool take_changes(const Statement& s, const RunStatement& statement) {
+    if (!is_changed_) return true;
+    auto program = changed_program(changed_text_, statement);
+    if (!program) {
+      fail(s, program.error().message());
+      return false;
+    }
+    is_changed_ = false;
+    context_.program = &programs_.emplace_back(std::move(*program));
+    return true;
+  }
+
   // Unexpected faults of the previous run are failures.
   void close_run() {
     if (!run_) return;
@@ -94,6 +119,8 @@ class PieceRunner {
 
   void run_statement(const Statement& s, const RunStatement& statement) {
     close_run();
+    failed_ = !take_changes(s, statement);
+    if (failed_) return;
     auto run = execute_run(statement, environment_, context_);
     if (!run) {
       fail(s, run.error().message());
@@ -144,7 +171,7 @@ class PieceRunner {
 
   // `feeding %w1 = ..` may name a parameter; that selects the test's value passed for it.
   std::string fed_name(const RunStatement& statement, const std::string& name) const {
-    const Function* f = context_.program.find_function(statement.function);
+    const Function* f = context_.program->find_function(statement.function);
     for (size_t i = 0; f && i < f->params.size() && i < statement.arguments.size(); ++i) {
       const ValueSpec& argument = statement.arguments[i];
       if (f->value(f->params[i].value).name != name) continue;
@@ -186,7 +213,11 @@ class PieceRunner {
 
   const TestPiece& test_;
   const SourceManager& sources_;
+  const SourceSpan part_;
   RunContext context_;
+  std::list<Program> programs_;  // changed ones; runs refer to them
+  std::string changed_text_;     // empty: nothing changed
+  bool is_changed_ = false;      // since the last run
   Environment environment_;
   std::optional<RunRecord> run_;
   bool failed_ = false;
@@ -220,13 +251,13 @@ void CheckContext::update(SourceSpan span, std::string text) const {
   edits.push_back({span.begin, span.end, std::move(text)});
 }
 
-PieceResult run_piece(const TestPiece& test, const Program& program, const SourceManager& sources,
-                      const std::string& directory, const TestOptions& options,
-                      const interp::BackendFactory& make_backend) {
-  RunContext context{program, options, make_backend, directory, {}, has_watch(test.statements)};
+PieceResult run_piece(const TestPiece& test, const Program& program, SourceSpan part,
+                      const SourceManager& sources, const std::string& directory,
+                      const TestOptions& options, const interp::BackendFactory& make_backend) {
+  RunContext context{&program, options, make_backend, directory, {}, has_watch(test.statements)};
   if (options.max_steps > 0) context.steps_left = options.max_steps;
   add_recorded(test.statements, context.recorded);
-  return PieceRunner(test, sources, std::move(context)).run();
+  return PieceRunner(test, sources, part, std::move(context)).run();
 }
 
 }  // namespace hostir::script

@@ -16,7 +16,7 @@ Expected<std::vector<NamedInput>> named_inputs(const RunStatement& statement,
                                                const Environment& environment,
                                                const RunContext& context) {
   // The verifier has checked that the function exists and takes this many values.
-  const Function* f = context.program.find_function(statement.function);
+  const Function* f = context.program->find_function(statement.function);
   std::vector<NamedInput> out;
   for (size_t i = 0; i < statement.arguments.size(); ++i) {
     HOSTIR_ASSIGN_OR_RETURN(interp::InputValue value,
@@ -38,7 +38,7 @@ Expected<Execution> execute_once(const RunRecord& run, const RunStatement& state
   out.values = std::make_unique<interp::ValueRecorder>(wanted, nullptr);
   out.events = std::make_unique<EventRecorder>(out.values.get());
   interp::RunOptions options;
-  options.backend = backend_request(context.options, context.program, schedule, statement.seed);
+  options.backend = backend_request(context.options, *context.program, schedule, statement.seed);
   options.trace = out.events.get();
   if (context.watches_values) options.value_mode = interp::Backend::ValueMode::kDigest;
   options.keep_parts = computes_values(options.backend);
@@ -103,7 +103,7 @@ Expected<RunRecord> execute_run(const RunStatement& statement, const Environment
   options.keep = statement.keep;
   options.overlap = overlap_named(statement.overlap).value_or(Overlap::kNone);
   options.base_directory = context.directory;
-  auto prepared = interp::prepare(context.program, inputs, options);
+  auto prepared = interp::prepare(*context.program, inputs, options);
   if (!prepared) {
     run.error = std::move(prepared.error());
     return run;

@@ -36,7 +36,7 @@ struct RunRecord {
 using Environment = std::map<std::string, interp::InputValue>;
 
 struct RunContext {
-  const Program& program;
+  const Program* program;
   const TestOptions& options;
   const interp::BackendFactory& make_backend;
   std::string directory;              // base of relative paths in values

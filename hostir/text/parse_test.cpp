@@ -172,6 +172,24 @@ MaybeBody parse_happens_before(Cursor& cursor) {
   return out;
 }
 
+std::vector<std::string> parse_lines(Cursor& cursor) {
+  std::vector<std::string> lines;
+  while (cursor.at(TokenKind::kRaw)) lines.emplace_back(cursor.next().text);
+  return lines;
+}
+
+MaybeBody parse_change(Cursor& cursor) {
+  ChangeStatement out;
+  out.from = parse_lines(cursor);
+  if (out.from.empty()) {
+    cursor.unexpected("{{a line of the program}}");
+    return std::nullopt;
+  }
+  if (!cursor.expect("to")) return std::nullopt;
+  out.to = parse_lines(cursor);
+  return out;
+}
+
 MaybeBody parse_run_statement(Cursor& cursor) {
   auto run = parse_run(cursor);
   return run ? MaybeBody(std::move(*run)) : std::nullopt;
@@ -229,8 +247,9 @@ class TestParser {
     if (cursor_.at(TokenKind::kValue)) return parse_bind(cursor_);
     if (cursor_.accept("repeat")) return parse_repeat();
     using Reader = MaybeBody (*)(Cursor&);
-    constexpr std::array<std::pair<std::string_view, Reader>, 11> kStatements = {
+    constexpr std::array<std::pair<std::string_view, Reader>, 12> kStatements = {
         {{"run", parse_run_statement},
+         {"change", parse_change},
          {"expect_output", parse_expect_output},
          {"expect_value", parse_expect_any},
          {"expect_sharding", parse_expect_sharding},
@@ -244,9 +263,10 @@ class TestParser {
     for (const auto& [word, reader] : kStatements) {
       if (cursor_.accept(word)) return reader(cursor_);
     }
-    unknown_statement({"run", "repeat", "expect_output", "expect_value", "expect_sharding",
-                       "expect_collectives", "expect_no", "expect_same_as_unsharded",
-                       "expect_no_leaks", "expect_error", "expect_deadlock", "happens_before"});
+    unknown_statement({"run", "change", "repeat", "expect_output", "expect_value",
+                       "expect_sharding", "expect_collectives", "expect_no",
+                       "expect_same_as_unsharded", "expect_no_leaks", "expect_error",
+                       "expect_deadlock", "happens_before"});
     return std::nullopt;
   }
 

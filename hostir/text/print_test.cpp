@@ -105,6 +105,10 @@ struct StatementPrinter {
     if (s.against) out += " against " + symbol_text(*s.against);
     return out;
   }
+  std::string operator()(const ChangeStatement& s) const {
+    return "change" + raw_lines(s.from, indent + 7) + "\n" + std::string(indent + 2, ' ') + "to" +
+           raw_lines(s.to, indent + 5);
+  }
   std::string operator()(const RepeatStatement& s) const {
     std::string out = "repeat " + std::to_string(s.count) + " {\n";
     print_statements(out, s.body, indent + 2);
@@ -147,6 +151,12 @@ struct StatementPrinter {
     return "happens_before " + s.first + ", " + s.second;
   }
 
+  static std::string raw_lines(const std::vector<std::string>& lines, size_t column) {
+    std::string out;
+    for (const std::string& line : lines)
+      out += (out.empty() ? " " : "\n" + std::string(column, ' ')) + "{{" + line + "}}";
+    return out;
+  }
   static std::string number_text(int64_t n) { return std::to_string(n); }
   static std::string value_name(const std::string& n) { return "%" + n; }
   static std::string axis_size_text(const std::pair<std::string, int64_t>& p) {

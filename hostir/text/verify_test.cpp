@@ -24,6 +24,7 @@ class TestVerifier {
     check_value(s.value);
     bound_.insert(s.name);
   }
+  void check(const ChangeStatement&) {}
   void check(const RunStatement& s) {
     for (const ValueSpec& v : s.arguments) check_value(v);
     if (s.against) find_function(*s.against);

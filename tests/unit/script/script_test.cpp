@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "hostir/io/files.h"
+#include "hostir/script/changed_program.h"
 #include "hostir/script/edits.h"
 #include "hostir/script/runner.h"
 #include "tests/unit/session/live_run.h"
@@ -158,6 +159,51 @@ test "hangs as it should" {
   EXPECT_NE(all_failures(report).find("deadlock"), std::string::npos);
 }
 
+TEST_F(Script, AChangeIsForTheRunsOfItsTest) {
+  const TestReport report = run(R"(fusion @f(%x: tensor<2xf32>) -> (%y: tensor<2xf32>) {
+  %z = mul %x, 2.0
+  %y = add %z, 1.0
+  return %y
+}
+test "two lines for one" {
+  change {{%y = add %z, 1.0}}
+    to {{%u = add %z, 1.0}}
+       {{%y = neg %u}}
+  run @f("2xf32=[1 2]")
+  expect_output %y == "2xf32=[-3 -5]" exact
+  change {{%z = mul %x, 2.0}}
+    to {{%z = mul %x, 3.0}}
+  run @f("2xf32=[1 2]")
+  expect_output %y == "2xf32=[-4 -7]" exact
+}
+test "as written" {
+  run @f("2xf32=[1 2]")
+  expect_output %y == "2xf32=[3 5]" exact
+}
+test "no such line" {
+  change {{%y = add %x, 1.0}}
+    to {{%y = neg %z}}
+  run @f("2xf32=[1 2]")
+}
+test "does not parse" {
+  change {{%y = add %z, 1.0}}
+    to
+  run @f("2xf32=[1 2]")
+}
+test "other parameters" {
+  change {{fusion @f(%x: tensor<2xf32>) -> (%y: tensor<2xf32>) {}}
+    to {{fusion @g(%x: tensor<2xf32>) -> (%y: tensor<2xf32>) {}}
+  run @f("2xf32=[1 2]")
+}
+)");
+  EXPECT_EQ(report.failed(), 3) << to_text(report);
+  const std::string failures = all_failures(report);
+  for (const char* part :
+       {"0 places of the program have the lines to change", "unknown value \"%y\"",
+        "the changed program has no @f with 1 parameter"})
+    EXPECT_NE(failures.find(part), std::string::npos) << failures;
+}
+
 TEST_F(Script, ARepeatFeedsItsOutputs) {
   const TestReport report = run(R"(mesh @m = <x=2>
 fusion @double(%x: tensor<3xf32> <@m, [{x}]>) -> (%y: tensor<3xf32> <@m, [{x}]>) {
@@ -174,6 +220,16 @@ test "ten times" {
 }
 )");
   EXPECT_EQ(report.failed(), 0) << to_text(report);
+}
+
+TEST(Change, IsOfExactlyOnePlace) {
+  const ChangeStatement change{{"a", "b"}, {"c"}};
+  EXPECT_EQ(changed("x\n  a\nb\ny", change).value_or(""), "x\nc\ny\n");
+  for (const char* text : {"a\nb\n a\n b\n", "a\nx\nb\n"}) {
+    const auto none = changed(text, change);
+    ASSERT_FALSE(none) << text;
+    EXPECT_EQ(none.error().diagnostics.front().id, "test_change");
+  }
 }
 
 TEST(Edits, ReplaceSpansAndNothingElse) {
