@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "hostir/import/gspmd.h"
 #include "hostir/import/tile_sharding.h"
 #include "hostir/ir/axes.h"
+#include "hostir/support/union_find.h"
 
 namespace hostir::importer {
 
@@ -42,15 +42,13 @@ void add_reads(const ModuleOp& op, std::vector<ValueNumber>& out) {
 class ManualParts {
  public:
   ManualParts(const Mesh& mesh, ModuleFunction& function, ModuleBlock& block)
-      : mesh_(mesh), f_(function), block_(block), parent_(block.ops.size()) {
-    std::iota(parent_.begin(), parent_.end(), size_t{0});
-  }
+      : mesh_(mesh), f_(function), block_(block), parts_(block.ops.size()) {}
 
   void rewrite() {
     connect();
     std::map<size_t, std::vector<size_t>> parts;
     for (size_t i = 0; i < ops().size(); ++i) {
-      if (local_[i]) parts[root(i)].push_back(i);
+      if (local_[i]) parts[parts_.root(i)].push_back(i);
     }
     std::map<size_t, ModuleOp> made;  // by the place where it goes
     std::vector<bool> gone(ops().size(), false);
@@ -74,11 +72,6 @@ class ManualParts {
  private:
   std::vector<ModuleOp>& ops() { return block_.ops; }
 
-  size_t root(size_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-
   void connect() {
     const size_t count = ops().size();
     local_.assign(count, false);
@@ -94,7 +87,7 @@ class ManualParts {
             joins(ops()[maker->second]))
           continue;
         local_[i] = true;
-        parent_[root(i)] = root(maker->second);
+        parts_.unite(i, maker->second);
       }
       for (const ValueNumber result : op.results) maker_[result] = i;
     }
@@ -107,13 +100,13 @@ class ManualParts {
     std::optional<size_t> part;
     for (const ValueNumber result : ops()[i].results) {
       for (const size_t user : users_[result]) {
-        if (!local_[user] || cuts(ops()[user]) || (part && *part != root(user))) return;
-        part = root(user);
+        if (!local_[user] || cuts(ops()[user]) || (part && *part != parts_.root(user))) return;
+        part = parts_.root(user);
       }
     }
     if (!part) return;
     local_[i] = true;
-    parent_[i] = *part;
+    parts_.unite(i, *part);
   }
 
   size_t last_before_joins(const std::vector<size_t>& members) {
@@ -203,8 +196,8 @@ class ManualParts {
   const Mesh& mesh_;
   ModuleFunction& f_;
   ModuleBlock& block_;
-  std::vector<size_t> parent_;  // union-find over the operations
-  std::vector<bool> local_;     // by operation: a cut, a join or between them
+  UnionFind parts_;          // of operations
+  std::vector<bool> local_;  // by operation: a cut, a join or between them
   std::vector<std::vector<ValueNumber>> reads_;
   std::map<ValueNumber, size_t> maker_;
   std::map<ValueNumber, std::vector<size_t>> users_;

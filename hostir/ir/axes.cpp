@@ -305,6 +305,12 @@ bool same_set(const Mesh& mesh, const AxisList& a, const AxisList& b) {
          part_count(mesh, without(mesh, b, a)) == 1;
 }
 
+AxisList used_axes(const Sharding& sharding) {
+  AxisList out = sharding.unreduced;
+  for (const DimSharding& d : sharding.dims) out.insert(out.end(), d.axes.begin(), d.axes.end());
+  return out;
+}
+
 AxisList dimension_axes(const Mesh& mesh, const Sharding& sharding) {
   AxisList out;
   for (const DimSharding& d : sharding.dims) {
@@ -353,6 +359,12 @@ bool keeps_elements(const Mesh& mesh, const Sharding& from, const Sharding& to, 
   fresh = without(mesh, fresh, dimension_axes(mesh, from));
   return std::all_of(fresh.begin(), fresh.end(),
                      [&](const AxisRef& a) { return mesh.coord(position, a) == 0; });
+}
+
+AxisDigit::AxisDigit(const Mesh& mesh, const AxisRef& axis) : size(mesh.axis_size(axis)) {
+  const size_t index = *mesh.axis_index(axis.name);
+  if (!axis.whole()) stride = mesh.axes[index].size / (axis.pre * axis.size);
+  for (size_t i = index + 1; i < mesh.axes.size(); ++i) stride *= mesh.axes[i].size;
 }
 
 std::string axes_to_string(const AxisList& axes) {

@@ -56,6 +56,8 @@ AxisList joined(const Mesh& mesh, const AxisList& a, const AxisList& b);
 /// True if both lists cover the same sub-axes, in any order.
 bool same_set(const Mesh& mesh, const AxisList& a, const AxisList& b);
 
+/// All axes that the sharding uses, as written: the unreduced ones, then those of each dimension.
+AxisList used_axes(const Sharding& sharding);
 /// The axes that cut dimensions, in dimension order; unreduced axes are not included.
 AxisList dimension_axes(const Mesh& mesh, const Sharding& sharding);
 
@@ -70,6 +72,17 @@ Sharding effective(const Mesh& mesh, Sharding sharding);
 /// elements; along any other axis only coordinate 0 does. All other positions get the identity of
 /// the reduction.
 bool keeps_elements(const Mesh& mesh, const Sharding& from, const Sharding& to, int64_t position);
+
+/// One axis of a mesh as a digit of the position's number. The axis must exist.
+struct AxisDigit {
+  AxisDigit(const Mesh& mesh, const AxisRef& axis);
+  /// The coordinate of a position: Mesh::coord without looking up the axis.
+  int64_t of(int64_t position) const { return position / stride % size; }
+  friend bool operator==(const AxisDigit&, const AxisDigit&) = default;
+
+  int64_t stride = 1;
+  int64_t size = 1;
+};
 
 /// `{dp, tp:(1)2}`
 std::string axes_to_string(const AxisList& axes);

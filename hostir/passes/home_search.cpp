@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "hostir/ops/value_meshes.h"
@@ -10,6 +9,8 @@
 #include "hostir/passes/fusion_price.h"
 #include "hostir/passes/layer_sample.h"
 #include "hostir/passes/propagate.h"
+#include "hostir/support/lists.h"
+#include "hostir/support/union_find.h"
 
 namespace hostir {
 
@@ -45,12 +46,11 @@ class DimClasses {
       dims += shape_of(type_of(fusion, t)).size();
     }
     first_.push_back(dims);
-    parent_.resize(dims);
-    std::iota(parent_.begin(), parent_.end(), size_t{0});
+    sets_ = UnionFind(dims);
     for (const PropagationEdge& e : edges) join(e);
   }
 
-  size_t of(size_t tensor, size_t dim) const { return root(first_[tensor] + dim); }
+  size_t of(size_t tensor, size_t dim) const { return sets_.root(first_[tensor] + dim); }
 
   std::set<size_t> of_edge(const PropagationEdge& e) const {
     std::set<size_t> out;
@@ -82,23 +82,18 @@ class DimClasses {
         size_t& first = seen[static_cast<size_t>(factors[d].front())];
         const size_t mine = of(e.tensors[t], d);
         if (first == SIZE_MAX) first = mine;
-        parent_[mine] = root(first);
+        sets_.unite(mine, first);
       }
     }
     for (const ShardingRule::Shift& shift : e.rule->shifts) {
       const size_t from = seen[static_cast<size_t>(shift.from)];
       const size_t to = seen[static_cast<size_t>(shift.to)];
-      if (from != SIZE_MAX && to != SIZE_MAX) parent_[root(from)] = root(to);
+      if (from != SIZE_MAX && to != SIZE_MAX) sets_.unite(from, to);
     }
   }
 
-  size_t root(size_t at) const {
-    while (parent_[at] != at) at = parent_[at] = parent_[parent_[at]];
-    return at;
-  }
-
-  std::vector<size_t> first_;  // by tensor: its first dimension in parent_
-  mutable std::vector<size_t> parent_;
+  std::vector<size_t> first_;  // by tensor: its first dimension in sets_
+  UnionFind sets_;             // of dimensions
 };
 
 class HomeSearch {
@@ -209,7 +204,7 @@ class HomeSearch {
         if (met.contains(c) || !homes.insert(c).second) continue;
         met.insert(conflicts.at(c).begin(), conflicts.at(c).end());
       }
-      if (std::find(out.begin(), out.end(), homes) == out.end()) out.push_back(std::move(homes));
+      add_once(out, std::move(homes));
     }
     return out;
   }

@@ -10,12 +10,6 @@ namespace hostir {
 
 namespace {
 
-AxisList all_axes(const Sharding& s) {
-  AxisList out = s.unreduced;
-  for (const DimSharding& d : s.dims) out.insert(out.end(), d.axes.begin(), d.axes.end());
-  return out;
-}
-
 // True if `list` starts with all entries of `head`, none of them split.
 bool begins_with(const AxisList& list, const AxisList& head) {
   return head.size() <= list.size() && std::equal(head.begin(), head.end(), list.begin());
@@ -96,7 +90,7 @@ class StepMaker {
       : mesh_(mesh), shape_(shape), from_(from), to_(to) {}
 
   std::optional<RedistributeStep> make() {
-    if (from_ == to_ || !axis_faults(mesh_, all_axes(to_)).empty()) return std::nullopt;
+    if (from_ == to_ || !axis_faults(mesh_, used_axes(to_)).empty()) return std::nullopt;
     const bool kind_changes =
         from_.is_partial() && to_.is_partial() && from_.unreduced_kind != to_.unreduced_kind;
     if (kind_changes) return std::nullopt;

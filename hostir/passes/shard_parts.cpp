@@ -10,13 +10,8 @@ ShardParts::ShardParts(const Mesh& mesh, const Sharding& sharding, const Extents
     Dim& dim = dims_[d];
     dim.ranges = {{0, extents[d]}};
     if (d >= sharding.dims.size()) continue;
-    for (const AxisRef& axis : merged_axes(mesh, sharding.dims[d].axes)) {
-      const int64_t size = mesh.axis_size(axis);
-      const size_t index = *mesh.axis_index(axis.name);
-      int64_t stride = axis.whole() ? 1 : mesh.axes[index].size / (axis.pre * axis.size);
-      for (size_t i = index + 1; i < mesh.axes.size(); ++i) stride *= mesh.axes[i].size;
-      dim.digits.push_back({static_cast<size_t>(stride), static_cast<size_t>(size)});
-    }
+    for (const AxisRef& axis : merged_axes(mesh, sharding.dims[d].axes))
+      dim.digits.emplace_back(mesh, axis);
     dim.ranges = parts_of(mesh, sharding.dims[d], extents[d]);
   }
 }

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "hostir/ir/axes.h"
 #include "hostir/ir/mesh.h"
 #include "hostir/ir/sharding.h"
 
@@ -23,10 +24,10 @@ class ShardParts {
   const std::vector<Range>& ranges(size_t dim) const { return dims_[dim].ranges; }
   /// The index of a position's part in ranges(dim).
   size_t part(size_t dim, size_t position) const {
-    size_t index = 0;
-    for (const Digit& digit : dims_[dim].digits)
-      index = index * digit.size + position / digit.stride % digit.size;
-    return index;
+    int64_t index = 0;
+    for (const AxisDigit& digit : dims_[dim].digits)
+      index = index * digit.size + digit.of(static_cast<int64_t>(position));
+    return static_cast<size_t>(index);
   }
   const Range& range(size_t dim, size_t position) const {
     return dims_[dim].ranges[part(dim, position)];
@@ -39,13 +40,8 @@ class ShardParts {
   int64_t shared_volume(size_t position, const ShardParts& other, size_t at) const;
 
  private:
-  // A position's coordinate along one axis: position / stride % size.
-  struct Digit {
-    size_t stride = 1;
-    size_t size = 1;
-  };
   struct Dim {
-    std::vector<Digit> digits;  // major to minor
+    std::vector<AxisDigit> digits;  // major to minor
     std::vector<Range> ranges;
   };
   std::vector<Dim> dims_;

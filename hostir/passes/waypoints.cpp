@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "hostir/support/lists.h"
+
 namespace hostir {
 
 namespace {
@@ -50,12 +52,6 @@ class Waypoints {
     const AxisList fresh = without(mesh_, target_.unreduced, lasting);
     const bool told_apart = same_set(mesh_, joined(mesh_, lasting, fresh), target_.unreduced);
     return told_apart ? ending : at.unreduced;
-  }
-
-  static AxisList used_axes(const Sharding& s) {
-    AxisList out = s.unreduced;
-    for (const DimSharding& d : s.dims) out.insert(out.end(), d.axes.begin(), d.axes.end());
-    return out;
   }
 
   // `at`, cut further in each dimension where the target only adds unused axes.
@@ -268,10 +264,8 @@ class Waypoints {
 AxisList axes_of_both(const Mesh& mesh, const Sharding& a, const Sharding& b) {
   AxisList out;
   for (const Sharding* s : {&a, &b}) {
-    AxisList axes = s->unreduced;
-    for (const DimSharding& d : s->dims) axes.insert(axes.end(), d.axes.begin(), d.axes.end());
-    for (const AxisRef& axis : axes) {
-      if (std::find(out.begin(), out.end(), axis) != out.end()) continue;
+    for (const AxisRef& axis : used_axes(*s)) {
+      if (contains(out, axis)) continue;
       if (!can_stand_together(mesh, {axis}, out)) return {};
       out.push_back(axis);
     }

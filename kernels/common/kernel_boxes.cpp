@@ -6,6 +6,7 @@
 
 #include "hostir/ops/record.h"
 #include "hostir/support/lists.h"
+#include "hostir/support/union_find.h"
 #include "kernels/common/shifted_dims.h"
 
 namespace hostir::kernels {
@@ -419,11 +420,13 @@ bool maps_dims(const Tensors& t) {
 class DimGroups {
  public:
   explicit DimGroups(const std::vector<Placement>& values) {
+    size_t dims = 0;
     for (const Placement& value : values) {
-      first_.push_back(parent_.size());
-      for (size_t d = 0; d < value.global.size(); ++d) parent_.push_back(parent_.size());
+      first_.push_back(dims);
+      dims += value.global.size();
     }
-    fixed_.assign(parent_.size(), false);
+    sets_ = UnionFind(dims);
+    fixed_.assign(dims, false);
   }
 
   // False where one dimension has several factors.
@@ -436,7 +439,7 @@ class DimGroups {
         const size_t at = first_[t.values[i].index] + d;
         if (dims[d].size() > 1) return false;
         if (dims[d].empty() || t.rule.must_replicate(dims[d].front())) {
-          fixed_[root(at)] = true;
+          fixed_[sets_.root(at)] = true;
           continue;
         }
         auto& other = dim_of[static_cast<size_t>(dims[d].front())];
@@ -451,7 +454,7 @@ class DimGroups {
     std::vector<std::vector<int>> out(values.size());
     for (size_t v = 0; v < values.size(); ++v) {
       for (size_t d = 0; d < values[v].global.size(); ++d) {
-        const size_t group = root(first_[v] + d);
+        const size_t group = sets_.root(first_[v] + d);
         out[v].push_back(fixed_[group] ? -1 : static_cast<int>(group));
       }
     }
@@ -459,20 +462,14 @@ class DimGroups {
   }
 
  private:
-  size_t root(size_t at) const {
-    while (parent_[at] != at) at = parent_[at];
-    return at;
-  }
   void unite(size_t a, size_t b) {
-    a = root(a);
-    b = root(b);
-    const bool fixed = fixed_[a] || fixed_[b];
-    parent_[std::max(a, b)] = std::min(a, b);
-    fixed_[std::min(a, b)] = fixed;
+    const auto [first, second] = std::minmax({sets_.root(a), sets_.root(b)});
+    if (fixed_[second]) fixed_[first] = true;
+    sets_.unite(second, first);
   }
 
-  std::vector<size_t> first_;   // by value
-  std::vector<size_t> parent_;  // by value and dimension
+  std::vector<size_t> first_;  // by value
+  UnionFind sets_;             // of dimensions
   std::vector<bool> fixed_;
 };
 

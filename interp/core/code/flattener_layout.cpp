@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "hostir/ir/axes.h"
 #include "hostir/ops/record.h"
 #include "hostir/support/lists.h"
 #include "interp/core/code/flattener.h"
@@ -92,42 +93,27 @@ class PlacementKey {
     if (mesh_ == nullptr) return {0, 0};
     const int64_t position = positions_[static_cast<size_t>(rank)];
     int64_t coordinates = position < 0 ? -1 : 0;
-    for (const Digit& d : digits_) {
-      if (position >= 0) coordinates = coordinates * d.size + position / d.stride % d.size;
+    for (const AxisDigit& d : digits_) {
+      if (position >= 0) coordinates = coordinates * d.size + d.of(position);
     }
     const bool grouped = packed_ && comm_ != nullptr;
     return {coordinates, grouped ? comm_->group_of_rank[static_cast<size_t>(rank)] : 0};
   }
 
  private:
-  // Extracts the coordinate along one axis from a position.
-  struct Digit {
-    int64_t stride = 1;
-    int64_t size = 1;
-    friend bool operator==(const Digit&, const Digit&) = default;
-  };
-
   void add_axes(const Sharding& sharding, const std::vector<AxisRef>& but) {
     for (const DimSharding& d : sharding.dims) {
       for (const AxisRef& axis : d.axes) {
-        if (!contains(but, axis)) add(axis);
+        if (!contains(but, axis)) add_once(digits_, AxisDigit(*mesh_, axis));
       }
     }
-  }
-
-  void add(const AxisRef& axis) {
-    const size_t index = *mesh_->axis_index(axis.name);
-    Digit digit{1, mesh_->axis_size(axis)};
-    for (size_t i = index + 1; i < mesh_->axes.size(); ++i) digit.stride *= mesh_->axes[i].size;
-    if (!axis.whole()) digit.stride *= mesh_->axes[index].size / (axis.pre * axis.size);
-    add_once(digits_, digit);
   }
 
   const Mesh* mesh_ = nullptr;
   const Communicator* comm_ = nullptr;
   bool packed_ = false;
   std::vector<int64_t> positions_;  // by rank; -1: not in the mesh
-  std::vector<Digit> digits_;
+  std::vector<AxisDigit> digits_;
 };
 
 bool has_axes(const Mesh& mesh, const Sharding& sharding) {
