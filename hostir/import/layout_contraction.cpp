@@ -65,7 +65,7 @@ std::vector<Parts> gathered(const ModuleOp& op, const std::vector<int64_t>& dims
     return a != nullptr ? a->integers() : std::vector<int64_t>();
   };
   const auto holds = [](const std::vector<int64_t>& list, size_t d) {
-    return std::find(list.begin(), list.end(), static_cast<int64_t>(d)) != list.end();
+    return contains(list, static_cast<int64_t>(d));
   };
   const auto offset = ints("offset_dims");
   const auto collapsed = ints("collapsed_slice_dims");

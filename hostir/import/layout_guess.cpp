@@ -299,8 +299,7 @@ class Guess {
     const bool all = attr == nullptr || (groups && groups->empty());  // one group of all devices
     Axes out;
     for (size_t axis = 0; axis < mesh_.axes.size(); ++axis) {
-      if (all || (places && std::find(places->begin(), places->end(), axis) != places->end()))
-        out.push_back(mesh_.axes[axis].name);
+      if (all || (places && contains(*places, axis))) out.push_back(mesh_.axes[axis].name);
     }
     return out;
   }

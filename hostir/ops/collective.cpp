@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::ops {
 
 std::vector<OperandSpec> collective_operands() {
@@ -243,7 +245,7 @@ Violated check_reduced_layout(const OpCall& call) {
   if (buffer && buffer->operand->becomes) after = &*buffer->operand->becomes;
   if (after == nullptr) return std::nullopt;
   for (const AxisRef& axis : after->unreduced) {
-    if (std::find(axes->begin(), axes->end(), axis) != axes->end()) {
+    if (contains(*axes, axis)) {
       return at(output ? *output : *buffer,
                 fmt::format("{} over {{{}}} leaves a result that is still unreduced over it",
                             record(call.kind).mnemonic, axis.to_string()));

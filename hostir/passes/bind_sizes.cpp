@@ -7,6 +7,7 @@
 #include <set>
 
 #include "hostir/ops/bind_function.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -21,7 +22,7 @@ const Shape* shape_if_any(const Type& type) {
 SizeBindings without(const SizeBindings& sizes, const std::vector<std::string>& names) {
   SizeBindings out;
   for (const auto& [name, size] : sizes.all()) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) out.bind(name, size);
+    if (!contains(names, name)) out.bind(name, size);
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/passes/fusion_info.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -72,9 +73,7 @@ class RowFinder {
       several = several || mine.size() != 1 || (factor >= 0 && factor != mine.front());
       if (!mine.empty()) factor = mine.front();
     });
-    const auto in = [&](const std::vector<int>& list) {
-      return std::find(list.begin(), list.end(), factor) != list.end();
-    };
+    const auto in = [&](const std::vector<int>& list) { return contains(list, factor); };
     if (several) return refuse(fmt::format("{} merges or splits them", op));
     if (in(rule->reduction)) return refuse(fmt::format("{} adds them up", op));
     if (in(rule->permutation) || rule->must_replicate(factor)) {
@@ -83,7 +82,7 @@ class RowFinder {
     for_each_tensor(i, *rule, [&](ValueId v, const ShardingRule::TensorFactors& factors) {
       for (size_t d = 0; d < factors.size(); ++d) {
         const auto& mine = factors[d];
-        if (std::find(mine.begin(), mine.end(), factor) == mine.end()) continue;
+        if (!contains(mine, factor)) continue;
         if (mine.size() != 1) return refuse(fmt::format("{} merges or splits them", op));
         mark(v, d);
       }

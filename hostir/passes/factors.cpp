@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hostir/support/lists.h"
+
 namespace hostir {
 
 namespace {
@@ -149,14 +151,13 @@ int64_t known_size(const ShardingRule& rule, int factor) {
 }
 
 bool has_factor(const std::vector<ShardingRule::DimFactors>& tensor, int factor) {
-  return std::any_of(tensor.begin(), tensor.end(), [&](const ShardingRule::DimFactors& dim) {
-    return std::find(dim.begin(), dim.end(), factor) != dim.end();
-  });
+  return std::any_of(tensor.begin(), tensor.end(),
+                     [&](const ShardingRule::DimFactors& dim) { return contains(dim, factor); });
 }
 
 bool is_merged(const std::vector<ShardingRule::DimFactors>& tensor, int factor) {
   return std::any_of(tensor.begin(), tensor.end(), [&](const ShardingRule::DimFactors& dim) {
-    return dim.size() > 1 && std::find(dim.begin(), dim.end(), factor) != dim.end();
+    return dim.size() > 1 && contains(dim, factor);
   });
 }
 

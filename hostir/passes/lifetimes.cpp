@@ -11,6 +11,7 @@
 #include "hostir/passes/members.h"
 #include "hostir/passes/shard_parts.h"
 #include "hostir/passes/stream_order.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -145,7 +146,7 @@ class Lifetimes {
         const Buffer* b = find(use.buffer);
         if (b == nullptr || b->last_use != at) continue;
         const size_t index = buffer_of_[use.buffer.index];
-        if (std::find(dead.begin(), dead.end(), index) == dead.end()) dead.push_back(index);
+        add_once(dead, index);
       }
       place_frees(dead, at);
       dead_.insert(dead_.end(), dead.begin(), dead.end());

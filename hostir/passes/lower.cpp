@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "hostir/passes/pass_list.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -37,8 +38,7 @@ Expected<Lowered> lower(const Program& program, std::string_view fusion,
   for (const Pass& pass : all_passes()) {
     const auto begin = std::chrono::steady_clock::now();
     const auto& skip = options.skip;
-    const bool is_left_out =
-        pass.optional && std::find(skip.begin(), skip.end(), pass.phase) != skip.end();
+    const bool is_left_out = pass.optional && contains(skip, pass.phase);
     if (!is_left_out) HOSTIR_TRY(pass.run(state));
     const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
     state.out.pass_ns.push_back(took.count());

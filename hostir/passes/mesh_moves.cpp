@@ -4,6 +4,7 @@
 
 #include "hostir/passes/mesh_arrangement.h"
 #include "hostir/passes/placement_choice.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -38,7 +39,7 @@ Sharding held_by_roots(const Mesh& mesh, Sharding s) {
 class Proposals {
  public:
   void add(std::optional<Sharding> s) {
-    if (s && std::find(list_.begin(), list_.end(), *s) == list_.end()) list_.push_back(*s);
+    if (s) add_once(list_, *s);
   }
   const std::vector<Sharding>& list() const { return list_; }
 

@@ -9,6 +9,7 @@
 #include "hostir/passes/factor_moves.h"
 #include "hostir/passes/mesh_moves.h"
 #include "hostir/passes/task_times.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -42,7 +43,7 @@ AxisList axes_of_all(const Mesh& mesh, const std::vector<FactorCuts>& tensors) {
   AxisList out;
   for (const FactorCuts& tensor : tensors) {
     for (const AxisRef& axis : axes_of(tensor)) {
-      if (std::find(out.begin(), out.end(), axis) != out.end()) continue;
+      if (contains(out, axis)) continue;
       if (!can_stand_together(mesh, {axis}, out)) return {};
       out.push_back(axis);
     }
@@ -150,7 +151,7 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
       axes[f] = prefix_avoiding(mesh_, axes[f], barred[f], size);
     }
     axes = legalized(mesh_, rule, std::move(axes));
-    if (std::find(out.begin(), out.end(), axes) == out.end()) out.push_back(std::move(axes));
+    add_once(out, std::move(axes));
   };
   const auto consider = [&](const std::vector<size_t>& by) {
     FactorCuts axes(rule.factor_sizes.size());

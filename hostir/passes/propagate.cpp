@@ -17,6 +17,7 @@
 #include "hostir/passes/propagation_memory.h"
 #include "hostir/passes/sharded_tensor.h"
 #include "hostir/passes/source_uses.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -342,7 +343,7 @@ class Propagation {
     for (size_t d = 0; d < dims.size(); ++d) {
       const DimSharding& old = tensor.dims[d];
       if (!old.open || (dims[d].axes == old.axes && dims[d].unit == old.unit)) continue;
-      if (std::find(factors[d].begin(), factors[d].end(), f) == factors[d].end()) continue;
+      if (!contains(factors[d], f)) continue;
       if (!is_prefix(mesh_, old.axes, dims[d].axes) || dims[d].unit % old.unit != 0) continue;
       AxesMove move{t, d, dims[d].axes, suffix_after(mesh_, dims[d].axes, old.axes), dims[d].unit,
                     f, t};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hostir/passes/waypoints.h"
+#include "hostir/support/lists.h"
 #include "hostir/support/text_numbers.h"
 
 namespace hostir {
@@ -315,8 +316,7 @@ void append_sharding(const Mesh& mesh, const Sharding& sharding, std::string& ke
   const size_t cuts = key.size();
   for (const MeshAxis& axis : mesh.axes) {  // in mesh order: their own order does not matter
     const AxisRef same{axis.name, 1, 0};
-    if (std::find(sharding.unreduced.begin(), sharding.unreduced.end(), same) !=
-        sharding.unreduced.end()) {
+    if (contains(sharding.unreduced, same)) {
       append(same);
     }
   }

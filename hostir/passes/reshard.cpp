@@ -9,6 +9,7 @@
 #include "hostir/ops/builder.h"
 #include "hostir/passes/factors.h"
 #include "hostir/passes/placement_choice.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -104,7 +105,7 @@ class Resharder {
   std::vector<bool> needed_values() const {
     std::vector<bool> needed(source_.values.size(), false);
     for (size_t v = 0; v < needed.size(); ++v) {
-      needed[v] = std::find(keep_.begin(), keep_.end(), source_.values[v].name) != keep_.end();
+      needed[v] = contains(keep_, source_.values[v].name);
     }
     const std::vector<InstrId>& body = body_of(source_);
     for (auto id = body.rbegin(); id != body.rend(); ++id) {
@@ -389,9 +390,7 @@ class Resharder {
     std::string cut, partial;
     for (size_t o = 0; o < i.operands.size(); ++o) {
       const Sharding& held = choice.operands[o];
-      const auto has = [&](const AxisList& list) {
-        return std::find(list.begin(), list.end(), axes.front()) != list.end();
-      };
+      const auto has = [&](const AxisList& list) { return contains(list, axes.front()); };
       const bool is_cut = std::any_of(held.dims.begin(), held.dims.end(),
                                       [&](const DimSharding& d) { return has(d.axes); });
       std::string& list = has(held.unreduced) ? partial : cut;

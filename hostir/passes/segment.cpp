@@ -9,6 +9,7 @@
 
 #include "hostir/ir/compact.h"
 #include "hostir/passes/kernel_table.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -250,7 +251,7 @@ class Segmenter {
 
   bool is_in(size_t g, InstrId id) const {
     const std::vector<size_t>& groups = groups_with_[id.index];
-    return std::find(groups.begin(), groups.end(), g) != groups.end();
+    return contains(groups, g);
   }
 
   void insert(size_t g, InstrId id) {
@@ -266,7 +267,7 @@ class Segmenter {
       const size_t g = group_of_[o.value.index];
       if (g == kNoGroup) {
         if (waiting_[o.value.index]) collect_sources(f_.instr(*waiting_[o.value.index]), sources);
-      } else if (std::find(sources.begin(), sources.end(), g) == sources.end()) {
+      } else if (!contains(sources, g)) {
         sources.push_back(g);
       }
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hostir/passes/waypoints.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -57,7 +58,7 @@ const std::vector<StepGraph::Node>& StepGraph::waypoints(Node at, Node target) {
   if (!is_new) return out;
   for (const Sharding& s : hostir::waypoints(mesh_, sharding(at), sharding(target))) {
     const Node n = node(s);
-    if (std::find(out.begin(), out.end(), n) == out.end()) out.push_back(n);
+    add_once(out, n);
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
 
 namespace hostir::diagnose {
@@ -210,9 +211,7 @@ class Continuation {
   // calls of ranks that are no members.
   bool add_collective(Rank caller, const JobCall& call) {
     const std::vector<Rank>& members = members_of(call.communicator);
-    if (call.shape != Shape::kCollective ||
-        std::find(members.begin(), members.end(), caller) == members.end())
-      return false;
+    if (call.shape != Shape::kCollective || !contains(members, caller)) return false;
     std::vector<Rank> absent;
     for (const Rank member : members) {
       if (part_of(member, call.communicator, Shape::kCollective) != nullptr) continue;

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/disagreement.h"
 #include "interp/diagnose/sentences.h"
 #include "interp/diagnose/verdicts.h"
@@ -68,7 +69,7 @@ void name_places(const Run& run, Verdict& verdict) {
   for (const model::VerdictNote& note : verdict.notes) {
     const model::Instruction* instruction = run.find(note.instruction);
     const std::string place = instruction ? model::place_text(*instruction) : std::string();
-    if (place.empty() || std::find(seen.begin(), seen.end(), place) != seen.end()) continue;
+    if (place.empty() || contains(seen, place)) continue;
     verdict.sentence += (seen.empty() ? " (at " : ", ") + place;
     seen.push_back(place);
   }
@@ -153,8 +154,7 @@ Verdict disagreement(const Run& run, const Meeting& meeting,
   }
   add_notes(run, came, verdict);
   const auto is_expected = [&](const model::VerdictNote& note) {
-    return expected != nullptr && std::find(expected->ranks.begin(), expected->ranks.end(),
-                                            note.ranks.front()) != expected->ranks.end();
+    return expected != nullptr && contains(expected->ranks, note.ranks.front());
   };
   while (verdict.culprit < verdict.notes.size() && is_expected(verdict.notes[verdict.culprit]))
     ++verdict.culprit;  // the first one outside the majority

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::diagnose {
 
 namespace {
@@ -92,8 +94,7 @@ std::string groups_text(const Run& run, const Cause& cause) {
 std::string reason_of(const WaitGraph& graph, const Cause& cause, const std::vector<Cause>& all) {
   const WaitNode& culprit = graph.nodes[cause.first_missing->to];
   const bool is_blocked = std::any_of(all.begin(), all.end(), [&](const Cause& other) {
-    return std::find(other.blocked.begin(), other.blocked.end(), culprit.rank) !=
-           other.blocked.end();
+    return contains(other.blocked, culprit.rank);
   });
   if (culprit.why == WaitNode::Why::kFinished && is_blocked)
     return cause.missing.size() > 1 ? ", which are blocked too" : ", which is blocked too";
@@ -180,8 +181,7 @@ std::string blame_sentence(const Run& run, const WaitGraph& graph) {
         std::tuple(c.name, c.description, e.sequence, std::string_view(e.on)), causes.size());
     if (added) causes.push_back({&e, nullptr, {}, {}, {}, {}});
     Cause& cause = causes[at->second];
-    if (std::find(cause.groups.begin(), cause.groups.end(), e.communicator) == cause.groups.end())
-      cause.groups.push_back(e.communicator);
+    add_once(cause.groups, e.communicator);
     cause.blocked.push_back(graph.nodes[e.from].rank);
     (e.known ? cause.missing : cause.unknown).push_back(graph.nodes[e.to].rank);
     if (e.known && cause.first_missing == nullptr) cause.first_missing = &e;

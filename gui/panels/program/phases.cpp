@@ -10,6 +10,8 @@
 
 #include "gui/panels/panels.h"
 #include "gui/panels/program/code_text.h"
+#include "hostir/support/lists.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -74,7 +76,10 @@ class PhasesPanel : public Panel {
     const interp::ProgramView& program = *program_;
     made_from_.clear();
     lines_.clear();
-    for (const interp::PhaseText& phase : program.phases) lines_.push_back(lines_of(phase.text));
+    for (const interp::PhaseText& phase : program.phases) {
+      auto& lines = lines_.emplace_back(split(phase.text, '\n'));
+      if (lines.back().empty()) lines.pop_back();
+    }
     const std::map<OpRef, std::string> names = names_of(program.phases.front().text);
     for (interp::CodeIndex code = 0; program.code && code < program.instructions.size(); ++code) {
       for (const OpRef& ref : program.code->source(code).from) {
@@ -82,16 +87,6 @@ class PhasesPanel : public Panel {
         if (name != names.end()) made_from_[name->second].push_back(code);
       }
     }
-  }
-
-  static std::vector<std::string_view> lines_of(std::string_view text) {
-    std::vector<std::string_view> lines;
-    for (size_t begin = 0; begin < text.size();) {
-      const size_t end = std::min(text.find('\n', begin), text.size());
-      lines.push_back(text.substr(begin, end - begin));
-      begin = end + 1;
-    }
-    return lines;
   }
 
   // The value that each instruction of a printed program defines: one instruction per line,
@@ -146,7 +141,7 @@ class PhasesPanel : public Panel {
     const auto* codes = made_from(line);
     if (!codes) return false;
     for (const auto& code : {frame.model.selection.code, frame.model.was_hovered.code}) {
-      if (code && std::find(codes->begin(), codes->end(), *code) != codes->end()) return true;
+      if (code && contains(*codes, *code)) return true;
     }
     return false;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "gui/panels/program/code_text.h"
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -32,16 +33,6 @@ Field find_field(const char* label) {
   return field;
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
-
 float width_of(std::string_view text) {
   return ImGui::CalcTextSize(text.data(), text.data() + text.size()).x;
 }
@@ -64,7 +55,7 @@ void draw_marks(Ui& ui, const char* label, const std::string& text,
                 const std::vector<TextMark>& marks) {
   const Field field = find_field(label);
   if (!field.window || marks.empty()) return;
-  const std::vector<std::string_view> lines = lines_of(text);
+  const std::vector<std::string_view> lines = split(text, '\n');
   const float row = ImGui::GetFontSize();
   ImDrawList* list = field.window->DrawList;
   list->PushClipRect(field.window->InnerRect.Min, field.window->InnerRect.Max);
@@ -96,7 +87,7 @@ void draw_found(Ui& ui, const char* label, const std::string& text,
                 const std::vector<TextMark>& found, const TextMark* current) {
   const Field field = find_field(label);
   if (!field.window || found.empty()) return;
-  const std::vector<std::string_view> lines = lines_of(text);
+  const std::vector<std::string_view> lines = split(text, '\n');
   const float row = ImGui::GetFontSize();
   ImDrawList* list = field.window->DrawList;
   list->PushClipRect(field.window->InnerRect.Min, field.window->InnerRect.Max);
@@ -114,7 +105,7 @@ void draw_found(Ui& ui, const char* label, const std::string& text,
 void draw_colours(Ui& ui, const char* label, const std::string& text) {
   const Field field = find_field(label);
   if (!field.window) return;
-  const std::vector<std::string_view> lines = lines_of(text);
+  const std::vector<std::string_view> lines = split(text, '\n');
   const float row = ImGui::GetFontSize();
   const ImRect seen = field.window->InnerRect;
   ImDrawList* list = field.window->DrawList;
@@ -146,7 +137,7 @@ void draw_line_numbers(Ui& ui, const char* label, const std::string& text,
   const Field field = find_field(label);
   if (!field.window) return;
   const float row = ImGui::GetFontSize();
-  const size_t count = lines_of(text).size();
+  const size_t count = split(text, '\n').size();
   const ImRect seen = field.window->InnerRect;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float above = std::max(0.0f, (seen.Min.y - field.origin.y) / row);

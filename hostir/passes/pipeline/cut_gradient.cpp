@@ -7,6 +7,7 @@
 #include "hostir/ir/unique_names.h"
 #include "hostir/ops/builder.h"
 #include "hostir/passes/fusion_info.h"
+#include "hostir/support/lists.h"
 
 namespace hostir::pipeline {
 
@@ -81,7 +82,7 @@ std::vector<Part> cut_by_results(const Function& fusion,
       for (const ValueId r : fusion.instr(id).results) {
         if (!used[r.index]) continue;
         used[r.index] = false;
-        if (std::find(results.begin(), results.end(), r) == results.end()) results.push_back(r);
+        add_once(results, r);
       }
     }
     for (const ValueId a : parts[n].arguments) {
