@@ -161,7 +161,7 @@ Expected<CalibrationPoint> measure(const KernelCase& kernel, const CalibrationOp
   run.backend.kernel_times = true;  // short kernels would wait for the host between two events
   run.trace = &times;
   run.ended = [&](const interp::Interpreter& interpreter) {
-    const interp::KernelWork work = interpreter.backend().kernel_work(times.code(), 0);
+    const kernels::KernelWork work = interpreter.backend().kernel_work(times.code(), 0);
     point.flops = work.flops;
     point.bytes = work.read_bytes + work.write_bytes;
   };

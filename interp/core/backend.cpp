@@ -1,4 +1,5 @@
-// Defaults for backends without special needs: no plans, and a wait that polls.
+// The key of a meeting, and the defaults for backends without special needs: no plans, and a wait
+// that polls.
 #include "interp/core/backend.h"
 
 #include <chrono>
@@ -16,6 +17,18 @@ std::string_view name(ClockDomain domain) {
       return "device";
   }
   return "";
+}
+
+MeetingKey key_of(Rank rank, const CommunicationItem& item) {
+  MeetingKey key;
+  key.comm = item.comm;
+  key.first = item.members.empty() ? rank : item.members.front();
+  key.sequence = item.sequence;
+  if (item.is_pair()) {
+    key.source = item.sends() ? item.position : item.peer;
+    key.target = item.sends() ? item.peer : item.position;
+  }
+  return key;
 }
 
 Expected<std::unique_ptr<TaskPlan>> Backend::plan(const Task&) { return nullptr; }

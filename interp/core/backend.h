@@ -11,6 +11,7 @@
 // Lifetime: `Code` outlives the backend's use of it.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@
 #include "interp/core/element.h"
 #include "interp/core/engine/member_counts.h"
 #include "interp/core/ids.h"
+#include "kernels/common/kernel_work.h"
 
 namespace hostir::interp {
 
@@ -77,7 +79,26 @@ struct CommunicationItem {
   DType dtype = DType::kF32;
   BufferRef in;
   BufferRef out;  // same as `in` for rw operands
+
+  bool is_pair() const { return peer >= 0; }  // send or recv
+  bool sends() const { return is_pair() && in.allocation.valid(); }
+  /// The other rank of a pair.
+  Rank other() const { return members[static_cast<size_t>(peer)]; }
 };
+
+/// Identifies the members of a meeting: a collective of a group, or a (source, target) pair.
+struct MeetingKey {
+  CommIndex comm = 0;
+  Rank first = 0;       // first member of the group
+  int32_t source = -1;  // of a pair: position
+  int32_t target = -1;  // of a pair: position
+  uint64_t sequence = 0;
+  bool into_buffer = false;  // the sender's half of a buffered transfer: a meeting of one
+  friend auto operator<=>(const MeetingKey&, const MeetingKey&) = default;
+};
+
+/// The meeting of an item that `rank` issues.
+MeetingKey key_of(Rank rank, const CommunicationItem& item);
 
 /// What a backend has prepared for an instruction on a rank: resolved shapes, selected kernels,
 /// packed arguments. The interpreter never modifies it; it keeps it with its own plan and drops it
@@ -157,15 +178,6 @@ struct ValueSummary {
   double min = 0, max = 0, mean = 0;
   int64_t nan_count = 0, inf_count = 0;
   std::span<const std::byte> data;  // empty unless asked for; valid during the call
-};
-
-/// The work of one launch on one rank, and the minimum time the machine model allows for it. Zero
-/// means unknown.
-struct KernelWork {
-  double flops = 0;
-  double read_bytes = 0;
-  double write_bytes = 0;
-  double limit_ns = 0;
 };
 
 /// Receives what poll() found, ordered by finish time, then rank, then task id.
@@ -301,7 +313,7 @@ class Backend {
   virtual std::string describe(CodeIndex code, Rank rank) const = 0;
 
   /// The work of a launch, for the log.
-  virtual KernelWork kernel_work(CodeIndex /*code*/, Rank /*rank*/) const { return {}; }
+  virtual kernels::KernelWork kernel_work(CodeIndex /*code*/, Rank /*rank*/) const { return {}; }
 
   /// Named facts about devices, clocks and libraries, for the log.
   virtual std::vector<std::pair<std::string, std::string>> properties() const { return {}; }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "interp/core/backend.h"
+#include "interp/core/decision_record.h"
 #include "interp/core/fault_record.h"
 #include "interp/core/ids.h"
 #include "interp/model/run.h"
@@ -66,15 +67,6 @@ struct FinishedRecord {
   int64_t finished_ns = 0;
   int64_t live_bytes = -1;  // the rank's, after an alloc or free took effect
   ClockDomain clock = ClockDomain::kVirtual;
-};
-
-/// A decision other than "rank r runs one instruction": freeze, thaw, edit, branch, schedule.
-struct DecisionRecord {
-  enum class Kind : uint8_t { kRun, kFreeze, kThaw, kEdit, kBranch } kind = Kind::kRun;
-  uint64_t number = 0;
-  uint32_t branch = 0;
-  Rank rank = kNoRank;
-  std::string detail;  // kEdit: what was written
 };
 
 class TraceSink {

@@ -26,6 +26,7 @@ using interp::AllocationId;
 using interp::BufferRef;
 using interp::CodeIndex;
 using interp::CommIndex;
+using interp::MeetingKey;
 using interp::Rank;
 using interp::StreamIndex;
 using interp::TaskId;
@@ -97,7 +98,7 @@ class DeviceBackend final : public interp::Backend {
   void set_times(Times times) override { options_.coarse_times = times == Times::kCoarse; }
   bool restart() override;
   std::string describe(CodeIndex code, Rank rank) const override;
-  interp::KernelWork kernel_work(CodeIndex code, Rank rank) const override;
+  kernels::KernelWork kernel_work(CodeIndex code, Rank rank) const override;
   std::vector<std::pair<std::string, std::string>> properties() const override;
   interp::Peers* peers() override { return rendezvous_.get(); }
 
@@ -226,14 +227,6 @@ class DeviceBackend final : public interp::Backend {
     std::unordered_map<uint32_t, Memory> blocks;  // by allocation
     uint64_t version = 1;                         // changes when an address does
   };
-  struct MeetingKey {
-    CommIndex comm = 0;
-    Rank first = 0;
-    int32_t source = -1;
-    int32_t target = -1;
-    uint64_t sequence = 0;
-    auto operator<=>(const MeetingKey&) const = default;
-  };
   /// A meeting on one device.
   struct Meeting {
     Exchange exchange;
@@ -332,7 +325,6 @@ class DeviceBackend final : public interp::Backend {
   void fail_task(TaskId task, std::string id, std::string what);
 
   // meetings.cpp
-  static MeetingKey key_of(Rank rank, const interp::CommunicationItem& item);
   bool meets_here(Rank rank, const interp::CommunicationItem& item) const;
   Exchange exchange_of(Rank rank, const interp::CommunicationItem& item) const;
   Member member_of(Rank rank, const interp::CommunicationItem& item);

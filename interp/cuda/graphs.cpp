@@ -92,8 +92,8 @@ void DeviceBackend::add_partners(const Body& body, std::vector<Rank>& ranks) con
     add(task.rank);
     for (const auto& item : task.items) {
       if (!meets_here(task.rank, item)) continue;
-      if (item.peer >= 0) {
-        add(item.members[static_cast<size_t>(item.peer)]);
+      if (item.is_pair()) {
+        add(item.other());
       } else {
         for (const Rank member : item.members) add(member);
       }
@@ -276,7 +276,7 @@ std::string DeviceBackend::why_not_captured(const Unit& unit) const {
       for (const interp::CommunicationItem& item : task.items) {
         if (meets_here(task.rank, item)) {
           if (may_buffer(item)) return where + " sends through a buffer, which needs memory";
-          const size_t members = item.peer >= 0 ? 2 : item.members.size();
+          const size_t members = item.is_pair() ? 2 : item.members.size();
           size_t& arrived = arrivals[key_of(task.rank, item)];
           arrived = arrived == 0 ? members - 1 : arrived - 1;
           if (arrived == 0) arrivals.erase(key_of(task.rank, item));

@@ -161,12 +161,10 @@ std::string DeviceBackend::describe(CodeIndex code, Rank rank) const {
                                                                   : found->second->description();
 }
 
-interp::KernelWork DeviceBackend::kernel_work(CodeIndex code, Rank rank) const {
+kernels::KernelWork DeviceBackend::kernel_work(CodeIndex code, Rank rank) const {
   const KernelPlan* plan = kernels_.last(code, rank);
   if (plan == nullptr) return {};
-  const kernels::KernelWork work =
-      kernels::kernel_work(*code_->program, plan->bound, options_.machine);
-  return {work.flops, work.read_bytes, work.write_bytes, work.limit_ns};
+  return kernels::kernel_work(*code_->program, plan->bound, options_.machine);
 }
 
 }  // namespace hostir::cuda

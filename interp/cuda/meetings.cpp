@@ -9,34 +9,19 @@ namespace hostir::cuda {
 
 namespace {
 
-bool is_pair(const interp::CommunicationItem& item) { return item.peer >= 0; }
-bool sends(const interp::CommunicationItem& item) { return item.in.allocation.valid(); }
-
 // The index in the exchange: a send/recv pair has the sender first.
 size_t place_of(const interp::CommunicationItem& item) {
-  if (!is_pair(item)) return static_cast<size_t>(item.position);
-  return sends(item) ? 0 : 1;
+  if (!item.is_pair()) return static_cast<size_t>(item.position);
+  return item.sends() ? 0 : 1;
 }
 
 }  // namespace
-
-DeviceBackend::MeetingKey DeviceBackend::key_of(Rank rank, const interp::CommunicationItem& item) {
-  MeetingKey key;
-  key.comm = item.comm;
-  key.first = item.members.empty() ? rank : item.members.front();
-  key.sequence = item.sequence;
-  if (is_pair(item)) {
-    key.source = sends(item) ? item.position : item.peer;
-    key.target = sends(item) ? item.peer : item.position;
-  }
-  return key;
-}
 
 // True if all members are on the same device as this rank.
 bool DeviceBackend::meets_here(Rank rank, const interp::CommunicationItem& item) const {
   const Device* device = device_of_[static_cast<size_t>(rank)];
   const auto is_here = [&](Rank r) { return device_of_[static_cast<size_t>(r)] == device; };
-  if (is_pair(item)) return is_here(item.members[static_cast<size_t>(item.peer)]);
+  if (item.is_pair()) return is_here(item.other());
   return std::all_of(item.members.begin(), item.members.end(), is_here);
 }
 
@@ -47,8 +32,8 @@ Exchange DeviceBackend::exchange_of(Rank rank, const interp::CommunicationItem& 
   out.reduction = item.reduction;
   out.root = item.root;
   out.pairs.assign(item.pairs.begin(), item.pairs.end());
-  out.members.resize(is_pair(item) ? 2 : item.members.size());
-  if (is_pair(item)) {
+  out.members.resize(item.is_pair() ? 2 : item.members.size());
+  if (item.is_pair()) {
     const MeetingKey key = key_of(rank, item);
     out.pairs = {{key.source, key.target}};
   }
@@ -115,10 +100,10 @@ void DeviceBackend::join(Queue& queue, Held& task, const interp::CommunicationIt
   ++meeting.arrived;
   MeetingKey ends = key;
   ends.sequence = 0;
-  const bool has_buffers = is_pair(item) && options_.machine.p2p_buffer_bytes > 0;
+  const bool has_buffers = item.is_pair() && options_.machine.p2p_buffer_bytes > 0;
   Connection* connection = has_buffers ? &connections_[ends] : nullptr;
   if (meeting.arrived < meeting.queues.size()) {
-    if (connection == nullptr || !sends(item) || !may_buffer(item)) return;
+    if (connection == nullptr || !item.sends() || !may_buffer(item)) return;
     connection->waiting.push_back(key);
     return fill_buffers(*connection);
   }
@@ -133,8 +118,8 @@ void DeviceBackend::join(Queue& queue, Held& task, const interp::CommunicationIt
 
 bool DeviceBackend::may_buffer(const interp::CommunicationItem& item) const {
   const auto capacity = static_cast<int64_t>(options_.machine.p2p_buffer_bytes);
-  const int64_t bytes = sends(item) ? item.in.size_bytes : item.out.size_bytes;
-  return is_pair(item) && bytes > 0 && bytes <= capacity;
+  const int64_t bytes = item.sends() ? item.in.size_bytes : item.out.size_bytes;
+  return item.is_pair() && bytes > 0 && bytes <= capacity;
 }
 
 // Copies messages into buffers while there is room, in the order of the sends. A send that had to

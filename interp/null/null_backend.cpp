@@ -36,13 +36,12 @@ NullBackend::Meeting NullBackend::meeting_of(const CommunicationItem& item, Rank
     ++m.remote;
     m.hopeless = m.hopeless || contains(options_.absent_ranks, member);
   };
-  if (item.peer >= 0) {
-    const Rank other = item.members[static_cast<size_t>(item.peer)];
-    const bool sends = item.in.allocation.valid();
-    m.first = sends ? rank : other;
-    m.second = sends ? other : rank;
+  if (item.is_pair()) {
+    const Rank other = item.other();
+    m.first = item.sends() ? rank : other;
+    m.second = item.sends() ? other : rank;
     m.members = 2;
-    if (sends) m.sent_bytes = item.in.size_bytes;
+    if (item.sends()) m.sent_bytes = item.in.size_bytes;
     count_remote(other);
   } else if (!options_.local_ranks.empty()) {
     for (const Rank member : item.members) count_remote(member);

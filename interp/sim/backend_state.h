@@ -51,7 +51,7 @@ class SimBackend : public interp::Backend,
   Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override;
   void set_value_mode(ValueMode mode) override { value_mode_ = mode; }
   std::string describe(interp::CodeIndex code, Rank rank) const override;
-  interp::KernelWork kernel_work(interp::CodeIndex code, Rank rank) const override;
+  kernels::KernelWork kernel_work(interp::CodeIndex code, Rank rank) const override;
   interp::Checkpoints* checkpoints() override { return this; }
   interp::ElementQueries* elements() override { return computes() ? this : nullptr; }
 

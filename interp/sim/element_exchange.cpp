@@ -129,9 +129,9 @@ Expected<ExchangeElement> SimBackend::exchange_element(const ExchangeQuery& quer
   const OpKind kind = code_->instructions[item.code].kind;
   ExchangeElement out;
   std::vector<Rank> ranks;
-  if (item.peer >= 0) {
-    const bool sends = item.in.allocation.valid();
-    for (const int32_t end : {sends ? item.position : item.peer, sends ? item.peer : item.position})
+  if (item.is_pair()) {
+    const interp::MeetingKey key = key_of(item.members.front(), item);
+    for (const int32_t end : {key.source, key.target})
       ranks.push_back(item.members[static_cast<size_t>(end)]);
   } else {
     ranks.assign(item.members.begin(), item.members.end());
@@ -175,7 +175,7 @@ Expected<ExchangeElement> SimBackend::exchange_element(const ExchangeQuery& quer
           element_at(*in.placement, e + first_element(in, *in.placement, m.in_skipped_bytes));
     }
     source.value = Tensor::zeros(item.dtype, {});
-    const ChunkRef chunk = contents(m.item->peer >= 0 ? ranks[p] : m.item->members[p], in);
+    const ChunkRef chunk = contents(m.item->is_pair() ? ranks[p] : m.item->members[p], in);
     const int64_t bytes = size_bytes(item.dtype);
     std::memcpy(source.value.data.data(), chunk->data() + in.offset_bytes + e * bytes,
                 static_cast<size_t>(bytes));

@@ -107,16 +107,13 @@ void SimBackend::store_items(const interp::Task& task, StoredTask& stored, Timed
 TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind kind, Rank rank,
                                  bool grouped) {
   TimedItem out;
-  out.key = {item.comm, item.members.empty() ? rank : item.members.front(), -1, -1, item.sequence};
+  out.key = key_of(rank, item);
   out.position = static_cast<uint32_t>(item.position);
   out.members = item.members;
-  if (item.peer >= 0) {  // send or recv
-    const bool sends = item.in.allocation.valid();
-    out.key.source = sends ? item.position : item.peer;
-    out.key.target = sends ? item.peer : item.position;
-    out.position = sends ? 0 : 1;
-    out.uses_out = sends;
-    out.uses_in = !sends;
+  if (item.is_pair()) {
+    out.position = item.sends() ? 0 : 1;
+    out.uses_out = item.sends();
+    out.uses_in = !item.sends();
     const auto member = [&](int32_t position) {
       const auto at = static_cast<size_t>(position);
       return at < item.members.size() ? item.members[at] : rank;
@@ -124,7 +121,7 @@ TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind k
     out.members = ends_.emplace_back(std::array{member(out.key.source), member(out.key.target)});
   }
   const ItemCost cost = cost_of(item, kind, out.members);
-  if (options_.members == SimOptions::Members::kAlike && item.peer < 0) {
+  if (options_.members == SimOptions::Members::kAlike && !item.is_pair()) {
     out.members = out.members.subspan(out.position, 1);
     out.position = 0;
   }
@@ -138,7 +135,7 @@ TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind k
                             : out.duration_ns;
   const auto bytes = static_cast<int64_t>(cost.bytes);
   const auto capacity = static_cast<int64_t>(options_.machine.p2p_buffer_bytes);
-  if (item.peer < 0 || capacity <= 0 || bytes > capacity) return out;
+  if (!item.is_pair() || capacity <= 0 || bytes > capacity) return out;
   out.buffered = {bytes, capacity};
   if (out.position == 1) {  // a copy out of the buffer; the link's time is the sender's
     const double bandwidth = options_.machine.memory_bandwidth_bytes_per_s;

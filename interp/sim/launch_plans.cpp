@@ -35,10 +35,9 @@ Expected<std::unique_ptr<LaunchPlan>> LaunchPlans::make(kernels::BoundKernel bou
     HOSTIR_ASSIGN_OR_RETURN(plan->kernel, cpu::compile(bound, options_.kernels));
   }
   const Machine& machine = options_.machine;
-  const kernels::KernelWork work = kernels::kernel_work(*code_->program, bound, machine);
-  plan->work = {work.flops, work.read_bytes, work.write_bytes, work.limit_ns};
+  plan->work = kernels::kernel_work(*code_->program, bound, machine);
   plan->duration_ns = std::max<int64_t>(
-      1, static_cast<int64_t>(work.expected_ns + static_cast<double>(machine.launch_ns)));
+      1, static_cast<int64_t>(plan->work.expected_ns + static_cast<double>(machine.launch_ns)));
   plan->bound = std::move(bound);
   return plan;
 }

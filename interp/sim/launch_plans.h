@@ -21,7 +21,7 @@ struct LaunchPlan {
   kernels::BoundKernel bound;
   std::unique_ptr<cpu::CompiledKernel> kernel;  // null if the run computes no values
   int64_t duration_ns = 1;
-  interp::KernelWork work;
+  kernels::KernelWork work;
   std::set<std::pair<size_t, uint64_t>> packed;  // (parameter, version)
 };
 

@@ -122,9 +122,9 @@ std::string SimBackend::describe(interp::CodeIndex code, Rank rank) const {
   return plan == nullptr || !plan->kernel ? std::string() : plan->kernel->description();
 }
 
-interp::KernelWork SimBackend::kernel_work(interp::CodeIndex code, Rank rank) const {
+kernels::KernelWork SimBackend::kernel_work(interp::CodeIndex code, Rank rank) const {
   const LaunchPlan* plan = plans_.last(code, rank);
-  return plan == nullptr ? interp::KernelWork{} : plan->work;
+  return plan == nullptr ? kernels::KernelWork{} : plan->work;
 }
 
 }  // namespace hostir::sim

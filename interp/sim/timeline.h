@@ -27,23 +27,13 @@ namespace hostir::sim {
 
 using interp::CommIndex;
 using interp::HostState;
+using interp::MeetingKey;
 using interp::Rank;
 using interp::StreamIndex;
 using interp::TaskId;
 
 /// The index of a rank in a vector over ranks.
 inline size_t index(Rank rank) { return static_cast<size_t>(rank); }
-
-/// Identifies the members of a meeting: a collective of a group, or a (source, target) pair.
-struct MeetingKey {
-  CommIndex comm = 0;
-  Rank first = 0;  // first member of the group
-  int32_t source = -1;
-  int32_t target = -1;
-  uint64_t sequence = 0;
-  bool into_buffer = false;  // the sender's half of a buffered transfer: a meeting of one
-  friend auto operator<=>(const MeetingKey&, const MeetingKey&) = default;
-};
 
 /// A task's part in one meeting.
 struct TimedItem {

@@ -1,7 +1,9 @@
 #include "kernels/common/kernel_work.h"
 
+#include "hostir/ir/machine.h"
 #include "hostir/ops/kernel_time.h"
 #include "hostir/ops/record.h"
+#include "kernels/common/bound_kernel.h"
 
 namespace hostir::kernels {
 

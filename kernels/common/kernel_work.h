@@ -1,10 +1,15 @@
-// The work of one launch on one rank, and its minimum and expected time on a machine.
+// The work of one launch on one rank, and its minimum and expected time on a machine. Zero means
+// unknown.
 #pragma once
 
-#include "hostir/ir/machine.h"
-#include "kernels/common/bound_kernel.h"
+namespace hostir {
+struct Machine;
+struct Program;
+}  // namespace hostir
 
 namespace hostir::kernels {
+
+struct BoundKernel;
 
 struct KernelWork {
   double flops = 0;

@@ -46,7 +46,7 @@ class WatchedBackend final : public interp::Backend, private interp::Checkpoints
   std::string describe(interp::CodeIndex code, interp::Rank rank) const override {
     return inner_->describe(code, rank);
   }
-  interp::KernelWork kernel_work(interp::CodeIndex code, interp::Rank rank) const override {
+  kernels::KernelWork kernel_work(interp::CodeIndex code, interp::Rank rank) const override {
     return inner_->kernel_work(code, rank);
   }
 

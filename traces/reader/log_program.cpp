@@ -9,12 +9,6 @@ namespace {
 
 using interp::LogInstruction;
 
-interp::PhaseTexts phases_of(const LogReader& log) {
-  std::vector<interp::PhaseText> out;
-  for (const interp::LogPhase& phase : log.phases()) out.push_back({phase.name, phase.text});
-  return interp::PhaseTexts(std::move(out));
-}
-
 /// The program text, parsed again; null if its instructions differ from those of the log.
 std::shared_ptr<const interp::ProgramView> as_written(const LogReader& log) {
   if (log.tables().program.empty()) return nullptr;
@@ -23,7 +17,7 @@ std::shared_ptr<const interp::ProgramView> as_written(const LogReader& log) {
   interp::ProgramViewOptions options;
   options.entry = log.run().entry;
   for (const auto& [name, size] : log.run().sizes) options.sizes.bind(name, size);
-  options.phases = phases_of(log);
+  options.phases = interp::PhaseTexts(log.phases());
   const auto view = interp::make_program_view(*program, std::move(options));
   if (!view || (*view)->code->rank_count != log.run().rank_count) return nullptr;
   const interp::Code& code = *(*view)->code;
@@ -89,7 +83,7 @@ std::shared_ptr<const interp::ProgramView> program_of(const LogReader& log, cons
   const std::string name = log.run().entry.empty() ? "log" : log.run().entry;
   view->file = sources->add(name + ".hir", list_instructions(log, run, *view));
   view->sources = std::move(sources);
-  view->phases = phases_of(log);
+  view->phases = interp::PhaseTexts(log.phases());
   return view;
 }
 

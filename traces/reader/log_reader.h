@@ -43,7 +43,7 @@ class LogReader final : public interp::LogView {
     return tables_.communicators;
   }
   const std::vector<interp::LogTensor>& tensors() const override { return tables_.tensors; }
-  const std::vector<interp::LogPhase>& phases() const override { return tables_.phases; }
+  const std::vector<interp::PhaseText>& phases() const { return tables_.phases; }
   const std::vector<interp::LogExplain>& explanations() const override {
     return tables_.explanations;
   }
@@ -76,7 +76,7 @@ class LogReader final : public interp::LogView {
       std::stop_token stop = {}) const override;
   Expected<Tensor> contents(const interp::LogWrite& place) const override;
   Expected<std::vector<interp::FaultRecord>> faults() const override;
-  Expected<std::vector<interp::LogDecision>> decisions() const override;
+  Expected<std::vector<interp::DecisionRecord>> decisions() const override;
   Expected<interp::LogTable> query(std::string_view sql, int64_t max_rows = 100000,
                                    std::stop_token stop = {}) const override;
   interp::LogProgress query_progress() const override { return {query_read_, query_total_, false}; }
@@ -153,6 +153,9 @@ class LogReader final : public interp::LogView {
   mutable std::atomic<int64_t> query_read_ = 0;  // for query_progress()
   mutable std::atomic<int64_t> query_total_ = 0;
 };
+
+/// The kind of a decision from its name in the log; never kRun. Errors: `log_damaged`.
+Expected<interp::DecisionRecord::Kind> decision_kind(std::string_view name);
 
 /// Opens a log, including one that is being written or was cut.
 /// Errors: `log_missing`, `log_not_a_log`, `log_newer`, `log_old`, `log_empty` (cut before the run

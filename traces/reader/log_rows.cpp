@@ -159,18 +159,27 @@ Expected<std::vector<interp::FaultRecord>> LogReader::faults() const {
   }
 }
 
-Expected<std::vector<interp::LogDecision>> LogReader::decisions() const {
+Expected<interp::DecisionRecord::Kind> decision_kind(std::string_view name) {
+  const auto& names = interp::DecisionRecord::kKindNames;
+  for (size_t i = 1; i < names.size(); ++i) {
+    if (names[i] == name) return static_cast<interp::DecisionRecord::Kind>(i);
+  }
+  return fail(ErrorKind::kRuntime, "log_damaged",
+              fmt::format("the log has a decision of an unknown kind, \"{}\"", name));
+}
+
+Expected<std::vector<interp::DecisionRecord>> LogReader::decisions() const {
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, pool_.acquire());
   HOSTIR_ASSIGN_OR_RETURN(
       Statement s,
       connection->prepare("SELECT number, branch, kind, rank, detail FROM decision ORDER BY id"));
-  std::vector<interp::LogDecision> found;
+  std::vector<interp::DecisionRecord> found;
   while (true) {
     HOSTIR_ASSIGN_OR_RETURN(const bool more, s.step());
     if (!more) return found;
-    found.push_back({static_cast<uint64_t>(s.integer(0)), static_cast<uint32_t>(s.integer(1)),
-                     s.text(2), static_cast<interp::Rank>(s.integer_or(3, interp::kNoRank)),
-                     s.text(4)});
+    HOSTIR_ASSIGN_OR_RETURN(const auto kind, decision_kind(s.text_view(2)));
+    found.push_back({kind, static_cast<uint64_t>(s.integer(0)), static_cast<uint32_t>(s.integer(1)),
+                     static_cast<interp::Rank>(s.integer_or(3, interp::kNoRank)), s.text(4)});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "interp/session/log/log_records.h"
+#include "interp/session/prepare/phase_texts.h"
 #include "traces/database/sqlite.h"
 #include "traces/reader/event_scanner.h"
 
@@ -21,7 +22,7 @@ struct LogTables {
   std::vector<interp::LogInstruction> instructions;
   std::vector<interp::LogCommunicator> communicators;
   std::vector<interp::LogTensor> tensors;
-  std::vector<interp::LogPhase> phases;
+  std::vector<interp::PhaseText> phases;
   std::vector<interp::LogExplain> explanations;
   std::vector<interp::LogInput> inputs;
   std::vector<interp::Rank> started_ranks;

@@ -45,13 +45,6 @@ Expected<interp::RecordedEdit> parse_edit(const std::string& detail) {
                               std::move(*bytes)};
 }
 
-Expected<DecisionRecord::Kind> parse_kind(const std::string& name) {
-  if (name == "freeze") return DecisionRecord::Kind::kFreeze;
-  if (name == "thaw") return DecisionRecord::Kind::kThaw;
-  if (name == "edit") return DecisionRecord::Kind::kEdit;
-  return damaged_line("the log has a decision of an unknown kind, \"" + name + "\"");
-}
-
 /// Collects decisions in the order in which they were first taken; keeps those of the last branch.
 class LineBuilder {
  public:
@@ -89,7 +82,7 @@ Expected<std::vector<ManualDecision>> manual_decisions(Database& database,
     ManualDecision d;
     d.before_event = s.integer(0);
     d.number = static_cast<uint64_t>(s.integer(1));
-    HOSTIR_ASSIGN_OR_RETURN(d.kind, parse_kind(s.text(2)));
+    HOSTIR_ASSIGN_OR_RETURN(d.kind, decision_kind(s.text_view(2)));
     const int64_t rank = s.integer_or(3, interp::kNoRank);
     if (rank < 0 || rank >= rank_count) return damaged_line("a decision names no rank of the run");
     d.rank = static_cast<interp::Rank>(rank);

@@ -57,7 +57,6 @@ class ReplayChecker final : public interp::TraceSink {
   const std::vector<interp::FaultRecord>& faults() const { return faults_; }
 
  private:
-  struct LoggedValue;
   Divergence at(const interp::LogEvent& event, std::string what) const;
   void compare(const interp::LogEvent& got);
   void compare_faults();

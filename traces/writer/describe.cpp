@@ -59,9 +59,7 @@ RunDescription describe(const interp::Prepared& prepared, const interp::BackendR
     const std::vector<uint32_t>& lines = prepared.view->lines;
     for (size_t i = 0; i < run.program.instructions.size() && i < lines.size(); ++i)
       run.program.instructions[i].line = lines[i];
-    for (const interp::PhaseText& phase : prepared.view->phases) {
-      run.phases.push_back({phase.name, phase.text});
-    }
+    run.phases = prepared.view->phases.texts();
   }
   for (const ExplainRecord& record : prepared.explanation) {
     run.explanations.push_back(
@@ -85,7 +83,7 @@ std::vector<KernelDescription> describe_kernels(const interp::Interpreter& inter
   for (interp::CodeIndex index = 0; index < code.instructions.size(); ++index) {
     if (!code.source(index).attributes.has("kernel")) continue;
     for (interp::Rank rank = 0; rank < code.rank_count; ++rank) {
-      const interp::KernelWork work = interpreter.backend().kernel_work(index, rank);
+      const kernels::KernelWork work = interpreter.backend().kernel_work(index, rank);
       kernels.push_back({index, rank, interpreter.backend().describe(index, rank), work.flops,
                          work.read_bytes, work.write_bytes, work.limit_ns});
     }

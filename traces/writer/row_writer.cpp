@@ -1,7 +1,6 @@
 #include "traces/writer/row_writer.h"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "hostir/support/glob.h"
@@ -20,11 +19,6 @@ namespace {
 constexpr std::string_view kCollectiveColumns =
     "event, branch, rank, instruction, communicator, sequence, peer, bytes, arrival_ns, start_ns, "
     "finish_ns";
-
-std::string_view decision_name(interp::DecisionRecord::Kind kind) {
-  constexpr std::array<std::string_view, 5> kNames = {"run", "freeze", "thaw", "edit", "branch"};
-  return kNames[static_cast<size_t>(kind)];
-}
 
 }  // namespace
 
@@ -273,7 +267,7 @@ Expected<void> RowWriter::decision(const interp::DecisionRecord& record) {
   Statement& s = insert_decision_;
   s.bind_int(1, static_cast<int64_t>(record.number));
   s.bind_int(2, record.branch);
-  s.bind_text(3, decision_name(record.kind));
+  s.bind_text(3, record.name(record.kind));
   record.rank != interp::kNoRank ? s.bind_int(4, record.rank) : s.bind_null(4);
   s.bind_int(5, event_count());
   s.bind_text(6, record.detail);

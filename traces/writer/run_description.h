@@ -16,6 +16,7 @@
 #include "interp/core/ids.h"
 #include "interp/model/instruction.h"
 #include "interp/session/log/log_records.h"
+#include "interp/session/prepare/phase_texts.h"
 
 namespace hostir::interp {
 class Interpreter;
@@ -144,7 +145,7 @@ struct RunDescription {
                                             // `program.entry`
   std::vector<interp::Rank> local_ranks;    // empty: all
   std::vector<interp::Rank> started_ranks;  // empty: all
-  std::vector<interp::LogPhase> phases;
+  std::vector<interp::PhaseText> phases;
   std::vector<interp::LogExplain> explanations;
   std::vector<InputDescription> inputs;
   std::vector<KernelDescription> kernels;

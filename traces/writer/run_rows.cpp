@@ -202,7 +202,7 @@ class PhaseWriter {
     return PhaseWriter(std::move(phase), std::move(line), std::move(part));
   }
 
-  Expected<void> write(const interp::LogPhase& phase) {
+  Expected<void> write(const interp::PhaseText& phase) {
     phase_.bind_int(1, ++phases_);
     phase_.bind_text(2, phase.name);
     HOSTIR_TRY(phase_.run());
@@ -255,7 +255,7 @@ class PhaseWriter {
 
 Expected<void> write_phases(Database& database, const RunDescription& run) {
   HOSTIR_ASSIGN_OR_RETURN(PhaseWriter phases, PhaseWriter::create(database));
-  for (const interp::LogPhase& phase : run.phases) HOSTIR_TRY(phases.write(phase));
+  for (const interp::PhaseText& phase : run.phases) HOSTIR_TRY(phases.write(phase));
   HOSTIR_ASSIGN_OR_RETURN(
       Statement explain,
       database.prepare("INSERT INTO explain (subject, rule, text) VALUES (?, ?, ?)"));

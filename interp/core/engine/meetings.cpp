@@ -154,9 +154,8 @@ bool Meetings::arrive(Step& step, TaskRecord& task, ResolvedCall& item) {
 }
 
 bool Meetings::arrive_pair(Step& step, TaskRecord& task, ResolvedCall& item) {
-  const auto& members = item.item.members;
-  const Rank other = members[static_cast<size_t>(item.item.peer)];
-  const bool sends = item.item.in.allocation.valid();
+  const Rank other = item.item.other();
+  const bool sends = item.item.sends();
   const Rank source = sends ? step.rank : other;
   const Rank target = sends ? other : step.rank;
   Pair& pair = run_.state.ledger.pair(item.item.comm, source, target, item.item.sequence);

@@ -17,10 +17,9 @@ uint64_t take_sequence(Engine& engine, const Step& step, const CommunicationItem
     const auto ranks = static_cast<size_t>(engine.run.code->rank_count);
     return ledger.next_sequence[item.comm * ranks + static_cast<size_t>(step.rank)]++;
   }
-  const Rank other = item.members[static_cast<size_t>(item.peer)];
-  const bool sends = item.in.allocation.valid();
-  return sends ? ledger.counter(item.comm, step.rank, other).sent++
-               : ledger.counter(item.comm, other, step.rank).received++;
+  const Rank other = item.other();
+  return item.sends() ? ledger.counter(item.comm, step.rank, other).sent++
+                      : ledger.counter(item.comm, other, step.rank).received++;
 }
 
 }  // namespace

@@ -17,12 +17,12 @@ constexpr size_t kWritesAtOnce = 16384;
 constexpr int64_t kNoMore = std::numeric_limits<int64_t>::max();
 
 // The history of the newest branch, or that of the limit.
-Lineage lineage_of(const std::vector<LogDecision>& decisions,
+Lineage lineage_of(const std::vector<DecisionRecord>& decisions,
                    const std::optional<RunLimit>& limit) {
   std::map<uint32_t, Lineage::Opening> openings;
   uint32_t newest = 0;
-  for (const LogDecision& d : decisions) {
-    if (d.kind != "branch") continue;
+  for (const DecisionRecord& d : decisions) {
+    if (d.kind != DecisionRecord::Kind::kBranch) continue;
     uint32_t parent = 0;
     std::from_chars(d.detail.data(), d.detail.data() + d.detail.size(), parent);
     openings[d.branch] = {parent, d.number};
@@ -33,7 +33,7 @@ Lineage lineage_of(const std::vector<LogDecision>& decisions,
 }
 
 // `%x+0:0000e040...`, as the log writes an edit; the same edit on several ranks counts once.
-void add_edit(const LogDecision& d, std::vector<RunEdit>& edits) {
+void add_edit(const DecisionRecord& d, std::vector<RunEdit>& edits) {
   const size_t plus = d.detail.find('+');
   const size_t colon = d.detail.find(':');
   if (!d.detail.starts_with('%') || plus == std::string::npos || colon == std::string::npos) return;
@@ -103,12 +103,13 @@ Expected<RunWrites> read_writes_of(const LogView& log, const std::optional<RunLi
                                    DiffProgress& progress, const std::stop_token& stop) {
   RunWrites run;
   run.finished = log.run().ending == LogEnding::kClosed;
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<LogDecision> decisions, log.decisions());
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<DecisionRecord> decisions, log.decisions());
   const Lineage lineage = lineage_of(decisions, limit);
   HOSTIR_ASSIGN_OR_RETURN(run.faults, log.faults());
   run.inputs = log.inputs();
-  for (const LogDecision& d : decisions) {
-    if (d.kind == "edit" && lineage.contains(d.branch, d.number)) add_edit(d, run.edits);
+  for (const DecisionRecord& d : decisions) {
+    if (d.kind == DecisionRecord::Kind::kEdit && lineage.contains(d.branch, d.number))
+      add_edit(d, run.edits);
   }
   Loops loops(log, run.loops);
   WriteFilter filter;

@@ -96,10 +96,9 @@ class CollectiveLook {
   }
 
   static bool has_peer(const MeetingView& m, const CommunicationItem& item) {
-    if (item.peer < 0) return !m.point_to_point;
-    const Rank peer = item.members[static_cast<size_t>(item.peer)];
-    const bool sends = item.in.allocation.valid();
-    return m.point_to_point && m.members.size() == 2 && m.members[sends ? 1 : 0].first == peer;
+    if (!item.is_pair()) return !m.point_to_point;
+    return m.point_to_point && m.members.size() == 2 &&
+           m.members[item.sends() ? 1 : 0].first == item.other();
   }
 
   const Arrival* arrival_of(Rank rank) const {
@@ -113,10 +112,9 @@ class CollectiveLook {
   Expected<void> find_sides(OperandsNow own) {
     const CommunicationItem item = *own.item;
     std::vector<Rank> ranks(item.members.begin(), item.members.end());
-    if (item.peer >= 0) {
-      const Rank peer = item.members[static_cast<size_t>(item.peer)];
-      ranks = {out_.rank, peer};
-      if (!item.in.allocation.valid()) std::swap(ranks[0], ranks[1]);
+    if (item.is_pair()) {
+      ranks = {out_.rank, item.other()};
+      if (!item.sends()) std::swap(ranks[0], ranks[1]);
     }
     for (const Rank rank : ranks) {
       Side& side = sides_.emplace_back();
@@ -182,7 +180,7 @@ class CollectiveLook {
   CodeIndex code_of(const Side& side, const CommunicationItem& item) {
     if (side.rank == out_.rank) return out_.code;
     if (side.arrival != nullptr && side.arrival->arrived) return side.arrival->code;
-    if (item.peer >= 0) return other_end(side.rank, item);
+    if (item.is_pair()) return other_end(side.rank, item);
     const CodeIndex at = interpreter_.next_code(side.rank).value_or(out_.code);
     const CodeInstruction& c = code_.instructions[at];
     const bool same = c.role == CodeRole::kInstruction && c.group == kNoCode &&
@@ -193,7 +191,7 @@ class CollectiveLook {
   // The number of earlier messages of the same pair of ranks that the other end has not matched
   // yet.
   size_t unmet_before(Rank rank, const CommunicationItem& item) const {
-    const size_t own = item.in.allocation.valid() ? 0 : 1;
+    const size_t own = item.sends() ? 0 : 1;
     size_t count = 0;
     for (const MeetingView& m : ledger_) {
       if (&m == meeting_) break;
@@ -218,9 +216,8 @@ class CollectiveLook {
           record(c.kind).op_class != OpClass::kCommunication)
         continue;
       const auto now = interpreter_.operands_now(rank, at);
-      if (!now || !now->item || now->item->peer < 0) continue;
-      if (now->item->members[static_cast<size_t>(now->item->peer)] != out_.rank) continue;
-      if (now->item->in.allocation.valid() == item.in.allocation.valid()) continue;
+      if (!now || !now->item || !now->item->is_pair()) continue;
+      if (now->item->other() != out_.rank || now->item->sends() == item.sends()) continue;
       if (skipped-- == 0) return at;
     }
     return kNoCode;
@@ -233,7 +230,7 @@ class CollectiveLook {
       if (sides_[i].rank == out_.rank) position_ = i;
     }
     const std::optional<CommunicationItem>& item = sides_[position_].now.item;
-    if (item && item->peer >= 0 && item->in.allocation.valid() && sides_[1].now.item) {
+    if (item && item->sends() && sides_[1].now.item) {
       position_ = 1;
       out_.rank = sides_[1].rank;
       out_.notes.push_back(fmt::format("Shown on rank {}, which receives it.", out_.rank));

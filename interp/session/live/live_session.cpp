@@ -11,6 +11,7 @@
 #include "interp/session/commands/places.h"
 #include "interp/session/commands/rank_selection.h"
 #include "interp/session/inside/live_inside.h"
+#include "interp/session/prepare/repeated_run.h"
 #include "interp/session/values/assemble.h"
 #include "interp/session/values/live_edit.h"
 #include "interp/session/values/live_values.h"
@@ -22,12 +23,10 @@ using K = CommandKind;
 using StepKind = StepCommand::Kind;
 
 InterpreterOptions interpreter_options(const LiveOptions& options, Rank ranks) {
-  InterpreterOptions out;
-  out.issue_ns = issue_ns(options.backend.machine);
-  out.ranks = options.ranks;
-  out.timeout_ns = options.backend.timeout_ns;
-  out.max_memory_bytes = memory_limit_bytes(options.backend, ranks);
-  return out;
+  RunOptions run;
+  run.backend = options.backend;
+  run.ranks = options.ranks;
+  return interpreter_options(run, ranks);
 }
 
 // Accumulates the moves of several steps of one command.

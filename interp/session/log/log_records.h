@@ -169,19 +169,6 @@ struct LogWrites {
   int64_t left_out = 0;  // undone writes left out of this page, with WriteFilter::shown_only
 };
 
-/// A decision other than "rank r runs its next instruction" (those are events).
-struct LogDecision {
-  uint64_t number = 0;
-  uint32_t branch = 0;
-  std::string kind;  // "freeze", "thaw", "edit", "branch"
-  Rank rank = kNoRank;
-  std::string detail;
-};
-
-struct LogPhase {
-  std::string name;  // "source", "propagate", "lower", ...
-  std::string text;
-};
 struct LogExplain {
   std::string subject;  // `%h`, `@mlp#4`
   std::string rule;

@@ -20,6 +20,7 @@
 
 #include "hostir/ir/tensor.h"
 #include "hostir/support/expected.h"
+#include "interp/core/decision_record.h"
 #include "interp/session/log/durations.h"
 #include "interp/session/log/log_records.h"
 
@@ -100,7 +101,6 @@ class LogView {
   virtual const std::vector<LogInstruction>& instructions() const = 0;
   virtual const std::vector<LogCommunicator>& communicators() const = 0;
   virtual const std::vector<LogTensor>& tensors() const = 0;
-  virtual const std::vector<LogPhase>& phases() const = 0;
   virtual const std::vector<LogExplain>& explanations() const = 0;
   virtual const std::vector<LogInput>& inputs() const = 0;
 
@@ -154,7 +154,7 @@ class LogView {
   /// Both in one call, for lists that are needed completely.
   Expected<std::vector<LogValue>> writes(WriteFilter filter, std::stop_token stop = {}) const;
   virtual Expected<std::vector<FaultRecord>> faults() const = 0;
-  virtual Expected<std::vector<LogDecision>> decisions() const = 0;
+  virtual Expected<std::vector<DecisionRecord>> decisions() const = 0;
 
   /// Any read-only SQL; at most `max_rows` rows.
   /// Errors: `log_sql` with SQLite's message, `log_cancelled`.

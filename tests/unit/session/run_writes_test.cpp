@@ -18,7 +18,6 @@ class MemoryLog final : public LogView {
   const std::vector<LogInstruction>& instructions() const override { return instructions_; }
   const std::vector<LogCommunicator>& communicators() const override { return communicators_; }
   const std::vector<LogTensor>& tensors() const override { return tensors_; }
-  const std::vector<LogPhase>& phases() const override { return phases_; }
   const std::vector<LogExplain>& explanations() const override { return explanations_; }
   const std::vector<LogInput>& inputs() const override { return inputs_; }
   Expected<LogExtent> refresh(std::stop_token) override { return LogExtent{}; }
@@ -63,7 +62,7 @@ class MemoryLog final : public LogView {
   }
   Expected<Tensor> contents(const LogWrite&) const override { return Tensor{}; }
   Expected<std::vector<FaultRecord>> faults() const override { return all_faults; }
-  Expected<std::vector<LogDecision>> decisions() const override { return all_decisions; }
+  Expected<std::vector<DecisionRecord>> decisions() const override { return all_decisions; }
   Expected<LogTable> query(std::string_view, int64_t, std::stop_token) const override {
     return LogTable{};
   }
@@ -80,7 +79,7 @@ class MemoryLog final : public LogView {
   }
   std::vector<LogValue> values;
   std::vector<FaultRecord> all_faults;
-  std::vector<LogDecision> all_decisions;
+  std::vector<DecisionRecord> all_decisions;
 
  private:
   LogRun run_;
@@ -88,7 +87,6 @@ class MemoryLog final : public LogView {
   std::vector<LogInstruction> instructions_;
   std::vector<LogCommunicator> communicators_;
   std::vector<LogTensor> tensors_{LogTensor{}, LogTensor{}, LogTensor{}};
-  std::vector<LogPhase> phases_;
   std::vector<LogExplain> explanations_;
   std::vector<LogInput> inputs_;
 };
@@ -100,6 +98,8 @@ RunWrites read(const LogView& log, std::optional<RunLimit> limit = std::nullopt)
   return writes ? std::move(*writes) : RunWrites{};
 }
 
+using Kind = DecisionRecord::Kind;
+
 TEST(WritesOfARun, WhatIsLoggedAfterwardsIsNotPartOfAKeptRun) {
   MemoryLog log;
   log.add(0, 0, 0, 0);
@@ -108,7 +108,7 @@ TEST(WritesOfARun, WhatIsLoggedAfterwardsIsNotPartOfAKeptRun) {
   EXPECT_EQ(read(log).writes.size(), 3u);
   EXPECT_EQ(read(log, RunLimit{0, 5}).writes.size(), 2u);
   // Then the user goes back to 2 and takes another path.
-  log.all_decisions.push_back({2, 1, "branch", kNoRank, "0"});
+  log.all_decisions.push_back({Kind::kBranch, 2, 1, kNoRank, "0"});
   log.add(3, 0, 0, 2, 1);
   EXPECT_EQ(read(log, RunLimit{0, 5}).writes.size(), 2u) << "the old branch up to the limit";
   EXPECT_EQ(read(log).writes.size(), 2u) << "the new branch and what it came from";
@@ -127,9 +127,9 @@ TEST(WritesOfARun, OutputsOfOneEventKeepTheirRows) {
 
 TEST(WritesOfARun, EditsOfOtherBytesAreNotOneEdit) {
   MemoryLog log;
-  log.all_decisions = {{5, 0, "edit", 0, "%x+0:0000e040"},
-                       {6, 0, "edit", 1, "%x+0:0000e040"},
-                       {7, 0, "edit", 2, "%x+0:0000803f"}};
+  log.all_decisions = {{Kind::kEdit, 5, 0, 0, "%x+0:0000e040"},
+                       {Kind::kEdit, 6, 0, 1, "%x+0:0000e040"},
+                       {Kind::kEdit, 7, 0, 2, "%x+0:0000803f"}};
   const RunWrites run = read(log);
   ASSERT_EQ(run.edits.size(), 2u);
   EXPECT_EQ(run.edits[0].ranks, (std::vector<Rank>{0, 1}));
