@@ -58,7 +58,7 @@ std::optional<CheckedFunction> subject_of(const Program& program, const Function
   return out;
 }
 
-// True for what is wrong at any size.
+// True for errors that do not depend on the sizes.
 bool holds_at_any_size(const std::string& id) {
   static const std::set<std::string, std::less<>> kIds = {
       "partial_claim",   "block_order", "call_layout",    "code_call",

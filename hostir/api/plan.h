@@ -17,9 +17,9 @@
 //    more is expected of plans like it (plan_order.h), and the next one is tried. The winner has
 //    been predicted with all layers; if it does not fit in memory, so have the file's own
 //    shardings, unless they are expected to be worse.
-// A candidate that fits in a rank's memory is better than one that does not; otherwise the faster
-// one is better, and of equally fast ones the one that needs less memory. The search is greedy, so
-// the result need not be optimal.
+// A candidate that fits in a rank's memory is better than one that does not. Otherwise the faster
+// one is better; if both are equally fast, the smaller one. The search is greedy, so the result
+// need not be optimal.
 #pragma once
 
 #include <functional>

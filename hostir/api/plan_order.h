@@ -1,7 +1,7 @@
 // Which of several plans is better.
 //
-// A plan that fits in memory is better than one that does not. Of those that fit, the faster one is
-// better, and of about equally fast ones the one that needs less memory.
+// A plan that fits in memory is better than one that does not. Of two plans that fit, the faster
+// one is better; if they are about equally fast, the one that needs less memory.
 #pragma once
 
 #include <set>
@@ -15,9 +15,9 @@ namespace hostir::api {
 /// `memory_bytes`: of a rank; 0 is unknown and enough.
 bool fits_in(double memory_bytes, int64_t peak_bytes);
 
-/// Returns the index of the preferred plan. Of the plans that fit and take at most 0.1 % longer
-/// than the fastest, that is the one that needs the least memory; if none fits, the one of all that
-/// does. `plans` must not be empty.
+/// Returns the index of the preferred plan: the one that needs the least memory among those that
+/// fit and take at most 0.1 % longer than the fastest. If none fits, it is the one that needs the
+/// least memory of all. `plans` must not be empty.
 size_t preferred_plan(std::span<const Plan* const> plans);
 
 /// True if `a` needs at most 0.1 % more memory than `b` and takes at most 0.1 % longer. If neither

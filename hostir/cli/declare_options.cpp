@@ -73,7 +73,7 @@ void declare_log(api::LogOptions& options, Arguments& arguments) {
   arguments.option("--trace", options.path,
                    "write a log, for `hostir replay`, `diff`, `trace`, `debug` and `gui`");
   arguments.option("--trace-values", options.values,
-                   "none, digest (as without it), stats, or data=GLOB: what is kept of written "
+                   "none, digest (default), stats, or data=GLOB: what is kept of written "
                    "tensors");
   arguments.option("--trace-inputs-max", options.inputs_max_mib,
                    "limit on the inputs kept in the log, in MiB compressed (64)",

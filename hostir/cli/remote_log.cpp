@@ -55,7 +55,7 @@ Expected<int> run_ssh(const std::string& host, const std::string& command,
 Expected<std::string> RemoteLogs::fetch_one(const std::string& word) {
   const size_t colon = word.find(':', kPrefix.size());
   if (colon == std::string::npos || colon == kPrefix.size() || colon + 1 == word.size())
-    return refused(fmt::format("{}: a log on another machine is ssh:HOST:PATH", word));
+    return refused(fmt::format("{}: name a log on another machine as ssh:HOST:PATH", word));
   const std::string host = word.substr(kPrefix.size(), colon - kPrefix.size());
   const std::string path = word.substr(colon + 1);
   HOSTIR_ASSIGN_OR_RETURN(auto folder, traces::TemporaryDirectory::create());

@@ -17,13 +17,12 @@ struct Row {
 
 constexpr Row kRows[] = {
     {ReplWord::kDisplay, "display", "[/FORMAT] [PRINTED]",
-     "Print this at every stop: display %y[0, :], display max(%y) rank all; now, if none is "
-     "named."},
-    {ReplWord::kUndisplay, "undisplay", "[NUMBER..]",
-     "Stop printing displays; all if none is named."},
+     "Print this at every stop: display %y[0, :], display max(%y) rank all. Without a value, print "
+     "all displays now."},
+    {ReplWord::kUndisplay, "undisplay", "[NUMBER..]", "Stop printing these displays, or all."},
     {ReplWord::kCommands, "commands", "[NUMBER..]",
-     "Read commands up to a line `end`; stops at these breakpoints (else the last one made) run "
-     "them."},
+     "Read commands up to a line `end`. They run at each stop at these breakpoints, or at the last "
+     "one made."},
     {ReplWord::kSource, "source", "FILE", "Run the commands in a file, up to the first error."},
     {ReplWord::kUp, "up", "[COUNT]", "Select the enclosing loop or call; list shows it."},
     {ReplWord::kDown, "down", "[COUNT]", "Select the loop or call inside this one."},

@@ -27,7 +27,7 @@ class GuiVerb : public Verb {
            "--size 1600x1000";
   }
   void declare(Arguments& arguments) override {
-    arguments.positional("file", path_, "a `.hir` file or a log; without it the start page",
+    arguments.positional("file", path_, "a `.hir` file or a log; default: the start page",
                          Presence::kOptional);
     arguments.positional("function", options_.program.function, "@f", Presence::kOptional);
     arguments.repeated("--mesh", options_.program.mesh, "resize a mesh axis, e.g. tp=4");

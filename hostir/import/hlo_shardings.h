@@ -26,8 +26,8 @@ Expected<EntryTiles> read_entry_tiles(const HloModule& hlo);
 
 Expected<Sharding> param_sharding(const HloModule& hlo, size_t p, const EntryTiles& tiles);
 
-/// The sharding that the text has for a result, or the guess. JAX's results have no gaps: where the
-/// guess finds some, shard_map has put the devices' parts one after the other.
+/// The sharding of a result: from the text if it has one, else the guessed one. JAX's results have
+/// no gaps, so a guess with gaps means that shard_map concatenated the devices' parts.
 Expected<Sharding> result_sharding(const HloModule& hlo, size_t r, const GuessedLayout& guess,
                                    const EntryTiles& tiles, ImportReport& report);
 

@@ -27,8 +27,8 @@ struct Layout {
   Axes differs;         // devices may differ along these axes, because their parameters do
   Axes exchanged;       // of an all_to_all whose results have not been joined yet
   Axes home;            // the axes before them, before the all_to_all
-  // The dimension that the value is a slice of; of an exchanged value, the one that each operand
-  // was a slice of, which is cut then.
+  // The dimension that the value is a slice of. For an exchanged value, the dimension that each
+  // operand was a slice of; the exchange cuts it.
   std::optional<size_t> sliced;
   DeviceNumbers numbers;
 };

@@ -75,8 +75,9 @@ std::vector<Parts> regrouped_in_memory(std::vector<Parts> dims, const std::vecto
 /// The exchange of an all_to_all over `axes`, `members` devices, on dimension `d` of one operand.
 void exchange(std::vector<Parts>& dims, size_t d, const AxisNames& axes, int64_t members);
 /// Joins the results of an all_to_all that has one operand per device. Each result has `from`
-/// elements along dimension `d`. `axes` then cut dimension `cut_dim`, of which the operands were
-/// slices; if that is not known, dimension `d` or, if it only counted the pieces, the next one.
+/// elements along dimension `d`. `axes` then cut dimension `cut_dim`, the one that was
+/// sliced into operands. If it is not known: dimension `d`, or the next one if `d` only counted the
+/// pieces.
 void join_exchanged(std::vector<Parts>& dims, size_t d, int64_t from, int64_t pieces,
                     const AxisNames& axes, const AxisNames& home, std::optional<size_t> cut_dim);
 

@@ -80,7 +80,7 @@ bool MlirReader::read_while(ModuleOp& op) {
   }
   if (types.size() != names.size()) {
     return error(
-        fmt::format("while carries {} values, {} types are written", names.size(), types.size()),
+        fmt::format("while carries {} values but has {} types", names.size(), types.size()),
         op.span);
   }
   if (accept("attributes")) {

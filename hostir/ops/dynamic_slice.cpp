@@ -62,7 +62,7 @@ OpRecord op_dynamic_slice() {
   return {
       .mnemonic = "dynamic_slice",
       .shape = OpShape::kIndexed,
-      .summary = "A box of fixed size that begins where scalars say.",
+      .summary = "A box of fixed size whose start is given by scalars.",
       .doc = {.shapes = "x of any shape, one scalar start per dimension; y has the shape `sizes`.",
               .sharding = "Dimensions taken whole pass through. If another one is cut, each rank "
                           "takes what it holds of the box; the result is the sum of the parts: "

@@ -57,7 +57,7 @@ OpRecord op_dynamic_update_slice() {
   return {
       .mnemonic = "dynamic_update_slice",
       .shape = OpShape::kIndexed,
-      .summary = "A copy of x with a box replaced that begins where scalars say.",
+      .summary = "A copy of x in which a box is replaced; scalars give its start.",
       .doc = {.shapes =
                   "x and the result of one shape, the update of the same rank and not larger, "
                   "one scalar start per dimension.",

@@ -36,9 +36,9 @@ ops::Violated check_launch_counts(const OpCall& call) {
   const size_t in = joined(call, "reads").size();
   const size_t out = joined(call, "writes").size();
   if (in == kernel->params.size() && out == kernel->results.size()) return std::nullopt;
-  return Violation{fmt::format("launch of @{} with {} inputs and {} outputs, it has {} and {}",
-                               kernel->name, in, out, kernel->params.size(),
-                               kernel->results.size())};
+  return Violation{
+      fmt::format("launch of @{} has {} inputs and {} outputs; the kernel has {} and {}",
+                  kernel->name, in, out, kernel->params.size(), kernel->results.size())};
 }
 
 ops::Violated check_launch_type(const ops::SlotOperand& operand, const Type& wanted,

@@ -18,9 +18,8 @@ ops::Violated check_put_dim(const OpCall& call) {
     return std::nullopt;
   }
   return Violation{
-      fmt::format("put along dimension {} of updates with {} dimensions, {} of them "
-                  "those of the indices",
-                  dim, updates, indices)};
+      fmt::format("put along dimension {}: the updates have {} dimensions, the indices {}", dim,
+                  updates, indices)};
 }
 
 ops::Violated check_put_shapes(const OpCall& call) {

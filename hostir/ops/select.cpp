@@ -35,7 +35,7 @@ OpRecord op_select() {
   return {
       .mnemonic = "select",
       .shape = OpShape::kPointwise,
-      .summary = "Element by element one of two tensors, chosen by a predicate.",
+      .summary = "Chooses between two tensors, element by element, by a predicate.",
       .doc = {.shapes = "Any shape, the same for all three operands and the result.",
               .sharding = "Every dimension passes through. If both choices are partial in the same "
                           "way, so is the result; a partial predicate is reduced first.",

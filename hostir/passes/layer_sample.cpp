@@ -44,8 +44,8 @@ class Sampler {
   }
 
  private:
-  // From the first ops that repeat about as often as any, and all that follow them: the first and
-  // the last layer may differ from the others.
+  // Chooses from the ops that repeat about as often as any, starting at the first of them. The
+  // first and the last layer may differ from the others.
   bool choose_gaps(size_t kept) {
     gaps_.clear();
     size_t most = 0;

@@ -25,9 +25,9 @@ namespace hostir {
 
 namespace {
 
-// The mesh on which the host function runs: the one that the fusion uses, or if it uses several or
-// leaves out ranks, one with all ranks up to the last one in use; else the first mesh in the
-// program, else a new mesh of one rank.
+// The mesh on which the host function runs. If the fusion uses one mesh with all ranks, that mesh;
+// if it uses several or leaves out ranks, a mesh with all ranks up to the last one in use; if it
+// uses none, the first mesh in the program, else a new mesh of one rank.
 Expected<std::string> choose_mesh(Program& program, const Function& fusion) {
   const std::vector<std::string> used = value_meshes(fusion).used;
   int64_t ranks = 0;

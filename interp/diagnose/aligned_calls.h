@@ -41,8 +41,8 @@ size_t next_theirs(const AlignedCalls& aligned, size_t at);
 /// missing, instead of `at` being one too many.
 std::optional<MemberRef> left_out_instead(const model::Run& run, const AlignedCalls& aligned,
                                           size_t at);
-/// Ranks of other groups that call the same line in this round too: as often as the rank that made
-/// this call. A parallel group shows what is expected.
+/// The number of ranks of other groups that have called the same line as often as the rank that
+/// made this call. A parallel group shows what is expected.
 size_t callers_outside(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                        const MemberRef& call);
 /// Notes that `rank` made fewer calls than the rank of `call` before the records begin.

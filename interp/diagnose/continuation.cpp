@@ -142,8 +142,8 @@ class Continuation {
     return true;
   }
 
-  // Begins at the member that was not there the last time: beginning at the first member would look
-  // again at all that are, each time that one more comes.
+  // Starts at the member that was missing at the last look. Starting at the first member would
+  // check all present members again whenever one more arrives.
   bool all_make(const JobCall& call) {
     const std::vector<Rank>& members = members_of(call.communicator);
     if (members.empty()) return true;

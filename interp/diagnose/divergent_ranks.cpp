@@ -1,6 +1,6 @@
 // 1. The place of each rank: the forms of its groups, and its position where stages differ.
 // 2. Each rank's calls as words: the form of the group, the call, the relative peer, the stack.
-// 3. In each class of ranks with one place: the record of which most others are prefixes.
+// 3. In each class of ranks with one place: the record that has most of the others as prefixes.
 // 4. For the other ranks, the first difference, and the edit after which most calls agree again.
 // 5. Without such classes: the rounds of each rank, compared with its first one.
 #include "interp/diagnose/divergent_ranks.h"

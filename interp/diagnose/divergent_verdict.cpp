@@ -108,9 +108,9 @@ class DivergenceJudge {
     if (found.size() == 2) leave_the_unusual(found);
     if (found.size() == 1 && (!explained || makes_missing(found[0]))) odd = std::move(found);
   }
-  // Of two ranks that differ from each other, the one that there goes on as neither does anywhere
-  // else, if the other goes on as usual. A line that neither calls elsewhere may be the end of a
-  // loop.
+  // Of two ranks that differ from each other, keeps the one whose next calls neither rank makes
+  // anywhere else, if the other rank continues as usual. A line that neither calls elsewhere may be
+  // the end of a loop.
   void leave_the_unusual(std::vector<DivergentRank>& twins) const {
     for (const auto& [odd, other] : {std::pair(0, 1), std::pair(1, 0)}) {
       const DivergentRank& one = twins[static_cast<size_t>(odd)];
@@ -145,7 +145,7 @@ class DivergenceJudge {
            same_stack(run_, *a.member, *b.member);
   }
 
-  // Whether the twin's odd call is the one to which the accused rank did not come, or leads to it.
+  // True if the twin's odd call is the one that the accused rank did not reach, or leads to it.
   bool makes_missing(const DivergentRank& twin) const {
     return twin.rank == out_.missing.member->rank && twin.at <= place_of(calls_, out_.missing);
   }
@@ -270,9 +270,8 @@ class DivergenceJudge {
         short_call_name(run_, before), at_stack(run_, before));
   }
 
-  // Another call in the same place: which of the two sides of a mismatch is wrong, or a send or
-  // recv of the wrong peer. False: neither, and it stands in the way of a call in which others
-  // wait.
+  // Another call in the same place: names the wrong side of a mismatch, or a send or recv of the
+  // wrong peer. False if it is neither and only delays a call in which others wait.
   bool other_call(const std::vector<DivergentRank>& odd, const std::vector<Rank>& ranks) {
     const DivergentRank& first = odd.front();
     const MemberRef& mine = calls_[static_cast<size_t>(first.rank)][first.at];

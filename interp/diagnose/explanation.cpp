@@ -42,7 +42,7 @@ std::string missing_also_explains(const Run& run, const RecordedVerdict& verdict
       std::any_of(verdict.culprits.begin(), verdict.culprits.end(), has_no_record) ||
       !explains(run, {}))
     return {};
-  return fmt::format("; {}, of which there is no record, would explain the hang as well",
+  return fmt::format("; {}, which left no record, would explain the hang as well",
                      model::list_of(missing));
 }
 

@@ -18,7 +18,7 @@ void check_explanation(const model::Run& run, const std::vector<std::vector<Memb
 /// True if some ring buffer lost calls: such a job cannot be run again.
 bool some_lost(const model::Run& run);
 
-/// `; rank 7, of which there is no record, would explain the hang as well`, if the accused ranks
+/// `; rank 7, which left no record, would explain the hang as well`, if the accused ranks
 /// have a record and all would complete if only the ranks without one went on; else empty.
 std::string missing_also_explains(const model::Run& run, const RecordedVerdict& verdict);
 

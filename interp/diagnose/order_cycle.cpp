@@ -225,11 +225,11 @@ class CycleFinder {
     fix = x_first.size() < y_first.size() ? 0 : 1;
   }
 
-  // Ranks outside one of the two groups vote with the source lines that they called since their
-  // previous call of the line of `last`: the line of `other` as often as the rank that made
+  // Ranks outside one of the two groups vote. What counts is how often a rank has called the line
+  // of `other` since its previous call of the line of `last`: as often as the rank that made
   // `other`, or as often as the rank that went on to `last` without it. Only ranks that called all
-  // other lines as often as these two run the same program. A rank that has never called the line
-  // of `other` knows nothing of it.
+  // other lines as often as these two vote, because only they run the same program. A rank that has
+  // never called the line of `other` does not vote.
   void vote(const MemberRef& last, const MemberRef& other, std::vector<Rank>& last_first,
             std::vector<Rank>& other_first) const {
     const auto known = [&](const MemberRef& ref) {

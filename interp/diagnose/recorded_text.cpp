@@ -272,7 +272,7 @@ class Teller {
     std::string text =
         fmt::format("{} {} in {}{} for {}{}", model::list_of(others), verb(others, "waits", "wait"),
                     call_name(run_, v_.missing), at_stack(run_, v_.missing), model::list_of(ranks),
-                    no_file      ? ", of which there is no record: a rank that died leaves none"
+                    no_file      ? ", which left no record: a rank that died leaves none"
                     : ends_early ? ", whose record ends before this call"
                                  : ", whose record of this call was overwritten");
     if (ranks.size() > 1) text += "; at least one of them did not arrive";
@@ -442,7 +442,7 @@ std::string either_sentence(const Run& run, const RecordedVerdict& verdict) {
   const Rank idle = verdict.culprits.front();
   const Rank waits = verdict.missing.member->rank;
   std::string text = fmt::format(
-      "rank {} waits in {}{}, to which rank {} never came: either rank {} left it out or stopped, "
+      "rank {} waits in {}{}, which rank {} never reached: either rank {} left it out or stopped, "
       "or "
       "rank {} makes one call too many",
       waits, call_name(run, verdict.missing), at_stack(run, verdict.missing), idle, idle, waits);

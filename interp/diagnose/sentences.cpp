@@ -110,7 +110,7 @@ std::string clause(const Run& run, const Cause& cause, const std::vector<Cause>&
                         reason_of(graph, cause, all));
   }
   if (!cause.unknown.empty()) {
-    text += fmt::format("; whether {} {} it is not known", model::list_of(cause.unknown),
+    text += fmt::format("; it is not known whether {} {} it", model::list_of(cause.unknown),
                         past_of(edge.act));
   }
   return text + fmt::format(" ({}{})", meeting_place(run, graph, edge), groups_text(run, cause));

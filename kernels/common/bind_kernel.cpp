@@ -51,7 +51,7 @@ Expected<void> check_sizes(const Function& kernel, ValueId value, const Placemen
   for (size_t d = 0; d < shape.size(); ++d) {
     HOSTIR_ASSIGN_OR_RETURN(const int64_t size, shape[d].evaluate(sizes.lookup()));
     if (size == placement.global[d]) continue;
-    return bad_size(kernel, fmt::format("dimension {} of %{} is {}, that of the operand {}", d,
+    return bad_size(kernel, fmt::format("dimension {} of %{} is {}, but the operand's is {}", d,
                                         v.name, size, placement.global[d]));
   }
   return {};
@@ -221,7 +221,7 @@ Expected<BoundKernel> bind_global(const Program& program, const Function& kernel
   if (params.size() != parameters.size() || returned.size() != results.size()) {
     return fail_at(
         ErrorKind::kRuntime, "kernel_operands",
-        fmt::format("kernel @{} has {} parameters and {} results, the launch {} and {}",
+        fmt::format("kernel @{} has {} parameters and {} results; the launch has {} and {}",
                     kernel.name, params.size(), returned.size(), parameters.size(), results.size()),
         kernel.name_span);
   }

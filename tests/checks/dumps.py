@@ -1043,7 +1043,7 @@ planted(pipes.Layout("gpipe", 1, 2), "left_out", 1, 2, pipes.SEND_B, 1)
 planted(pipes.Layout("gpipe", 1, 2), "doubled", 1, 1, pipes.RECV_F, 3)
 # The file of another rank is missing: its death may explain the hang as well, or not.
 planted(pipes.Layout("1f1b", 4, 4), "left_out", 5, 1, pipes.SEND_F, 1, missing=(6,), line=pipes.SEND_F, not_known="rank 6",
-        says="rank 6, of which there is no record, would explain the hang as well")
+        says="rank 6, which left no record, would explain the hang as well")
 planted(pipes.Layout("1f1b", 4, 4), "left_out", 5, 1, pipes.SEND_F, 1, missing=(15,), line=pipes.SEND_F, not_known="rank 15")
 planted(pipes.Layout("gpipe", 2, 4), "left_out", 6, 1, pipes.SEND_F, -1, missing=(7,), culprits=[7], kind="no_record",
         says="rank 6 would explain the hang as well")

@@ -18,8 +18,8 @@ namespace hostir::traces {
 Expected<Database> create_log_file(const std::string& path,
                                    const std::function<Expected<void>(Database&)>& describe);
 
-/// Turns the log into a single file without `-wal`. If readers still have it open, the last of them
-/// does that.
+/// Merges the log's `-wal` into the log, which is then a single file. If readers still have it
+/// open, the last of them merges it.
 Expected<void> settle_log_file(Database& database);
 
 /// Logs of older versions do not have all tables. `name` is one of the schema's.

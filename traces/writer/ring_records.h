@@ -1,7 +1,7 @@
 // How sink calls are encoded in the ring.
 //
 // Trivially copyable records are copied as words. Data that owns memory is passed as a pointer to
-// an `WriterCommand`, which the writer's thread takes over. The first word is the tag.
+// a `WriterCommand`, which the writer's thread takes over. The first word is the tag.
 #pragma once
 
 #include <cstdint>

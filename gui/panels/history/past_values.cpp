@@ -87,7 +87,7 @@ void PastValues::draw(Frame& frame, bool missing) {
   const std::string& no_stepping = frame.model.snapshot()->no_stepping;
   if (!no_stepping.empty()) {
     const std::string text =
-        "the log holds no contents of it, and cannot be run again: past values are not known";
+        "the log has no contents of it and cannot be replayed, so its past values are not known";
     ImGui::SameLine();
     frame.ui.text_dim(text);
     frame.ui.tag("history/past/error", text);

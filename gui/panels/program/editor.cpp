@@ -102,7 +102,7 @@ class EditorPanel : public Panel {
       ImGui::SameLine();
       if (ImGui::Button("My text again")) document.take_mine();
       frame.ui.tag("editor/mine");
-      if (ImGui::IsItemHovered()) Ui::tooltip("Your text before it was replaced by another one");
+      if (ImGui::IsItemHovered()) Ui::tooltip("Your text as it was before another one replaced it");
     }
     const std::string state = state_words(document);
     Ui::flow(ImGui::CalcTextSize(state.c_str()).x);

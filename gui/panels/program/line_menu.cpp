@@ -59,8 +59,7 @@ void LineMenu::draw_log(Frame& frame, const interp::Snapshot& shot, interp::Code
     return;
   }
   frame.ui.text_dim(
-      "Log a line here, as often as a rank passes. Between braces: what a condition "
-      "may hold.");
+      "Log a line each time a rank passes here. Braces hold expressions, as in conditions.");
   ImGui::SetNextItemWidth(frame.ui.px(420));
   if (std::exchange(refocus_, false)) ImGui::SetKeyboardFocusHere();
   const bool entered =

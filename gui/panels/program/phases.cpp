@@ -23,9 +23,8 @@ class PhasesPanel : public Panel {
   std::string_view title() const override { return "Phases"; }
   std::string_view hint() const override {
     return "The program after every phase of the compiler, from the fusion to the host IR. Lines "
-           "that the selected host instruction came from are lit; point at a line to light what "
-           "was "
-           "made from it.";
+           "that the selected host instruction came from are highlighted; point at a line to "
+           "highlight what was made from it.";
   }
 
   void draw(Frame& frame) override {
@@ -39,7 +38,7 @@ class PhasesPanel : public Panel {
     ImGui::Checkbox("beside it", &beside_);
     frame.ui.tag("phases/beside", beside_ ? "on" : "off");
     if (ImGui::IsItemHovered())
-      Ui::tooltip("A second phase on the right; lines of the same origin are lit in both");
+      Ui::tooltip("A second phase on the right; lines of the same origin are highlighted in both");
     if (!beside_ || program.phases.size() < 2) return draw_text(frame, shown_, "");
     other_ = std::min(other_, program.phases.size() - 1);
     ImGui::SameLine();
@@ -191,7 +190,7 @@ class PhasesPanel : public Panel {
       if (const auto* codes = made_from(line)) {
         frame.model.hovered.related = *codes;
         Ui::tooltip(
-            "%zu host instructions were made from this line: they are lit; click "
+            "%zu host instructions were made from this line and are highlighted; click "
             "selects them",
             codes->size());
       }

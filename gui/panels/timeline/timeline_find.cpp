@@ -14,8 +14,8 @@ namespace hostir::gui {
 
 std::string TimelineFind::status() const {
   if (found_.empty()) return fmt::format("nothing is called \"{}\"", text_);
-  if (found_.size() == 1) return "1 instruction matches and is lit";
-  return fmt::format("{} instructions match and are lit", found_.size());
+  if (found_.size() == 1) return "1 instruction matches and is highlighted";
+  return fmt::format("{} instructions match and are highlighted", found_.size());
 }
 
 bool TimelineFind::draw(Frame& frame, const TimelineNames& names) {

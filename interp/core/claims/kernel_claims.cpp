@@ -86,7 +86,7 @@ std::string described(const Launch& launch, const Held& partial) {
       claim(partial.axes, partial.reduction) + (partial.sum ? ", which nothing has reduced" : "");
   if (partial.made_by.empty()) return fmt::format("{} is {}", partial.parameter, what);
   const bool adds = partial.reduction == Reduction::kSum;
-  return fmt::format("{} in kernel @{} {} a dimension that {} cuts, so what it makes is {}",
+  return fmt::format("{} in kernel @{} {} a dimension that {} cuts, so its result is {}",
                      partial.made_by, launch.kernel.name, adds ? "sums over" : "reduces",
                      text(partial.axes), what);
 }

@@ -37,7 +37,7 @@ std::vector<MisplacedReduction> misplaced_reductions(const Code& code);
 struct PlainSum {
   CodeIndex made = 0;   // the launch that sums
   std::string claim;    // `a partial sum over {dp}`
-  std::string made_by;  // `reduce_sum in kernel @loss sums over ..., so what it makes is a ...`
+  std::string made_by;  // `reduce_sum in kernel @loss sums over ..., so its result is a ...`
   std::vector<CodeIndex> readers;    // launches
   CodeIndex returned = kNoCode;      // the return of the entry function that returns it
   CodeIndex given_to_all = kNoCode;  // the broadcast or scatter of one rank's addend

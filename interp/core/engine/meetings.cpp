@@ -71,8 +71,8 @@ bool exchanges_fit(const GroupLedger& group, uint64_t sequence) {
   return true;
 }
 
-// scatter, gather: true if the block that each member has is the one that the root has for it. If
-// not, fills in who sends how much to whom for the verdict.
+// scatter, gather: true if the root expects the size of every member's block. If not, fills in who
+// sends how much to whom, for the verdict.
 bool blocks_fit(GroupLedger& group, uint64_t sequence, const Arrival& any) {
   if (any.root < 0) return true;
   Arrival& root = group.arrival(sequence, static_cast<uint32_t>(any.root));

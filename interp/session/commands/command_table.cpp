@@ -170,7 +170,7 @@ const CommandSpec kTable[] = {
      "print",
      {"p", "inspect"},
      "%VALUE[SLICE]|EXPRESSION [rank RANKS|global]",
-     "Show contents, or a number of them, max(%y[0, :]) - 1: of the focus rank, of ranks, or "
+     "Show contents, or a number such as max(%y[0, :]) - 1: on the focus rank, on other ranks, or "
      "assembled from all of them.",
      "View",
      "Ctrl+P"},

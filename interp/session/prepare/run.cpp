@@ -122,8 +122,8 @@ void explain_by_sums(const Code& code, const std::vector<PlainSum>& sums, Fault&
   }
 }
 
-// Warns about a result that was summed but not reduced: each rank holds one addend, and the output
-// shows the first rank's, or the one that all ranks were given.
+// Warns about a result that was summed but not reduced. Each rank holds one addend; the output
+// shows the first rank's, or the addend that all ranks were given.
 void add_returned_sums(const Code& code, const std::vector<PlainSum>& sums, RunResult& result) {
   for (const PlainSum& sum : sums) {
     if (sum.returned == kNoCode && sum.given_to_all == kNoCode) continue;

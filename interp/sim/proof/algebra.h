@@ -3,8 +3,8 @@
 // A *node* is an op applied to forms, or a parameter. A *form* is a linear combination of nodes:
 // sums, differences and factors that are constants are normalised away, so that x/4 + x/4 is x/2. A
 // *cover* says which part of sums over cut dimensions has been added up: a list of boxes in the
-// space of all reductions. A *state* is a form of which a rank holds pieces: terms with a factor
-// and a cover. If the covers of all ranks add up to the whole, the state equals the form.
+// space of all reductions. A *state* lists the pieces of a form that a rank holds: terms with a
+// factor and a cover. If the covers of all ranks add up to the whole, the state equals the form.
 // Everything is interned: equal ids mean equal values. Rounding is ignored.
 #pragma once
 

@@ -124,7 +124,7 @@ const Instruction* AttentionFinder::fold(const Instruction& user, size_t operand
   return repeated != nullptr && *repeated == ops::all_dims(rank - 1) ? folded : nullptr;
 }
 
-// Without its causal mask, if it has one; null if it has another one.
+// The scores before their causal mask, if they have one; null if they have another mask.
 const Instruction* AttentionFinder::masked(const Instruction* scores, Attention& out) const {
   if (scores->kind != OpKind::select) return scores;
   const Placement& p = placement(scores->results[0]);

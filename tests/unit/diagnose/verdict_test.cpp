@@ -85,7 +85,7 @@ TEST(Verdict, AMissingFileIsNotAMissingRank) {
   dump.builder().rank(2).record = model::RecordState::kMissing;
   const model::Verdict v = dump.verdict(Motion::kStuck);
   EXPECT_EQ(v.sentence,
-            "ranks 0, 1 blocked in all_reduce seq 7; whether rank 2 issued it is not known "
+            "ranks 0, 1 blocked in all_reduce seq 7; it is not known whether rank 2 issued it "
             "(default_pg)");
   ASSERT_EQ(v.not_known.size(), 1u);
   EXPECT_EQ(v.not_known[0], "rank 2: there is no record of it");
@@ -157,7 +157,7 @@ TEST(Verdict, WhatARingLostIsNoAccusation) {
   dump.builder().lost_before(1, CommunicatorId(0U), 9);
   const model::Verdict v = dump.verdict(Motion::kStuck);
   EXPECT_EQ(v.sentence.find("seq 3; never issued by rank 1"), std::string::npos) << v.sentence;
-  EXPECT_NE(v.sentence.find("whether rank 1 issued it is not known"), std::string::npos)
+  EXPECT_NE(v.sentence.find("it is not known whether rank 1 issued it"), std::string::npos)
       << v.sentence;
 }
 
