@@ -8,9 +8,6 @@
 
 namespace hostir::gui {
 
-/// A field of a CSV file, in quotes where it needs them (RFC 4180).
-std::string csv_field(const std::string& text);
-
 /// One line per row of the last dimension; a line of all leading indices is not written. Floats
 /// have the digits that read back as the same number.
 std::string csv_of(const Tensor& tensor);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/ir/access.h"
 #include "hostir/passes/host_builder.h"
 
 namespace hostir {
@@ -11,7 +12,7 @@ namespace {
 // The mesh of the buffers that a launch writes; empty if they have none.
 std::string written_mesh(const Function& host, const Instruction& launch) {
   for (const Operand& o : launch.operands) {
-    if (o.access != Access::kWrite && o.access != Access::kReadWrite) continue;
+    if (!writes(o.access)) continue;
     if (const Sharding* s = sharding_of(host.value(o.value).type)) return s->mesh;
   }
   return {};

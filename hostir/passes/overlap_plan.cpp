@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/ir/access.h"
 #include "hostir/passes/fusion_info.h"
 #include "hostir/passes/host_builder.h"
 #include "hostir/passes/stream_order.h"
@@ -23,8 +24,8 @@ class OverlapPlanner {
   OverlapPlan run() {
     for (size_t index = 0; index < body_.size(); ++index) {
       for (const Operand& o : in_.instr(body_[index]).operands) {
-        const bool writes = o.access == Access::kWrite || o.access == Access::kReadWrite;
-        if (o.value.valid() && writes) writes_[memory_[o.value.index].index].push_back(index);
+        if (o.value.valid() && writes(o.access))
+          writes_[memory_[o.value.index].index].push_back(index);
       }
       for (const ValueId r : in_.instr(body_[index]).results) made_[r.index] = index;
       if (in_.instr(body_[index]).kind == OpKind::alloc)

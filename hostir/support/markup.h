@@ -1,4 +1,4 @@
-// Text for XML and HTML.
+// Text for XML, HTML and CSV.
 #pragma once
 
 #include <string>
@@ -9,5 +9,8 @@ namespace hostir {
 /// Safe as text and in quoted attributes. A control character other than a newline or tab becomes
 /// `?`: XML 1.0 forbids them. Other bytes stay, UTF-8 or not.
 std::string escape_markup(std::string_view text);
+
+/// A field of a CSV file, in quotes if it needs them.
+std::string csv_field(std::string_view text);
 
 }  // namespace hostir

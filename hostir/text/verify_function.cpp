@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hostir/ir/access.h"
 #include "hostir/ops/value_meshes.h"
 #include "hostir/support/lists.h"
 #include "hostir/text/suggest.h"
@@ -335,8 +336,7 @@ bool FunctionVerifier::check_symbol(const Instruction& instruction, const std::s
 
 void FunctionVerifier::check_accesses(const Instruction& instruction) {
   for (const Operand& operand : instruction.operands) {
-    const bool writes = operand.access == Access::kWrite || operand.access == Access::kReadWrite;
-    if (!writes || !operand.value.valid()) continue;
+    if (!writes(operand.access) || !operand.value.valid()) continue;
     const ValueId memory = memory_of(function_, operand.value);
     for (const Parameter& parameter : function_.params) {
       if (parameter.value != memory || parameter.inout) continue;

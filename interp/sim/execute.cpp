@@ -1,5 +1,6 @@
 // Executes timeline events on memory. Reads and writes both happen at the finish time.
 
+#include "hostir/ir/access.h"
 #include "hostir/support/hash.h"
 #include "interp/core/code/buffer_layout.h"
 #include "interp/core/engine/operand_overlap.h"
@@ -112,9 +113,7 @@ void SimBackend::summarise(const StoredTask& task, interp::CompletionSink& sink)
       task.work == StoredTask::Work::kLaunch || task.work == StoredTask::Work::kCommunication;
   if (!writes) return;
   for (const BufferRef& ref : task.buffers) {
-    if (ref.access == Access::kWrite || ref.access == Access::kReadWrite) {
-      sink.value(summary(task, ref, operand++));
-    }
+    if (hostir::writes(ref.access)) sink.value(summary(task, ref, operand++));
   }
   for (const StoredItem& item : task.items) {
     if (item.contribution.out.allocation.valid()) {

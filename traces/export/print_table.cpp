@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hostir/support/json_text.h"
+#include "hostir/support/markup.h"
 #include "hostir/support/text.h"
 #include "traces/export/queries.h"
 
@@ -39,16 +40,6 @@ struct CellJson {
   nlohmann::json operator()(const std::string& value) const { return value; }
   nlohmann::json operator()(const LogBlob& value) const { return hexadecimal(value); }
 };
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
-}
 
 std::string print_csv(const LogTable& table) {
   std::string out;

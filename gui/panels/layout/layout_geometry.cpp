@@ -186,11 +186,4 @@ Fit fit(float rows, float columns, float width, float height, float most, float 
   return f;
 }
 
-std::string to_string(const Box& box) {
-  std::string text = "[";
-  for (size_t d = 0; d < box.lo.size(); ++d)
-    text += fmt::format("{}{}:{}", d ? ", " : "", box.lo[d], box.hi[d]);
-  return text + "]";
-}
-
 }  // namespace hostir::gui

@@ -93,7 +93,4 @@ struct Fit {
 };
 Fit fit(float rows, float columns, float width, float height, float most, float least);
 
-/// `[0:6, 4:8]`
-std::string to_string(const Box& box);
-
 }  // namespace hostir::gui

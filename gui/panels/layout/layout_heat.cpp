@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hostir/ir/box_text.h"
+
 namespace hostir::gui {
 
 namespace {

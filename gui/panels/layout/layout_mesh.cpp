@@ -6,6 +6,8 @@
 #include <cfloat>
 #include <cmath>
 
+#include "hostir/ir/box_text.h"
+
 namespace hostir::gui {
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include "gui/panels/layout/written.h"
 #include "gui/panels/values/tensor_pick.h"
+#include "hostir/ir/box_text.h"
 #include "hostir/support/lists.h"
 #include "hostir/support/text.h"
 #include "interp/session/answers/program_facts.h"

@@ -11,6 +11,7 @@
 #include "gui/panels/log/log_fetch.h"
 #include "gui/panels/log/sql_schema.h"
 #include "hostir/io/files.h"
+#include "hostir/support/markup.h"
 #include "hostir/support/text.h"
 
 namespace hostir::gui {

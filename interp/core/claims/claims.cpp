@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "hostir/ir/access.h"
 #include "hostir/ops/record.h"
 #include "hostir/support/lists.h"
 #include "interp/core/communication_facts.h"
@@ -116,13 +117,6 @@ std::string claim(const AxisList& axes, Reduction kind) {
   return axes.empty() ? "whole" : fmt::format("a partial {} over {}", name(kind), text(axes));
 }
 
-std::string text(const Box& box) {
-  std::string out;
-  for (size_t d = 0; d < box.lo.size(); ++d)
-    out += fmt::format("{}{}:{}", d == 0 ? "" : ", ", box.lo[d], box.hi[d]);
-  return "[" + out + "]";
-}
-
 bool may_be_view(const Extents& a, const Extents& b) {
   return a.size() == b.size() && element_count(a) == element_count(b);
 }
@@ -160,8 +154,8 @@ Sides sides_of(const CodeInstruction& c, const Instruction& source) {
   for (size_t o = 0; o < source.operands.size(); ++o) {
     if (c.operands[o] == kNoRegister) continue;
     const Access access = source.operands[o].access;
-    if (access == Access::kRead || access == Access::kReadWrite) sides.in = o;
-    if (access == Access::kWrite || access == Access::kReadWrite) sides.out = o;
+    if (reads(access)) sides.in = o;
+    if (writes(access)) sides.out = o;
   }
   return sides;
 }

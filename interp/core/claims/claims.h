@@ -34,7 +34,6 @@ std::string text(const Mesh& mesh, const AxisList& axes);
 std::string claim(const AxisList& axes, Reduction kind);
 
 /// `[0:2, 4:8]`
-std::string text(const Box& box);
 
 /// True if a value of one shape can be a view of the other: as many dimensions and elements. The
 /// same elements in a different number of dimensions may be a stack of parts, which is not checked.

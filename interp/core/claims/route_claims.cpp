@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "hostir/ir/box_text.h"
 #include "hostir/ops/record.h"
 #include "hostir/support/lists.h"
 #include "interp/core/claims/claims.h"
@@ -102,8 +103,8 @@ tl::unexpected<Error> wrong_box(const Moved& m, Rank from, const Box& sent, Rank
       ErrorKind::kInvalid, "collective_layout",
       fmt::format("{} {}: rank {} sends {} of {} to rank {}, whose {} declares {} there{}; check "
                   "that positions and layouts agree, or pack the blocks",
-                  m.code.address(m.index), record(m.c.kind).mnemonic, from, text(sent),
-                  in(m.in, m.from), to, in(m.out, m.to), text(wanted),
+                  m.code.address(m.index), record(m.c.kind).mnemonic, from, to_string(sent),
+                  in(m.in, m.from), to, in(m.out, m.to), to_string(wanted),
                   one_shape ? "" : ", other elements in row-major order"),
       m.source.operands[m.out].span);
 }
@@ -242,7 +243,7 @@ Expected<void> check_equal_subviews(const Code& code, CodeIndex index, const Lay
         fmt::format(
             "subview of {} takes elements {} of the whole on rank {} and {} on rank {}, but "
             "the type of {}, {}, says that both hold the same",
-            code.register_name(c.operands[0]), text(other_taken), other, text(taken), r,
+            code.register_name(c.operands[0]), to_string(other_taken), other, to_string(taken), r,
             code.register_name(c.results[0]), sharding_of(to.type)->to_string()),
         code.source(index).operands[0].span);
   }
@@ -271,9 +272,9 @@ Expected<void> check_subview(const Code& code, CodeIndex index, const LayoutTabl
                    fmt::format("subview of {} takes elements {} of the whole on rank {}, but the "
                                "type of {}, {}, says that it holds {} there; a view does not move "
                                "elements",
-                               code.register_name(c.operands[0]), text(taken), r,
+                               code.register_name(c.operands[0]), to_string(taken), r,
                                code.register_name(c.results[0]), sharding_of(to.type)->to_string(),
-                               text(y.box)),
+                               to_string(y.box)),
                    code.source(index).operands[0].span);
   }
   return {};

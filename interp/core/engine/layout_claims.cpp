@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "hostir/ir/box_text.h"
 #include "interp/core/claims/claims.h"
 #include "interp/core/engine/communication_counts.h"
 
@@ -124,8 +125,8 @@ bool CommunicationResolver::check_layouts(Step& step, const ResolvedCall& open,
         fmt::format("rank {}: {} takes the block of position {} (rank {}) for {} of the "
                     "whole, but its layout says {}; {}",
                     step.rank, faults_.name_of(step), p, item.members[p],
-                    want ? claims::text(*want) : "elements that do not form a box",
-                    claims::text(*have), hint(part, all)));
+                    want ? to_string(*want) : "elements that do not form a box", to_string(*have),
+                    hint(part, all)));
   }
   if (!own_only) agreeing_layouts_.insert(pair);
   return true;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hostir/ir/access.h"
 #include "hostir/ops/record.h"
 #include "hostir/support/lists.h"
 
@@ -267,9 +268,7 @@ std::string RaceDetector::touched_text(const PossibleRace& suspicion) const {
   std::vector<std::string> names;
   for (size_t o = 0; o < c.operands.size() && o < operands.size(); ++o) {
     const Access access = operands[o].access;
-    const bool fits = a.kind == AccessRecord::Kind::kRead
-                          ? access == Access::kRead || access == Access::kReadWrite
-                          : access == Access::kWrite || access == Access::kReadWrite;
+    const bool fits = a.kind == AccessRecord::Kind::kRead ? reads(access) : writes(access);
     if (fits && c.operands[o] != kNoRegister)
       names.push_back(run_.code->register_name(c.operands[o]));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/ir/access.h"
 #include "hostir/ops/record.h"
 #include "hostir/support/lists.h"
 #include "interp/core/communication_facts.h"
@@ -224,8 +225,6 @@ bool is_at_last_hit(const Breakpoint& b, Rank rank, uint64_t steps, uint64_t tra
 }
 
 namespace {
-
-bool writes(Access access) { return access == Access::kWrite || access == Access::kReadWrite; }
 
 std::set<CodeIndex> writers_of(const Code& code, const std::string& tensor) {
   std::set<CodeIndex> out;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hostir/ir/box_text.h"
 #include "interp/session/answers/matrix_text.h"
 #include "interp/session/answers/tables.h"
 #include "interp/session/commands/command_table.h"
@@ -138,8 +139,7 @@ std::string reading_text(const std::string& head, const ValueReading& reading, c
   if (!std::holds_alternative<IndexType>(reading.type)) {
     out += " : " + to_string(reading.type);
     if (sharding) out += "  " + sharding->to_pytorch();
-    if (reading.box != Box::whole(reading.placement.global))
-      out += "  " + box_to_string(reading.box);
+    if (reading.box != Box::whole(reading.placement.global)) out += "  " + to_string(reading.box);
   }
   out += "\n";
   if (reading.undefined) return out + "  not written yet\n";
@@ -160,7 +160,7 @@ Expected<void> take_elements(ValueReading& reading, const std::vector<SliceRange
     if (at < 0 || at >= extents[d]) {
       return fail(ErrorKind::kUsage, "slice_range",
                   fmt::format("the rank holds {} of dimension {}, which does not have {}",
-                              box_to_string(reading.box), d, from[d].lo));
+                              to_string(reading.box), d, from[d].lo));
     }
     first = first * extents[d] + at;
   }

@@ -92,11 +92,4 @@ std::string matrix_text(const Tensor& t, char format) {
   return out;
 }
 
-std::string box_to_string(const Box& box) {
-  std::string out = "[";
-  for (size_t d = 0; d < box.lo.size(); ++d)
-    out += fmt::format("{}{}:{}", d == 0 ? "" : ", ", box.lo[d], box.hi[d]);
-  return out + "]";
-}
-
 }  // namespace hostir::interp

@@ -13,7 +13,4 @@ namespace hostir::interp {
 /// 'x' the bits of each element.
 std::string matrix_text(const Tensor& tensor, char format);
 
-/// `[0:2, 0:4]`.
-std::string box_to_string(const Box& box);
-
 }  // namespace hostir::interp

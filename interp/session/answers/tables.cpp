@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "hostir/ir/box_text.h"
 #include "hostir/support/text.h"
 #include "interp/session/answers/matrix_text.h"
 
@@ -85,7 +86,7 @@ std::string layout_of(const Snapshot& snapshot, const std::string& value) {
       out = fmt::format("%{} : {}\n", value, to_string(a->type));
       if (const Sharding* s = sharding_of(a->type)) out += "  " + s->to_pytorch() + "\n";
     }
-    out += fmt::format("  rank {}  {}{}  {}\n", memory->rank, box_to_string(a->placement.box),
+    out += fmt::format("  rank {}  {}{}  {}\n", memory->rank, to_string(a->placement.box),
                        a->placement.box.empty() ? " (empty)" : "", bytes_text(a->bytes));
   }
   return out;

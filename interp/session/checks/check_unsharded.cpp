@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "hostir/ir/access.h"
 #include "hostir/ops/record.h"
 #include "hostir/passes/unshard.h"
 #include "hostir/support/text.h"
@@ -52,8 +53,7 @@ bool writes_buffer(const Code& code, CodeIndex i, const std::string& buffer) {
   if (c.role != CodeRole::kInstruction) return false;
   const Function& f = *code.functions[c.function];
   for (const Operand& o : code.source(i).operands) {
-    const bool write = o.access == Access::kWrite || o.access == Access::kReadWrite;
-    if (write && o.value.valid() && f.value(o.value).name == buffer) return true;
+    if (writes(o.access) && o.value.valid() && f.value(o.value).name == buffer) return true;
   }
   return false;
 }

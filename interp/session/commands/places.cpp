@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "hostir/ir/access.h"
+
 namespace hostir::interp {
 namespace {
 
@@ -34,8 +36,7 @@ bool mentions(const Code& code, CodeIndex i, std::string_view name) {
     if (f.value(v).name == name) return true;
   }
   for (const Operand& o : source.operands) {
-    const bool writes = o.access == Access::kWrite || o.access == Access::kReadWrite;
-    if (writes && o.value.valid() && f.value(o.value).name == name) return true;
+    if (writes(o.access) && o.value.valid() && f.value(o.value).name == name) return true;
   }
   return false;
 }

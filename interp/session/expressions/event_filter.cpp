@@ -8,6 +8,7 @@
 
 #include "hostir/support/lists.h"
 #include "hostir/support/text.h"
+#include "hostir/text/cursor.h"
 
 namespace hostir::interp {
 
@@ -121,7 +122,7 @@ std::vector<char> by_instruction(const Expression& condition, const LogView& log
 // A comma-separated list as members of `in {}`.
 std::string texts(std::string_view list) {
   std::vector<std::string> out;
-  for (const std::string_view text : split(list, ',')) out.push_back(quoted(text));
+  for (const std::string_view word : split(list, ',')) out.push_back(text::quoted(word));
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
@@ -166,7 +167,7 @@ Expected<LongForm> equals_form(std::string_view word, std::string_view key, std:
 Expected<LongForm> long_form(std::string_view word, const LogView& log) {
   const size_t at = word.find_first_of("<>=");
   if (at == std::string_view::npos)
-    return LongForm{fmt::format("text contains {0} || op contains {0}", quoted(word)), ""};
+    return LongForm{fmt::format("text contains {0} || op contains {0}", text::quoted(word)), ""};
   const std::string_view key = word.substr(0, at);
   if (word[at] == '=') return equals_form(word, key, word.substr(at + 1), log);
   const bool number =

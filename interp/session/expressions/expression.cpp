@@ -7,6 +7,7 @@
 #include <compare>
 
 #include "hostir/support/glob.h"
+#include "hostir/text/cursor.h"
 #include "interp/core/code/index_code.h"
 #include "interp/session/expressions/expression_parser.h"
 
@@ -41,7 +42,7 @@ std::string print_constant(const ExpressionValue& value) {
     if (text.find_first_of(".einf") == std::string::npos) text += ".0";
     return text;
   }
-  return quoted(std::get<std::string>(value));
+  return text::quoted(std::get<std::string>(value));
 }
 
 std::string joined(const std::vector<Expression>& args, size_t first) {
@@ -209,15 +210,6 @@ Expected<NameType::Values> operator_type(const Expression& e,
 }
 
 }  // namespace
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
 
 std::string to_string(const std::vector<SliceRange>& slice) {
   std::string out;

@@ -31,8 +31,6 @@ struct SliceRange {
 
 /// `[2, 0:5, :]`; nothing without ranges.
 std::string to_string(const std::vector<SliceRange>& slice);
-/// `"..."` with escapes, as the parser reads it.
-std::string quoted(std::string_view text);
 
 struct Expression {
   enum class Kind : uint8_t {

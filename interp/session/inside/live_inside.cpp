@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hostir/ir/access.h"
+#include "hostir/ir/box_text.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
 #include "hostir/support/text.h"
@@ -15,9 +17,6 @@
 
 namespace hostir::interp {
 namespace {
-
-bool writes(Access access) { return access == Access::kWrite || access == Access::kReadWrite; }
-bool reads(Access access) { return access == Access::kRead || access == Access::kReadWrite; }
 
 // Explains a launch: which buffer, when, and whether the operands are the ones it reads.
 class LaunchLook {
@@ -345,7 +344,7 @@ Expected<std::vector<int64_t>> chosen_element(const InsideQuery& query, const st
     return query.element;
   return fail(ErrorKind::kUsage, "not_held",
               fmt::format("rank {} holds %{}{}, not the element {}", query.rank, value,
-                          box_to_string(placement.box), index_text(query.element)));
+                          to_string(placement.box), index_text(query.element)));
 }
 
 Expected<Inside> look_inside(Interpreter& interpreter, const Snapshot& snapshot,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "hostir/ir/access.h"
 #include "hostir/support/text.h"
 #include "interp/session/commands/places.h"
 #include "interp/session/values/assemble.h"
@@ -231,8 +232,7 @@ std::optional<NotFinite> find_not_finite(const Interpreter& interpreter, Rank ra
   if (code.instructions[code_index].role != CodeRole::kInstruction) return std::nullopt;
   const Function& function = *code.functions[code.instructions[code_index].function];
   for (const Operand& operand : code.source(code_index).operands) {
-    const bool written = operand.access == Access::kWrite || operand.access == Access::kReadWrite;
-    if (!written || operand.value.index >= function.values.size()) continue;
+    if (!writes(operand.access) || operand.value.index >= function.values.size()) continue;
     ValueQuery query;
     query.value = function.value(operand.value).name;
     query.rank = rank;

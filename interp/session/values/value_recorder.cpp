@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/ir/access.h"
 #include "hostir/support/lists.h"
 
 namespace hostir::interp {
@@ -51,9 +52,7 @@ void ValueRecorder::issued(const IssuedRecord& record) {
   const CodeInstruction& instruction = code.instructions[record.code];
   const std::vector<Operand>& operands = code.source(record.code).operands;
   for (size_t i = 0; i < instruction.operands.size() && i < operands.size(); ++i) {
-    const Access access = operands[i].access;
-    if (instruction.operands[i] == kNoRegister) continue;
-    if (access == Access::kWrite || access == Access::kReadWrite)
+    if (instruction.operands[i] != kNoRegister && writes(operands[i].access))
       note_write(record, instruction, i, order);
   }
 }

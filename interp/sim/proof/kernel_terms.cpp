@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hostir/ir/box_text.h"
 #include "hostir/support/lists.h"
 #include "hostir/support/text.h"
 #include "interp/sim/proof/kernel_values.h"
@@ -408,12 +409,13 @@ class Evaluation {
         return fmt::format(
             "kernel @{} treats {} of {} as a whole tensor, %{}, and the proof cannot follow it "
             "through {}",
-            kernel_.function->name, text(blocks[o].box), a_.describe_state(blocks[o].state),
+            kernel_.function->name, to_string(blocks[o].box), a_.describe_state(blocks[o].state),
             kernel_.function->value(i.operands[o].value).name, record(i.kind).mnemonic);
       }
       return fmt::format("%{} of kernel @{} holds {} of {} where its layout says {}",
                          kernel_.function->value(i.operands[o].value).name, kernel_.function->name,
-                         text(blocks[o].box), a_.describe_state(blocks[o].state), text(p.box));
+                         to_string(blocks[o].box), a_.describe_state(blocks[o].state),
+                         to_string(p.box));
     }
     return fmt::format("{} in kernel @{} works on parts of larger values", record(i.kind).mnemonic,
                        kernel_.function->name);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hostir/ir/access.h"
 #include "interp/core/code/buffer_layout.h"
 #include "interp/core/interpreter.h"
 #include "interp/sim/proof/expand_kernel.h"
@@ -226,9 +227,7 @@ void Prover::exchanged(Exchanged what) {
   const Instruction& source = code_.source(what.code);
   size_t operand = 0;
   for (size_t o = 0; o < source.operands.size(); ++o) {
-    if (source.operands[o].access == Access::kWrite ||
-        source.operands[o].access == Access::kReadWrite)
-      operand = o;
+    if (writes(source.operands[o].access)) operand = o;
   }
   for (size_t m = 0; m < outputs.size(); ++m) {
     if (outputs[m].allocation.valid()) note(what.code, ranks[m], outputs[m], operand);

@@ -8,6 +8,7 @@
 #include "gui/find_text.h"
 #include "hostir/io/files.h"
 #include "hostir/io/npy.h"
+#include "hostir/support/markup.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {
