@@ -1,5 +1,6 @@
 #include "interp/session/checks/register_roundings.h"
 
+#include "hostir/ir/access.h"
 #include "hostir/ops/record.h"
 #include "interp/core/claims/claims.h"
 #include "interp/session/checks/rounding_bounds.h"
@@ -70,14 +71,10 @@ class RegisterFlow {
     const std::vector<Operand>& operands = code_.source(index).operands;
     std::optional<DType> rounded;
     for (size_t n = 0; n < operands.size() && n < c.operands.size(); ++n) {
-      const bool reads =
-          operands[n].access == Access::kRead || operands[n].access == Access::kReadWrite;
-      if (reads) coarsen(rounded, of(c.operands[n]));
+      if (reads(operands[n].access)) coarsen(rounded, of(c.operands[n]));
     }
     for (size_t n = 0; n < operands.size() && n < c.operands.size(); ++n) {
-      const bool writes =
-          operands[n].access == Access::kWrite || operands[n].access == Access::kReadWrite;
-      if (writes) enter(c.operands[n], rounded);
+      if (writes(operands[n].access)) enter(c.operands[n], rounded);
     }
   }
 

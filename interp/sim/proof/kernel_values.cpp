@@ -6,13 +6,6 @@
 
 namespace hostir::sim::proof {
 
-std::string text(const Box& box) {
-  std::string out = "[";
-  for (size_t d = 0; d < box.lo.size(); ++d)
-    out += fmt::format("{}{}..{}", d == 0 ? "" : ", ", box.lo[d], box.hi[d]);
-  return out + "]";
-}
-
 int64_t offset_in(const Box& box, const std::vector<int64_t>& at) {
   int64_t out = 0;
   for (size_t d = 0; d < at.size(); ++d) {

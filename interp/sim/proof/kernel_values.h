@@ -31,7 +31,6 @@ struct Block {
   bool is_free = false;  // constant or empty: the same everywhere
 };
 
-std::string text(const Box& box);
 /// The row-major index in a box; -1 outside.
 int64_t offset_in(const Box& box, const std::vector<int64_t>& at);
 
