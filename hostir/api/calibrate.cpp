@@ -83,17 +83,37 @@ std::string program_text(const std::vector<Matrix>& sources, const Matrix& resul
       kernels, parameters, type(result), op, before, (launches + turns - 1) / turns, body, end);
 }
 
+// A GPU lowers its clock while a long series of products draws much power, as in a training step.
+// So a kernel runs this long, by the starting machine, and the second half of its launches counts.
+constexpr double kKernelNs = 150e6;
+constexpr double kMostLaunches = 400;
+
+int64_t launch_count(const CalibrationOptions& options, double flops, double bytes, DType dtype) {
+  const Machine& machine = options.backend.machine;
+  if (options.backend.traits.models_time) return options.launches;
+  KernelTime time(machine);
+  time.add(flops, dtype);
+  const double expected_ns = std::max(1.0, time.expected_ns(bytes));
+  return std::max(options.launches,
+                  static_cast<int64_t>(std::min(kKernelNs / expected_ns, kMostLaunches)));
+}
+
 KernelCase pointwise_case(int64_t rows, int64_t columns, DType dtype, bool fitted,
-                          int64_t launches) {
+                          const CalibrationOptions& options) {
   const Matrix all{rows, columns};
+  const auto bytes = static_cast<double>(3 * rows * columns * size_bytes(dtype));
   return {fmt::format("add {}x{} {}", rows, columns, name(dtype)), dtype, false, fitted,
-          program_text({all, all}, all, dtype, "add %x0, %x1", launches)};
+          program_text({all, all}, all, dtype, "add %x0, %x1",
+                       launch_count(options, 0, bytes, dtype))};
 }
 
 KernelCase product_case(int64_t m, int64_t n, int64_t k, DType dtype, bool fitted,
-                        int64_t launches) {
+                        const CalibrationOptions& options) {
+  const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n * k);
+  const auto bytes = static_cast<double>((m * k + n * k + m * n) * size_bytes(dtype));
   return {fmt::format("linear {}x{}x{} {}", m, n, k, name(dtype)), dtype, true, fitted,
-          program_text({{m, k}, {n, k}}, {m, n}, dtype, "linear %x0, %x1", launches)};
+          program_text({{m, k}, {n, k}}, {m, n}, dtype, "linear %x0, %x1",
+                       launch_count(options, flops, bytes, dtype))};
 }
 
 // Every second size is fitted, so that the others lie between them.
@@ -103,19 +123,19 @@ std::vector<KernelCase> kernel_cases(const CalibrationOptions& options) {
   bool fitted = true;
   for (const DType dtype : {DType::kBF16, DType::kF32}) {
     for (int64_t rows = most; rows >= most / 512 && rows > 0; rows /= 4, fitted = !fitted) {
-      out.push_back(pointwise_case(rows, most, dtype, fitted, options.launches));
+      out.push_back(pointwise_case(rows, most, dtype, fitted, options));
     }
   }
   for (const DType dtype : kProductDTypes) {
     const int64_t largest = dtype == DType::kF64 ? most / 4 : most;
     fitted = true;
     for (int64_t n = largest; n > 0 && n >= largest / 8; n /= 2, fitted = !fitted) {
-      out.push_back(product_case(n, n, n, dtype, fitted, options.launches));
+      out.push_back(product_case(n, n, n, dtype, fitted, options));
     }
     const int64_t few = std::max<int64_t>(largest / 64, 1);
-    out.push_back(product_case(few, largest / 2, largest, dtype, true, options.launches));
-    out.push_back(product_case(few, largest, largest / 2, dtype, false, options.launches));
-    out.push_back(product_case(largest / 4, largest, largest / 2, dtype, false, options.launches));
+    out.push_back(product_case(few, largest / 2, largest, dtype, true, options));
+    out.push_back(product_case(few, largest, largest / 2, dtype, false, options));
+    out.push_back(product_case(largest / 4, largest, largest / 2, dtype, false, options));
   }
   return out;
 }
@@ -134,10 +154,11 @@ class LaunchTimes final : public interp::ForwardingSink {
     durations_.push_back(static_cast<double>(record.finished_ns - record.started_ns));
   }
   interp::CodeIndex code() const { return code_; }
-  /// 0 if nothing was launched.
+  /// Of the second half; 0 if nothing was launched.
   double median_ns() const {
     if (durations_.empty()) return 0;
-    std::vector<double> sorted = durations_;
+    const auto half = static_cast<std::ptrdiff_t>(durations_.size() / 2);
+    std::vector<double> sorted(durations_.begin() + half, durations_.end());
     std::sort(sorted.begin(), sorted.end());
     return std::max(1.0, sorted[sorted.size() / 2]);
   }

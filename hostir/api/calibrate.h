@@ -3,8 +3,7 @@
 // 1. Run matrix products and pointwise kernels of several sizes and dtypes, each in a loop
 //    over operands that no cache holds, and take the median duration of a launch.
 // 2. Fit launch_ns, the memory bandwidth, the FLOP/s per dtype and product_ramp_flops on some
-// sizes:
-//    the least sum of squared log(predicted / measured).
+//    sizes: the least sum of squared log(predicted / measured).
 // 3. Predict the other sizes. Their error shows how accurate the description is.
 // Links and collectives stay those of the starting machine.
 #pragma once
@@ -38,7 +37,7 @@ struct CalibrationOptions {
   interp::BackendRequest backend;  // its machine is the starting point
   std::string name = "measured";   // of the machine
   int64_t largest = 8192;          // of the dimensions; the sizes go down from here
-  int64_t launches = 20;           // per kernel
+  int64_t launches = 20;           // per kernel; on a real device more, so that it is warm
 };
 
 /// Errors: those of the runs. What the backend cannot run is in `not_measured`.
