@@ -115,8 +115,7 @@ std::optional<MemberRef> left_out_instead(const model::Run& run, const AlignedCa
 
 size_t callers_outside(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                        const MemberRef& call) {
-  const model::Instruction* site = run.find(call.member->instruction);
-  if (site == nullptr || site->frames.empty()) return 0;
+  if (!stack_is_known(run, *call.member)) return 0;
   const auto times = [&](const std::vector<MemberRef>& line) {
     return std::count_if(line.begin(), line.end(), [&](const MemberRef& ref) {
       return ref.meeting != nullptr && same_stack(run, *ref.member, *call.member);

@@ -133,11 +133,20 @@ bool same_stack(const Run& run, const Member& a, const Member& b) {
   return one->frames == two->frames;
 }
 
+bool stack_is_known(const Run& run, const Member& member) {
+  const model::Instruction* site = run.find(member.instruction);
+  return site != nullptr && !site->frames.empty();
+}
+
+bool same_site(const Run& run, const Member& a, const Member& b) {
+  const bool known = stack_is_known(run, a) && stack_is_known(run, b);
+  return same_stack(run, a, b) && (known || same_call(a.call, b.call));
+}
+
 bool differ_in_group(const Run& run, const MemberRef& a, const MemberRef& b) {
   if (a.meeting == nullptr || b.meeting == nullptr || a.communicator() == b.communicator())
     return false;
-  const model::Instruction* site = run.find(a.member->instruction);
-  return site != nullptr && !site->frames.empty() && same_stack(run, *a.member, *b.member) &&
+  return stack_is_known(run, *a.member) && same_stack(run, *a.member, *b.member) &&
          a.member->call.kind == b.member->call.kind && a.member->call.shape == b.member->call.shape;
 }
 

@@ -47,8 +47,11 @@ std::vector<AlignedStep> align_sequences(const model::Run& run, const CallSequen
 /// True if a rank that waits in `a` has not reached `b` yet.
 bool comes_before(const MemberRef& a, const MemberRef& b);
 
+bool stack_is_known(const model::Run& run, const model::Member& member);
 /// True if both were called from the same lines, as far as is recorded.
 bool same_stack(const model::Run& run, const model::Member& a, const model::Member& b);
+/// The same if both stacks are known; else whether the calls are alike.
+bool same_site(const model::Run& run, const model::Member& a, const model::Member& b);
 
 /// True if the two are the same collective from the same recorded line, on different groups.
 bool differ_in_group(const model::Run& run, const MemberRef& a, const MemberRef& b);

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "interp/diagnose/call_order.h"
 #include "interp/diagnose/record_comparison.h"
 
 namespace hostir::diagnose {
@@ -438,6 +439,20 @@ class Finder : private RecordComparison {
 
 }  // namespace
 
+namespace {
+
+// Rounds by lines and rounds by calls may begin at different places.
+bool comparable(const Run& run, const std::vector<std::vector<MemberRef>>& calls) {
+  size_t with = 0;
+  size_t without = 0;
+  for (const auto& line : calls) {
+    if (!line.empty()) ++(stack_is_known(run, *line.front().member) ? with : without);
+  }
+  return with == 0 || without == 0;
+}
+
+}  // namespace
+
 std::vector<DivergentRank> find_divergent_pairs(const Run& run,
                                                 const std::vector<std::vector<MemberRef>>& calls) {
   return Finder(run, calls, true).find_twins();
@@ -470,7 +485,7 @@ std::vector<DivergentRank> find_divergent_ranks(const Run& run,
   Finder sized(run, calls, true);
   std::vector<DivergentRank> odd = sized.find();
   if (odd.empty()) odd = Finder(run, calls, false).find();
-  return odd.empty() ? sized.find_by_rounds() : odd;
+  return odd.empty() && comparable(run, calls) ? sized.find_by_rounds() : odd;
 }
 
 }  // namespace hostir::diagnose

@@ -37,20 +37,32 @@ class Doubt {
   // Only the two ranks are concerned, and the idle one has nothing in flight.
   bool applies() const {
     if (idle_ == waits_ || at_ >= line_.size()) return false;
-    if (call_.meeting != nullptr && call_.meeting->members.size() != 2) return false;
+    if (call_.meeting != nullptr && members_on_record() != 2) return false;
     const auto& idle = calls_[static_cast<size_t>(idle_)];
     return !idle.empty() && std::none_of(idle.begin(), idle.end(), [](const MemberRef& ref) {
       return ref.member->unfinished();
     });
   }
   bool holds() const {
-    return has_passed() || repeated_one() || is_new_to_it() ||
+    return has_passed() || repeated_one() || is_new_to_it() || is_unknowable() ||
            (only_one_waits() &&
             (leaves_its_rounds() || is_ahead_of_its_program(run_, calls_, idle_, call_)));
   }
   Rank waits() const { return waits_; }
 
  private:
+  size_t members_on_record() const {
+    return static_cast<size_t>(
+        std::ranges::count_if(call_.meeting->members, [&](const auto& member) {
+          return run_.find(member.rank)->record != model::RecordState::kMissing;
+        }));
+  }
+
+  // All others have ended their calls, and neither their numbers nor stacks tell more.
+  bool is_unknowable() const {
+    return only_one_waits() && some_lost(run_) && !stack_is_known(run_, *call_.member);
+  }
+
   // Between the two ranks, the waiting one made as many calls of every line, but one more of this
   // one, which it once made twice in a row; the idle one made as many of each line.
   bool repeated_one() const {
@@ -100,7 +112,7 @@ class Doubt {
     const auto& idle = calls_[static_cast<size_t>(idle_)];
     return goes_on_without(run_, calls_, idle_, call_) &&
            std::none_of(idle.begin(), idle.end(), [&](const MemberRef& ref) {
-             return same_stack(run_, *ref.member, *call_.member);
+             return same_site(run_, *ref.member, *call_.member);
            });
   }
   // Both made a later collective of the waiting rank.
@@ -120,7 +132,7 @@ class Doubt {
 
   bool alike(const MemberRef& a, const MemberRef& b) const {
     return (a.pair == nullptr) == (b.pair == nullptr) && a.communicator() == b.communicator() &&
-           a.sends() == b.sends() && same_stack(run_, *a.member, *b.member);
+           a.sends() == b.sends() && same_site(run_, *a.member, *b.member);
   }
   // Both ranks made the call before, and then, so far, always another one of the rank's calls. A
   // collective that is repeated at once for the first time may be one too many as well.
@@ -241,11 +253,6 @@ void charge_with_extra(const std::vector<std::vector<MemberRef>>& calls, const M
   edit.at = place_of(calls, call);
   verdict.repair = {edit};
   verdict.repair_text = fmt::format("without this call on rank {}", rank);
-}
-
-bool stack_is_known(const Run& run, const model::Member& member) {
-  const model::Instruction* site = run.find(member.instruction);
-  return site != nullptr && !site->frames.empty();
 }
 
 // The rank's collective that met those of another line, from which its next one on that group

@@ -29,6 +29,39 @@ bool some_lost(const Run& run) {
                      [](const model::CallRange& range) { return range.first && *range.first > 1; });
 }
 
+void spare(const std::vector<Rank>& ranks, const std::string& because, RecordedVerdict& verdict) {
+  if (ranks.empty()) return;
+  for (const Rank rank : ranks) {
+    std::erase(verdict.culprits, rank);
+    insert_once(verdict.suspects, rank);
+  }
+  const auto spared = [&](Rank rank) { return contains(ranks, rank); };
+  verdict.unknown = verdict.culprits.empty() && std::ranges::all_of(verdict.suspects, spared);
+  verdict.sentence = fmt::format("{}{}; {}", verdict.unknown ? "nobody is accused, because " : "",
+                                 because, verdict.sentence);
+}
+
+void spare_ranks_with_a_record(const Run& run, RecordedVerdict& verdict) {
+  if (verdict.charge != Charge::kNoRecord) return;
+  std::vector<Rank> ranks;
+  for (const auto& list : {verdict.culprits, verdict.suspects}) {
+    for (const Rank rank : list) {
+      if (run.find(rank)->record != model::RecordState::kMissing) insert_once(ranks, rank);
+    }
+  }
+  spare(ranks, model::list_of(ranks) + " may have made the call", verdict);
+}
+
+bool goes_beyond_record(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                        const RecordedVerdict& verdict) {
+  const std::vector<Rank> held_up = unfinished_ranks(calls);
+  return std::ranges::any_of(verdict.culprits, [&](Rank rank) {
+    const bool missing = run.find(rank)->record == model::RecordState::kMissing;
+    return (missing && verdict.charge != Charge::kNoRecord) ||
+           (verdict.charge == Charge::kNeverCame && contains(held_up, rank));
+  });
+}
+
 std::string missing_also_explains(const Run& run, const RecordedVerdict& verdict) {
   std::vector<Rank> missing;
   for (size_t r = 0; r < run.ranks.size(); ++r) {
@@ -48,6 +81,7 @@ std::string missing_also_explains(const Run& run, const RecordedVerdict& verdict
 
 void check_explanation(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
                        const std::vector<Waited>& waited, RecordedVerdict& verdict) {
+  if (verdict.charge != Charge::kNeverCame && verdict.charge != Charge::kNoRecord) return;
   // Lost calls cannot be run again.
   if (some_lost(run) || verdict.repair.empty() || explains(run, verdict.repair)) return;
   std::vector<CallEdit> repair = verdict.repair;

@@ -18,6 +18,15 @@ void check_explanation(const model::Run& run, const std::vector<std::vector<Memb
 /// True if some ring buffer lost calls: such a job cannot be run again.
 bool some_lost(const model::Run& run);
 
+/// A rank without a file is accused, because a process that lives writes its file. One whose record
+/// lacks the call, because it was overwritten or ends before, is only suspected.
+void spare_ranks_with_a_record(const model::Run& run, RecordedVerdict& verdict);
+
+/// `verdict` is on a repair of `run`. True if it needs more than the record of `run` has: a rank
+/// without a record did something, or one that was held up did not go on.
+bool goes_beyond_record(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                        const RecordedVerdict& verdict);
+
 /// `; rank 7, which left no record, would explain the hang as well`, if the accused ranks
 /// have a record and all would complete if only the ranks without one went on; else empty.
 std::string missing_also_explains(const model::Run& run, const RecordedVerdict& verdict);

@@ -275,6 +275,14 @@ std::optional<Verdict> exchange(const Run& run, const Meeting& meeting) {
                   communicator_name(run, meeting.communicator), meeting.sequence, from.rank,
                   model::call_text(from.call), from.call.sends[q], to.rank, to.call.receives[p],
                   odd ? odd_text(meeting, *odd, wrong) : shifts_text(meeting));
+  Side apart{model::call_text(from.call), {}};
+  Side rest{model::call_text(to.call), {}, odd.has_value()};
+  for (size_t at = 0; at < meeting.members.size(); ++at) {
+    const bool wrong_one = odd ? at == *odd : at == p || at == q;
+    (wrong_one ? apart : rest).ranks.push_back(meeting.members[at].rank);
+  }
+  verdict.sides = {std::move(apart)};
+  if (odd) verdict.sides.push_back(std::move(rest));
   add_notes(run, p == q ? std::vector{&from} : std::vector{&from, &to}, verdict);
   if (odd == q) verdict.culprit = verdict.notes.size() - 1;
   name_places(run, verdict);

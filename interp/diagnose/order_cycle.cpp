@@ -232,11 +232,8 @@ class CycleFinder {
   // never called the line of `other` does not vote.
   void vote(const MemberRef& last, const MemberRef& other, std::vector<Rank>& last_first,
             std::vector<Rank>& other_first) const {
-    const auto known = [&](const MemberRef& ref) {
-      const model::Instruction* at = run_.find(ref.member->instruction);
-      return at != nullptr && !at->frames.empty();
-    };
-    if (!known(last) || !known(other) || same_stack(run_, *last.member, *other.member)) return;
+    const bool known = stack_is_known(run_, *last.member) && stack_is_known(run_, *other.member);
+    if (!known || same_stack(run_, *last.member, *other.member)) return;
     // Members of the other group that called the line on a third one: it does not tell the group.
     for (const Member& member : other.meeting->members) {
       const Member* there = last.meeting->member(member.rank);
@@ -279,8 +276,7 @@ class CycleFinder {
   // often, and now goes on without it.
   bool breaks_its_rounds(const MemberRef& last, const MemberRef& other) const {
     const auto& line = calls_[static_cast<size_t>(last.member->rank)];
-    const model::Instruction* site = run_.find(other.member->instruction);
-    if (site == nullptr || site->frames.empty()) return false;
+    if (!stack_is_known(run_, *other.member)) return false;
     if (same_stack(run_, *last.member, *other.member)) return false;
     for (size_t i = place_of(*last.member); i-- > 0;) {
       if (!same_stack(run_, *line[i].member, *last.member)) continue;
@@ -413,6 +409,20 @@ class CycleFinder {
 std::optional<OrderCycle> find_order_cycle(const Run& run,
                                            const std::vector<std::vector<MemberRef>>& calls) {
   return CycleFinder(run, calls).find();
+}
+
+void accuse_order_cycle(const OrderCycle& circle, RecordedVerdict& verdict) {
+  verdict.charge = Charge::kOrder;
+  verdict.culprits = circle.odd;
+  if (circle.odd.empty()) verdict.suspects = circle.ranks;
+  verdict.waiting = circle.ranks;
+  verdict.at = circle.at;
+  verdict.missing = circle.before;
+  verdict.communicator = circle.at.communicator();
+  verdict.sequence = circle.at.sequence();
+  verdict.sentence = circle.sentence;
+  verdict.repair = circle.repair;
+  verdict.repair_text = circle.repair_text;
 }
 
 }  // namespace hostir::diagnose

@@ -172,8 +172,7 @@ bool Peers::left_out_this_round(const Unanswered& call, const MemberRef& earlier
 // its part of the exchange, and this rank called it less often. Ranks at the end of a pipeline have
 // fewer peers, but not fewer calls for each.
 bool Peers::fewer_than_elsewhere(const Unanswered& call, const MemberRef& earlier) const {
-  const model::Instruction* site = run_.find(earlier.member->instruction);
-  if (site == nullptr || site->frames.empty()) return false;
+  if (!stack_is_known(run_, *earlier.member)) return false;
   // Most calls end here: only a rank that answered less often than it was asked is compared.
   const auto times = [&](Rank rank, const MemberRef& like) {
     const auto& line = calls_[static_cast<size_t>(rank)];

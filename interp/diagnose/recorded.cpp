@@ -1,11 +1,13 @@
-// 1. The first meeting whose members disagree: the rank in the minority, and what it did.
-// 2. The wait graph: ranks that others wait for and that do not wait themselves. 3. Circles.
-// 4. Calls that no rank waits for yet, if the stacks show that one was left out.
+// 1. The first of the rules that applies accuses (Judge::rules()).
+// 2. Judge::revise() compares the accusation with the calls on all communicators, runs the repaired
+//    job, and withdraws what does not explain the hang.
 #include "interp/diagnose/recorded.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "hostir/support/lists.h"
@@ -37,7 +39,6 @@ using model::Member;
 using model::MemberState;
 using model::Rank;
 using model::Run;
-using model::WaitGraph;
 
 class Judge {
  public:
@@ -51,49 +52,85 @@ class Judge {
         moving_(moving) {}
 
   RecordedVerdict judge() {
-    const std::vector<Disagreement> found = first_disagreements(run_);
-    if (!found.empty()) {
-      disagreement(found.front());
-    } else {
-      waits();
-    }
-    accuse_extra_instead(run_, calls_, out_);
-    accuse_wrong_group_instead(run_, calls_, out_);
-    accuse_divergent_ranks(run_, calls_, moving_, out_);
-    const bool more = more_faults();
-    const bool stopped = out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord;
-    if (stopped && !more) check_explanation(run_, calls_, waited_, out_);
-    if (!more) doubt_never_came(run_, calls_, out_);
-    if (out_.is_fault() && out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
-    if (!more && !found.empty() && !out_.culprits.empty()) second_fault(found);
-    if (out_.is_fault()) out_.sentence += out_.also + missing_also_explains(run_, out_);
-    if (!out_.is_fault()) out_.sentence = innocent_sentence(run_, moving_);
+    accuse(rules());
+    revise();
     out_.not_known = gap_sentences(run_);
     return std::move(out_);
   }
 
  private:
+  // ---- the rules, in order of precedence
+
+  /// True: it applies, and those after it do not.
+  using Rule = bool (Judge::*)();
+
+  static std::span<const Rule> rules() {
+    static constexpr std::array<Rule, 7> kRules = {
+        // First, because what comes after calls that contradict each other may be a consequence.
+        &Judge::disagreeing_members,
+        // The record of the awaited rank proves that it did not make the call.
+        &Judge::absent_rank,
+        // Weaker: no record tells what the awaited rank did.
+        &Judge::rank_without_record,
+        // From here on every awaited rank waits too. This needs no mistake in the program.
+        &Judge::stopped_process,
+        // Before circles: a send or recv whose peer has passed on looks like a part of one.
+        &Judge::unanswered,
+        // The missing calls still lie ahead of their ranks.
+        &Judge::order_cycle,
+        // Last, because nobody waits: only the stacks show that a call is missing.
+        &Judge::shifted,
+    };
+    return kRules;
+  }
+
+  void accuse(std::span<const Rule> from) {
+    for (const Rule rule : from)
+      if ((this->*rule)()) break;
+    for (const Waited& w : waited_) {
+      for (const Rank rank : w.waiting) insert_once(out_.waiting, rank);
+    }
+  }
+
+  void revise() {
+    // The rules look at one communicator; these compare with the calls on all of them. They come
+    // first, because they change the repair.
+    accuse_extra_instead(run_, calls_, out_);
+    accuse_wrong_group_instead(run_, calls_, out_);
+    accuse_divergent_ranks(run_, calls_, moving_, out_);
+    // Runs the repaired job. A second fault there explains what would raise doubts below.
+    const bool more = more_faults();
+    // What the repair does not explain withdraws the accusation.
+    if (!more) check_explanation(run_, calls_, waited_, out_);
+    if (!more) doubt_never_came(run_, calls_, out_);
+    // The charge is final. A fault elsewhere and missing ranks only add to the sentence.
+    if (out_.is_fault() && out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
+    if (!more && !found_.empty() && !out_.culprits.empty()) second_fault();
+    if (out_.is_fault()) out_.sentence += out_.also + missing_also_explains(run_, out_);
+    if (!out_.is_fault()) out_.sentence = innocent_sentence(run_, moving_);
+    spare_ranks_with_a_record(run_, out_);
+  }
+
   // ---- two faults at once
 
   // A fault among ranks that have no part in the first disagreement is not its consequence.
-  void second_fault(const std::vector<Disagreement>& found) {
+  void second_fault() {
     const auto apart = [&](Rank rank) {
-      return found.front().member(rank) == nullptr &&
-             std::count(out_.culprits.begin(), out_.culprits.end(), rank) == 0;
+      return found_.front().member(rank) == nullptr && !contains(out_.culprits, rank);
     };
-    for (size_t i = 1; i < found.size(); ++i) {
-      const auto& all = found[i].members;
+    for (size_t i = 1; i < found_.size(); ++i) {
+      const auto& all = found_[i].members;
       const bool is_apart =
           std::all_of(all.begin(), all.end(), [&](const Member* m) { return apart(m->rank); });
-      if (!is_apart || found[i].odd.empty()) continue;
+      if (!is_apart || found_[i].odd.empty()) continue;
       Judge other(run_, moving_);
-      other.disagreement(found[i]);
+      other.disagreement(found_[i]);
       add_fault(std::move(other.out_));
       return;
     }
     if (moving_) return;
     Judge other(run_, moving_);
-    other.waits();
+    other.accuse(rules().subspan(1));  // without disagreements
     const model::Communicator* facts = run_.find(other.out_.communicator);
     if (other.out_.culprits.empty() || facts == nullptr || !facts->members) return;
     const auto& all = *facts->members;
@@ -115,7 +152,7 @@ class Judge {
     const Rerun again = rerun(run_, job);
     RecordedVerdict other = Judge(again.run, moving_, faults_before_ + 1).judge();
     const auto edits = in_first_run(again, calls_, other.repair);
-    if (other.culprits.empty() || !edits) return false;
+    if (other.culprits.empty() || !edits || goes_beyond_record(run_, calls_, other)) return false;
     std::vector<CallEdit> both = out_.repair;
     both.insert(both.end(), edits->begin(), edits->end());
     if (!completes(run_, repaired(run_, both))) return false;
@@ -145,6 +182,13 @@ class Judge {
   }
 
   // ---- members that disagree
+
+  bool disagreeing_members() {
+    found_ = first_disagreements(run_);
+    if (found_.empty()) return false;
+    disagreement(found_.front());
+    return true;
+  }
 
   void disagreement(const Disagreement& found) {
     out_.communicator = found.communicator();
@@ -187,15 +231,12 @@ class Judge {
     // With two sides either may be right; the repair changes the later one to match the earlier
     // one.
     for (const Member* member : found.members) {
-      if (std::count(found.expected.begin(), found.expected.end(), member) == 0) {
-        out_.missing = found.ref(*member);
-      }
+      if (!contains(found.expected, member)) out_.missing = found.ref(*member);
     }
     out_.at = found.ref(*found.expected.front());
     edit_call(CallEdit::Kind::kChange, out_.missing, out_.at);
     for (const Member* member : found.members) {
-      const bool same = member == out_.missing.member ||
-                        std::count(found.expected.begin(), found.expected.end(), member) != 0;
+      const bool same = member == out_.missing.member || contains(found.expected, member);
       if (!same) edit_call(CallEdit::Kind::kChange, found.ref(*member), out_.at);
     }
     // Members that record no root follow the one that is kept.
@@ -210,30 +251,28 @@ class Judge {
 
   // ---- waiting ranks
 
-  void waits() {
-    const WaitGraph graph = stuck_wait_graph(run_);
-    const std::vector<Waited>& waited = waited_ = waited_calls(run_, calls_, graph);
-    const auto proved = std::find_if(waited.begin(), waited.end(),
-                                     [](const Waited& w) { return !w.absent.empty(); });
-    if (proved != waited.end()) {
-      const bool has_stopped = std::any_of(proved->absent.begin(), proved->absent.end(),
-                                           [&](Rank rank) { return is_stopped(run_, rank); });
-      if (moving_) {
-        out_.notes.push_back(fmt::format(
-            "{} {} for {} in {}{}", model::list_of(proved->waiting),
-            proved->waiting.size() == 1 ? "waits" : "wait", model::list_of(proved->absent),
-            call_name(run_, proved->call), at_stack(run_, proved->call)));
-      } else if (!(has_stopped && stopped_process())) {
-        absent(*proved);
-      }
-    } else if (!waited.empty()) {
-      if (!moving_) no_record(waited.front());
-    } else {
-      in_flight();
+  bool absent_rank() {
+    waited_ = waited_calls(run_, calls_, stuck_wait_graph(run_));
+    const auto proved =
+        std::ranges::find_if(waited_, [](const Waited& w) { return !w.absent.empty(); });
+    if (proved == waited_.end()) return false;
+    if (moving_) {
+      out_.notes.push_back(fmt::format(
+          "{} {} for {} in {}{}", model::list_of(proved->waiting),
+          proved->waiting.size() == 1 ? "waits" : "wait", model::list_of(proved->absent),
+          call_name(run_, proved->call), at_stack(run_, proved->call)));
+      return true;
     }
-    for (const Waited& w : waited) {
-      for (const Rank rank : w.waiting) insert_once(out_.waiting, rank);
-    }
+    const bool has_stopped =
+        std::ranges::any_of(proved->absent, [&](Rank rank) { return is_stopped(run_, rank); });
+    if (!has_stopped || !stopped_process()) absent(*proved);
+    return true;
+  }
+
+  bool rank_without_record() {
+    if (waited_.empty()) return false;
+    if (!moving_) no_record(waited_.front());
+    return true;
   }
 
   MemberRef last_call(Rank rank) const {
@@ -253,8 +292,8 @@ class Judge {
     }
     const size_t members = waited.call.meeting->members.size();
     // A rank that waits for all others, which have completed all their calls, made an extra call.
-    const bool alone = waited.waiting.size() == 1 && waited.absent.size() + 1 == members &&
-                       waited.absent.size() > 1;
+    const bool alone = waited.waiting.size() == 1 && waited.absent.size() > 1 &&
+                       waited.absent.size() + waited.unknown.size() + 1 == members;
     if (alone && ahead(waited)) return;
     if (!left_out_by_some(waited)) never_came(waited);
   }
@@ -365,30 +404,17 @@ class Judge {
 
   // ---- missing calls that no rank waits for
 
-  bool stopped_process() { return accuse_stopped_process(run_, calls_, out_); }
+  bool stopped_process() { return !moving_ && accuse_stopped_process(run_, calls_, out_); }
 
-  void in_flight() {
-    if (!moving_ && (stopped_process() || unanswered())) return;
-    if (const auto circle = find_order_cycle(run_, calls_)) {
-      if (moving_) return;
-      out_.charge = Charge::kOrder;
-      out_.culprits = circle->odd;
-      if (circle->odd.empty()) out_.suspects = circle->ranks;
-      out_.waiting = circle->ranks;
-      out_.at = circle->at;
-      out_.missing = circle->before;
-      out_.communicator = circle->at.communicator();
-      out_.sequence = circle->at.sequence();
-      out_.sentence = circle->sentence;
-      out_.repair = circle->repair;
-      out_.repair_text = circle->repair_text;
-      return;
-    }
-    shifted();
+  bool order_cycle() {
+    const auto circle = find_order_cycle(run_, calls_);
+    if (circle && !moving_) accuse_order_cycle(*circle, out_);
+    return circle.has_value();
   }
 
   // A send or recv without a counterpart, past which the named rank has continued.
   bool unanswered() {
+    if (moving_) return false;
     if (const auto found = peers_.wrong_peer()) {
       name_wrong_peer(calls_, found->wrong, found->other, out_);
       out_.waiting = {std::min(out_.at.member->rank, out_.missing.member->rank),
@@ -416,7 +442,7 @@ class Judge {
 
   // Every call so far met one of the same kind and size, but one rank has fewer calls, and the
   // stacks show which one is missing.
-  void shifted() {
+  bool shifted() {
     for (uint32_t c = 0; c < run_.communicators.size(); ++c) {
       const CommunicatorId communicator(c);
       const model::CallRange* longest = nullptr;
@@ -436,10 +462,11 @@ class Judge {
           out_.communicator = communicator;
           out_.culprits = {range.rank};
           reader_.left_out(aligned, i, out_);
-          return;
+          return true;
         }
       }
     }
+    return false;
   }
 
   const Run& run_;
@@ -447,6 +474,7 @@ class Judge {
   Peers peers_;
   CallReader reader_;
   size_t faults_before_;  // repaired before this one was found
+  std::vector<Disagreement> found_;
   std::vector<Waited> waited_;
   RecordedVerdict out_;
   bool moving_;
@@ -461,7 +489,7 @@ RecordedVerdict judge(const Run& run) {
   RecordedVerdict out = Judge(run, moving).judge();
   if (!moving || out.is_fault() || run.oldest_call_ns.value_or(0) < kTellingNs) return out;
   auto stuck = std::make_shared<RecordedVerdict>(Judge(run, false).judge());
-  if (!stuck->is_fault()) return out;
+  if (stuck->charge == Charge::kNone) return out;
   out.sentence = not_yet_sentence(run, *stuck);
   out.notes = stuck->notes;
   out.waiting = stuck->waiting;

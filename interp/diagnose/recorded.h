@@ -64,12 +64,19 @@ struct RecordedVerdict {
   /// If nobody is accused only because the calls are younger than their timeouts: the verdict if
   /// none of them moves any more. `sentence` repeats its sentence. Null: there is none.
   std::shared_ptr<const RecordedVerdict> if_stuck;
-  bool is_fault() const { return charge != Charge::kNone; }
+  /// The ranks without a record of a call have files, which do not tell what they did: nobody is
+  /// accused. `suspects` has them.
+  bool unknown = false;
+  bool is_fault() const { return charge != Charge::kNone && !unknown; }
   /// The verdict that names a culprit: this one or `if_stuck`; this one if neither does.
   const RecordedVerdict& accusation() const { return if_stuck ? *if_stuck : *this; }
 };
 
 RecordedVerdict judge(const model::Run& run);
+/// Takes `ranks`, whose files do not tell what they did, from the accused to the suspects.
+/// `because` begins the sentence.
+void spare(const std::vector<model::Rank>& ranks, const std::string& because,
+           RecordedVerdict& verdict);
 /// For a log: the kind is `deadlock`, or `collective_mismatch` if calls differ.
 model::Verdict to_verdict(const RecordedVerdict& judged);
 

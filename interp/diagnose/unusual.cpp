@@ -43,10 +43,8 @@ LineUse use_of(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
     for (const MemberRef& ref : line) {
       if (ref.meeting == found.meeting && ref.pair == found.pair) continue;
       const auto [at, added] = same_line.try_emplace(ref.member->instruction.index, false);
-      if (added) {
-        const model::Instruction* site = run.find(ref.member->instruction);
-        at->second = site != nullptr && !site->frames.empty() && same_stack(run, *ref.member, mine);
-      }
+      if (added)
+        at->second = stack_is_known(run, *ref.member) && same_stack(run, *ref.member, mine);
       if (!at->second || (ref.pair == nullptr) != (found.pair == nullptr)) continue;
       if (same_facts(ref, found.ref(mine))) {
         ++out.like_mine;
@@ -56,11 +54,6 @@ LineUse use_of(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
     }
   }
   return out;
-}
-
-bool has_stack(const Run& run, const Member& member) {
-  const model::Instruction* site = run.find(member.instruction);
-  return site != nullptr && !site->frames.empty();
 }
 
 }  // namespace
@@ -79,7 +72,7 @@ void accuse_unusual(const Run& run, const std::vector<std::vector<MemberRef>>& c
   });
   if (rest.empty() || !two_sides) return;
   const Member& two = *rest.front();
-  if (!has_stack(run, one) || !has_stack(run, two)) return;
+  if (!stack_is_known(run, one) || !stack_is_known(run, two)) return;
   const LineUse of_one = use_of(run, calls, found, one, two);
   const LineUse of_two = use_of(run, calls, found, two, one);
   if (of_one.others + of_two.others > 0) return;

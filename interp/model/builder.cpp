@@ -158,6 +158,11 @@ void RunBuilder::lost_before(Rank rank, CommunicatorId communicator, uint64_t fi
   range_of_[{rank, communicator}].first = first;
 }
 
+void RunBuilder::lost_counterpart(CommunicatorId communicator, Rank source, Rank target,
+                                  uint64_t ordinal) {
+  one_sided_.insert({communicator, source, target, ordinal});
+}
+
 void RunBuilder::contradiction(Rank rank, CommunicatorId communicator,
                                std::optional<uint64_t> sequence, std::string text) {
   run_.gaps.push_back({Gap::Kind::kContradiction, rank, communicator, sequence, std::move(text)});
@@ -198,6 +203,7 @@ void RunBuilder::order_members(Meeting& meeting) {
 void RunBuilder::complete_members() {
   for (Meeting& meeting : run_.meetings) order_members(meeting);
   for (SendRecv& pair : run_.pairs) {
+    if (one_sided_.contains({pair.communicator, pair.source, pair.target, pair.ordinal})) continue;
     for (Member* side : {&pair.send, &pair.recv}) {
       if (side->state != MemberState::kUnknown) continue;
       side->state = state_of_absent(run_, side->rank, pair.communicator, std::nullopt);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -41,6 +42,8 @@ class RunBuilder {
   Member& recv(CommunicatorId communicator, Rank source, Rank target, uint64_t ordinal);
   /// Declares that the rank's calls before `first` were lost.
   void lost_before(Rank rank, CommunicatorId communicator, uint64_t first);
+  /// Declares that the other side of a pair may have been made, and lost.
+  void lost_counterpart(CommunicatorId communicator, Rank source, Rank target, uint64_t ordinal);
 
   void gap(Gap gap) { run_.gaps.push_back(std::move(gap)); }
   /// Records that two sources disagree.
@@ -61,6 +64,7 @@ class RunBuilder {
   std::vector<bool> told_;  // by rank: its facts were accessed
   std::map<std::pair<CommunicatorId, uint64_t>, size_t> meeting_of_;
   std::map<PairKey, size_t> pair_of_;
+  std::set<PairKey> one_sided_;  // the other side is not known
   std::map<TaskId, size_t> task_of_;
   std::map<std::pair<Rank, CommunicatorId>, CallRange> range_of_;
   std::map<std::string, std::vector<uint32_t>> instruction_of_;   // by its texts, joined

@@ -257,7 +257,8 @@ class Job:
             op += 1
             first_of_batch = call.batch is None or call.batch not in batches
             if call.peer is None:
-                seq[call.group] = seq.get(call.group, 0) + 1
+                if first_of_batch:
+                    seq[call.group] = seq.get(call.group, 0) + 1
                 kind = call.kind
             else:
                 if first_of_batch:

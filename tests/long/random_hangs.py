@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Random jobs with one mistake of one rank, and the verdict of `hostir open` on the dumps of their hang.
+"""Random jobs with a mistake of one rank, and the verdict of `hostir open` on the dumps of their hang.
 
-    tests/long/random_hangs.py build-dev/bin/hostir [--seeds 0:1300] [--keep DIR] [--all]
+    tests/long/random_hangs.py build-dev/bin/hostir [--seeds 0:1300] [--files any] [--keep DIR] [--all]
 
 A job is a pipeline of some schedule and mesh, a training loop with data and tensor parallel groups, sharded parameters,
 an exchange of experts, or neighbours that send to each other. It runs in plain Python (flight_recorder_writer.py). A
 seed whose mistake does not hang is drawn again. No innocent rank may be accused: a verdict names the rank, or says that
 it cannot be decided. Each seed also gives a job without a mistake at some moment of its run, whose files are written a
-fifth of a second or twelve seconds later: nobody is accused. Prints a table of how often it did what, and ends with `N passed, N failed`.
+fifth of a second or twelve seconds later: nobody is accused. With `--files any` the dumps are of any schema, form and
+name, ring buffers begin late, the file of an innocent rank may be lost or cut short, and a second rank may make a mistake. Prints a table of how often it did what, and ends with `N passed, N failed`.
 """
 import argparse
 import concurrent.futures
@@ -22,7 +23,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "checks"))
 import pipeline_jobs as pipes  # noqa: E402
-from flight_recorder_writer import Call, Job  # noqa: E402
+from flight_recorder_writer import Call, Job, write_dump  # noqa: E402
 
 MISTAKES = ["left_out", "left_out", "doubled", "swapped", "wrong_size", "skipped_step", "stopped", "dead", "another_call",
             "wrong_group", "wrong_peer", "extra_call"]
@@ -136,6 +137,22 @@ def neighbours(rng):
     return f"neighbours{' in a ring' if ring else ''} {world} ranks, {steps} steps", job
 
 
+def coalesced(rng):
+    """Parameters that are gathered, and gradients that are scattered, several in one launch."""
+    world, layers, steps = rng.choice([2, 4, 8]), rng.randint(1, 3), rng.randint(1, 4)
+    parts = [rng.choice([64, 64, 100, 256]) for _ in range(rng.randint(2, 4))]
+    job = Job(world)
+    for step in range(steps):
+        for r in range(world):
+            for layer in range(2 * layers):
+                forward, batch = layer < layers, f"{step}.{r}.{layer}"
+                add(job, r, step, [Call("0", "_all_gather_base", [n], 99, out=[n * world], batch=batch) if forward else
+                                   Call("0", "_reduce_scatter_base", [n * world], 140, out=[n], batch=batch) for n in parts])
+            add(job, r, step, [Call("0", "all_reduce", [1], 150, blocks=True)])
+    return f"coalesced {world} ranks, {steps} steps of {2 * layers} launches of {len(parts)}", job
+
+
+# `coalesced` is drawn only with `--files any`, so that the other seeds give the jobs that they always gave.
 JOBS = [pipeline, pipeline, mesh_training, mesh_training, mesh_training, sharded, experts, neighbours]
 
 
@@ -177,24 +194,68 @@ def plant(rng, job, mistake, rank, at):
     raise ValueError(mistake)
 
 
-def draw(seed):
-    """(description, job after it has hung, rank at fault)"""
+def one_mistake(rng, job, rank):
+    """Plants a mistake into a call of the rank; what it is, or nothing if it has no meaning there."""
+    at = rng.randrange(len(job.calls[rank]))
+    mistake = rng.choice(MISTAKES)
+    line, step = job.calls[rank][at].line, job.calls[rank][at].step
+    if not plant(rng, job, mistake, rank, at):
+        return ""
+    if mistake == "dead":
+        job.dead |= {rank}
+    return f"rank {rank} {mistake}, line {line}, step {step}, call {at}"
+
+
+def draw(seed, jobs, most=1):
+    """(description, job after it has hung, ranks at fault); `most` mistakes, one per rank."""
     for turn in range(1000):
         rng = random.Random(f"hang {seed} {turn}")
-        text, job = rng.choice(JOBS)(rng)
+        text, job = rng.choice(jobs)(rng)
         whole = copy.deepcopy(job).run()
         if pipes.is_stuck(whole):
             continue
-        rank = rng.randrange(job.world)
-        at = rng.randrange(len(job.calls[rank]))
-        mistake = rng.choice(MISTAKES)
-        line, step = job.calls[rank][at].line, job.calls[rank][at].step
-        if not plant(rng, job, mistake, rank, at) or not pipes.is_stuck(job.run()):
-            continue
-        if mistake == "dead":
-            job.dead = {rank}
-        return f"{text}; rank {rank} {mistake}, line {line}, step {step}, call {at}", job, rank
+        ranks = {rng.randrange(job.world)}
+        while len(ranks) < min(most, job.world - 1) and rng.random() < 0.2:
+            ranks.add(rng.randrange(job.world))
+        planted = [one_mistake(rng, job, rank) for rank in sorted(ranks)]
+        if all(planted) and pipes.is_stuck(job.run()):
+            return "; ".join([text, *planted]), job, ranks
     raise RuntimeError(f"seed {seed}: nothing hangs")
+
+
+NAMES = ["trace_{}", "nccl_trace_rank_{}", "comm_lib_trace_rank_{}", "dump-rank{}.node-7", "gpu01_{:03}", "rank_{}/flight.recorder",
+         "Rank={}.bin", "15:02:11 job#4 (copy) rank {}"]
+
+
+def write_any(rng, job, folder, ranks):
+    """Writes the dumps as other jobs, tools and people leave them; (what is special, ranks without a readable file)."""
+    forms = rng.choice([["pickle"], ["pickle"], ["json"], ["python"], ["gz"], ["pickle", "json", "python", "gz"]])
+    versions = rng.choice([["2.10"], ["2.4"], ["2.5"], ["2.7"], ["2.11"], ["2.4", "2.7", "2.11"]])
+    ring = rng.choice([None, None, rng.randint(2, 30)])
+    name = rng.choice(NAMES)
+    # The parts of a launch look alike in such dumps, whether they are in flight or not.
+    only_active = rng.random() < 0.1 and not any(c.batch for calls in job.calls for c in calls)
+    innocent = [r for r in range(job.world) if r not in ranks]
+    lost = rng.choice(innocent) if rng.random() < 0.25 and len(innocent) > 1 else None
+    cut = rng.random() < 0.4
+    for r in range(job.world):
+        if r in job.dead or (r == lost and not cut):
+            continue
+        dump = job.dump(r, version=rng.choice(versions), ring=ring, only_active=only_active)
+        path = folder / name.format(r)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = path.parent / "writing"
+        scratch.mkdir(exist_ok=True)
+        write_dump(dump, scratch, r, rng.choice(forms))
+        data = next(scratch.iterdir()).read_bytes()
+        path.write_bytes(data[: len(data) * 2 // 3] if r == lost else data)
+        next(scratch.iterdir()).unlink()
+        scratch.rmdir()
+    text = f"{'/'.join(forms)} {'/'.join(versions)} {name!r}"
+    text += f", rings of {ring}" if ring else ""
+    text += ", only active" if only_active else ""
+    text += f", rank {lost} {'cut' if cut else 'lost'}" if lost is not None else ""
+    return text, {lost} - {None}
 
 
 def ask(hostir, folder):
@@ -204,10 +265,10 @@ def ask(hostir, folder):
     return json.loads(done.stdout), ""
 
 
-def check_running(hostir, seed, root):
+def check_running(hostir, seed, root, files):
     """A job without a mistake at a random moment; what is wrong with the verdict, or nothing."""
     rng = random.Random(f"running {seed}")
-    text, job = rng.choice(JOBS)(rng)
+    text, job = rng.choice([*JOBS, coalesced] if files == "any" else JOBS)(rng)
     if pipes.is_stuck(job.run()):
         return text, ""
     moment = rng.choice([c.created for calls in job.issued for c in calls]) + rng.randrange(100000)
@@ -217,31 +278,47 @@ def check_running(hostir, seed, root):
             if c.done > moment:
                 c.state, c.done = "scheduled", None
     for age_s in (0.2, 12):
-        folder = job.write(root / f"running_{seed}_{age_s}")
-        for path in folder.iterdir():
+        folder, how = root / f"running_{seed}_{age_s}", "plain"
+        if files == "any":
+            how, _ = write_any(random.Random(f"files {seed} {age_s}"), job, folder, set())
+        else:
+            job.write(folder)
+        for path in folder.rglob("*"):
             os.utime(path, ns=(moment + int(age_s * 1e9),) * 2)
         said, error = ask(hostir, folder)
         if said is None or said["fault"] or (age_s < 1 and said["if_stuck"]):
-            return f"{text}, running, files {age_s} s old", error or said["sentence"]
+            return f"{text}, running, files {age_s} s old; {how}", error or said["sentence"]
     return text, ""
 
 
-def check(hostir, seed, root):
-    running, accused = check_running(hostir, seed, root)
+# A rank that is awaited and left no file is named, although the file may only be lost.
+PASSED = ("right", "undecided", "nobody", "the rank without a file")
+
+
+def check(hostir, seed, root, files):
+    running, accused = check_running(hostir, seed, root, files)
     if accused:
         return running, "a healthy job", accused
-    text, job, rank = draw(seed)
-    said, error = ask(hostir, job.write(root / f"hang_{seed}"))
+    text, job, ranks = draw(seed, [*JOBS, coalesced], 2) if files == "any" else draw(seed, JOBS)
+    folder, lost = root / f"hang_{seed}", set()
+    if files == "any":
+        how, lost = write_any(random.Random(f"files {seed}"), job, folder, ranks)
+        text += f"; {how}"
+    else:
+        job.write(folder)
+    said, error = ask(hostir, folder)
     if said is None:
         return text, "no verdict", error
-    if said["culprits"] == [rank]:
+    if said["culprits"] and ranks >= set(said["culprits"]):
         result = "right"
+    elif lost and set(said["culprits"]) == lost:
+        result = "the rank without a file"
     elif said["culprits"]:
         result = "an innocent rank"
     elif not said["fault"]:
         result = "nobody"
     else:
-        result = "undecided" if not said["suspects"] or rank in said["suspects"] else "suspects without it"
+        result = "undecided" if not said["suspects"] or ranks & set(said["suspects"]) else "suspects without it"
     return text, result, said["sentence"]
 
 
@@ -249,6 +326,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("hostir")
     parser.add_argument("--seeds", default="0:300", help="FIRST:BEHIND_LAST")
+    parser.add_argument("--files", choices=["plain", "any"], default="plain")
     parser.add_argument("--keep", help="a folder for the dumps")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--all", action="store_true", help="print every verdict that does not name the rank")
@@ -258,14 +336,15 @@ def main():
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
         root = pathlib.Path(arguments.keep or scratch)
         seeds = range(first, behind)
-        todo = pool.map(check, [arguments.hostir] * len(seeds), seeds, [root] * len(seeds), chunksize=4)
+        todo = pool.map(check, [arguments.hostir] * len(seeds), seeds, [root] * len(seeds),
+                        [arguments.files] * len(seeds), chunksize=4)
         for seed, (text, result, sentence) in zip(seeds, todo):
             counted[result] = counted.get(result, 0) + 1
-            bad = result not in ("right", "undecided", "nobody")
+            bad = result not in PASSED
             if bad or (arguments.all and result != "right"):
                 print(f"{'FAILED ' if bad else ''}seed {seed}: {text}\n    {result}: {sentence}", flush=True)
     print(", ".join(f"{count} {result}" for result, count in sorted(counted.items(), key=lambda c: -c[1])))
-    failed = sum(count for result, count in counted.items() if result not in ("right", "undecided", "nobody"))
+    failed = sum(count for result, count in counted.items() if result not in PASSED)
     print(f"{sum(counted.values()) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

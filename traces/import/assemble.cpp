@@ -263,6 +263,7 @@ class Assembler {
       fill(member, dump, call, clock, order);
       first.try_emplace(call.group, call.sequence);
     }
+    if (dump.start_lost || dump.only_unfinished) pairs_.lost_before(rank, dump);
     for (size_t g = 0; g < dump.groups.size(); ++g) add_beginning(dump, g, ids[g], first);
     for (const std::string& text : dump.remarks) {
       builder_.gap(
@@ -314,6 +315,11 @@ class Assembler {
 
   void add_pairs() {
     for (const OrderedCall& call : pairs_.ordered()) {
+      if (call.may_have_met) {
+        const auto& [rank, peer] = std::tie(call.side.rank, call.peer);
+        builder_.lost_counterpart(call.side.communicator, call.sends ? rank : peer,
+                                  call.sends ? peer : rank, call.ordinal);
+      }
       model::Member& member =
           call.sends
               ? builder_.send(call.side.communicator, call.side.rank, call.peer, call.ordinal)

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "hostir/support/number_from.h"
+#include "traces/import/call_parts.h"
 #include "traces/import/names.h"
 
 namespace hostir::traces::import {
@@ -372,7 +373,13 @@ class FlightRecorderReader {
         // A collective before the sends and recvs of the block has the same number, but is not in
         // it.
         if (block == open.end() || (row.is_p2p && !p2p)) continue;
+        // The ring buffer may have lost the first parts of the block, and with them its sizes.
+        const bool is_cut = out_.start_lost && !p2p && block->second.front() == 0;
         for (const size_t member : block->second) {
+          if (is_cut && rows_[member].call != SIZE_MAX) {
+            if (row.state == model::MemberState::kCompleted) gone.insert(rows_[member].call);
+            forget_sizes(out_.calls[rows_[member].call].call);
+          }
           rows_[member].state = row.state;
           rows_[member].times.started_ns = row.times.started_ns;
           rows_[member].times.finished_ns = row.times.finished_ns;
@@ -425,25 +432,6 @@ class FlightRecorderReader {
       before.call = i;
       call.group = before.group;
     }
-  }
-
-  static void add_part(model::Call& block, const model::Call& part) {
-    block.inputs.insert(block.inputs.end(), part.inputs.begin(), part.inputs.end());
-    block.outputs.insert(block.outputs.end(), part.outputs.begin(), part.outputs.end());
-    const auto add = [](std::optional<int64_t>& sum, const std::optional<int64_t>& more) {
-      int64_t both = 0;
-      const bool known = sum && more && !__builtin_add_overflow(*sum, *more, &both);
-      sum = known ? std::optional(both) : std::nullopt;
-    };
-    add(block.total_elems, part.total_elems);
-    add(block.local_elems, part.local_elems);
-    block.sends.clear();
-    block.receives.clear();
-    if (block.kind != part.kind || !block.kind) {
-      block.kind.reset();
-      if (block.name.find(part.name) == std::string::npos) block.name += "+" + part.name;
-    }
-    if (block.dtype != part.dtype) block.dtype.reset();
   }
 
   void drop(const std::set<size_t>& gone) {

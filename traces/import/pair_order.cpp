@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace hostir::traces::import {
 
@@ -19,6 +20,22 @@ bool lost(const std::vector<PairSide>& sides) {
 }
 
 }  // namespace
+
+void PairOrder::lost_before(model::Rank rank, const ProcessDump& dump) {
+  int64_t first = INT64_MAX;
+  for (const DumpCall& call : dump.calls)
+    first = std::min(first, call.times.issued_ns.value_or(first));
+  begin_ns_[rank] = first;
+}
+
+bool PairOrder::may_have_met(const PairSide& side, model::Rank peer) const {
+  constexpr uint64_t kSlackNs = 1'000'000'000;  // of clocks, and of ranks that are not in step
+  const auto begin = begin_ns_.find(peer);
+  if (begin == begin_ns_.end()) return false;
+  const auto& issued_ns = side.call->times.issued_ns;
+  if (!issued_ns || begin->second > *issued_ns) return true;
+  return static_cast<uint64_t>(*issued_ns) - static_cast<uint64_t>(begin->second) < kSlackNs;
+}
 
 void PairOrder::add(const PairSide& side) {
   const DumpGroup& group = side.dump->groups[side.call->group];
@@ -50,11 +67,14 @@ std::vector<OrderedCall> PairOrder::ordered() const {
     const size_t send_shift = some_lost ? most_done - sends_done : 0;
     const size_t recv_shift = some_lost ? most_done - recvs_done : 0;
     const size_t first = some_lost ? std::max(send_shift, recv_shift) : 0;
+    const bool one_sided = line.sends.empty() || line.recvs.empty();
     const auto add = [&](const std::vector<PairSide>& sides, bool sends, size_t shift) {
       for (size_t i = 0; i < sides.size(); ++i) {
         const bool other_is_lost = i + shift < first;
+        const model::Rank peer = sends ? target : source;
         if (other_is_lost) continue;
-        out.push_back({sides[i], sends, sends ? target : source, i + shift});
+        const bool may_meet = one_sided && may_have_met(sides[i], peer);
+        out.push_back({sides[i], sends, peer, i + shift, may_meet});
       }
     };
     add(line.sends, true, send_shift);

@@ -1,0 +1,13 @@
+// Collectives that are issued in one launch count as one call.
+#pragma once
+
+#include "interp/model/meeting.h"
+
+namespace hostir::traces::import {
+
+/// Adds the sizes of `part`; what the parts do not share becomes unknown.
+void add_part(model::Call& block, const model::Call& part);
+/// Of a block with lost parts.
+void forget_sizes(model::Call& call);
+
+}  // namespace hostir::traces::import
