@@ -139,7 +139,10 @@ void tooltip(const WaitNode& node) {
   for (const std::string& line : node.told) ImGui::TextUnformatted(line.c_str());
   if (node.edges > node.told.size())
     ImGui::Text("and %d more", static_cast<int>(node.edges - node.told.size()));
-  if (node.culprit) ImGui::TextUnformatted("others wait for this rank, and it waits for none");
+  if (node.culprit) {
+    ImGui::TextUnformatted(
+        "others wait for this rank, and it waits for none, or its call does not match theirs");
+  }
   ImGui::EndTooltip();
 }
 

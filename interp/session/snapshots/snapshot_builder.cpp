@@ -45,10 +45,12 @@ Snapshot SnapshotBuilder::build(uint32_t branch) {
   out.program = program_;
   auto run = std::make_shared<const model::Run>(interpreter_.run_model());
   out.ledger = make_ledger_snapshot(run);
-  out.waits = std::make_shared<const WaitsSnapshot>(make_waits_snapshot(*run));
-  out.run = std::move(run);
   out.faults = std::make_shared<const std::vector<FaultSnapshot>>(
       make_fault_snapshots(interpreter_, branch));
+  WaitsSnapshot waits = make_waits_snapshot(*run);
+  accuse_differing(*run, *out.faults, waits);
+  out.waits = std::make_shared<const WaitsSnapshot>(std::move(waits));
+  out.run = std::move(run);
   return out;
 }
 

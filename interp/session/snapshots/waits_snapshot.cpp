@@ -47,6 +47,18 @@ WaitsSnapshot make_waits_snapshot(const model::Run& run) {
   return out;
 }
 
+void accuse_differing(const model::Run& run, const std::vector<FaultSnapshot>& faults,
+                      WaitsSnapshot& waits) {
+  if (faults.empty() || faults.back().kind != "collective_mismatch" || !waits.culprits.empty())
+    return;
+  const model::Verdict verdict = diagnose::diagnose(run);
+  const bool decided = std::ranges::any_of(verdict.sides, &model::Side::expected);
+  for (const model::Side& side : verdict.sides) {
+    if (side.expected && decided) continue;
+    for (const Rank rank : side.ranks) insert_once(waits.culprits, rank);
+  }
+}
+
 std::vector<FaultSnapshot> make_fault_snapshots(const Interpreter& interpreter, uint32_t branch) {
   std::vector<FaultSnapshot> out;
   for (const Fault& f : interpreter.faults()) {

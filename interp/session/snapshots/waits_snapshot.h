@@ -29,9 +29,10 @@ struct RankWait {
 
 struct WaitsSnapshot {
   std::vector<RankWait> edges;  // ordered by (from, to)
-  std::vector<Rank> culprits;   // ranks that others wait for and that do not wait
-  std::vector<Rank> cycle;      // shortest cycle, first rank not repeated; empty: none
-  std::string sentence;         // "Nobody waits." if there is no edge
+  // Ranks that others wait for and that do not wait; else those of a mismatch (accuse_differing()).
+  std::vector<Rank> culprits;
+  std::vector<Rank> cycle;  // shortest cycle, first rank not repeated; empty: none
+  std::string sentence;     // "Nobody waits." if there is no edge
 };
 
 }  // namespace hostir::interp
