@@ -12,6 +12,18 @@ namespace hostir::api {
 
 namespace {
 
+// Instructions keep the line of the operation that they come from as a comment, so that `list`, the
+// caret of an error and `hostir import` show it.
+void note_lines(Program& program, const SourceManager& sources) {
+  for (Function& function : program.functions) {
+    for (Instruction& instruction : function.instructions) {
+      if (!instruction.span.valid() || !instruction.comments.trailing.empty()) continue;
+      const uint32_t line = sources.locate(instruction.span.file, instruction.span.begin).line;
+      instruction.comments.trailing = "source line " + std::to_string(line);
+    }
+  }
+}
+
 LoadedFile load_foreign(const std::string& name, std::string text,
                         const importer::ResultShapes& shapes) {
   LoadedFile out;
@@ -22,9 +34,10 @@ LoadedFile load_foreign(const std::string& name, std::string text,
     return out;
   }
   std::string notes = importer::describe(imported->report, out.sources);
+  note_lines(imported->program, out.sources);
   SourceFileProgram file;
   file.parts.push_back(std::move(imported->program));
-  out = load_text(name, text::print(file));
+  out = load_text(name + " (as hostir import prints it)", text::print(file));
   out.imported = true;
   out.import_notes = std::move(notes);
   out.unfinished = imported->report.unfinished;

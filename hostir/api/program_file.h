@@ -25,7 +25,8 @@ struct LoadedFile {
 Expected<LoadedFile> load_file(const std::string& path, const importer::ResultShapes& shapes = {});
 
 /// As load_file(), for a text that is not in a file. StableHLO and HLO are converted first; the
-/// converted text becomes the source. Import errors refer to the given text.
+/// converted text becomes the source; its name says so, and comments give the lines of the given
+/// text. Import errors refer to the given text.
 LoadedFile load_text(const std::string& name, std::string text,
                      const importer::ResultShapes& shapes = {});
 

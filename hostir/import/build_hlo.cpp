@@ -178,6 +178,7 @@ class HloBuilder {
     auto& steps = deferred_[op.results.front()];
     LocalStep wait;
     wait.kind = LocalStep::Kind::kWait;
+    wait.place = op.span;
     wait.inputs = local_.steps[behind].outputs;
     steps.push_back(std::move(wait));
     steps.insert(steps.end(), local_.steps.begin() + static_cast<int64_t>(behind) + 1,
@@ -258,6 +259,7 @@ class HloBuilder {
     const ModuleBlock& body = op.regions[1];
     LocalStep step;
     step.kind = LocalStep::Kind::kLoop;
+    step.place = op.span;
     std::vector<size_t> changing;
     const std::vector<ValueNumber> last =
         body.ops.empty() ? std::vector<ValueNumber>() : body.ops.back().operands;

@@ -222,6 +222,7 @@ Expected<void> DeviceOps::cut(Function& flat, const std::vector<ValueId>& return
     }
     if (!results.empty()) {
       LocalStep step;
+      step.place = flat.instr(runs[run].front()).span;
       step.kernel = ops_.empty() ? name_ : fmt::format("{}.k{}", name_, run);
       for (const ValueId value : inputs) step.inputs.push_back(number(value));
       for (const ValueId value : results) step.outputs.push_back(number(value));

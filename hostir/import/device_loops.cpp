@@ -136,6 +136,7 @@ Expected<bool> DeviceOps::take_while(const OpSite& s) {
   HOSTIR_TRY(fill_loop(s, goes_on[0], *loop));
   DeviceOp made;
   made.step.kind = LocalStep::Kind::kLoop;
+  made.step.place = s.op.span;
   made.loop = loops_.size();
   made.inputs = loop->outside;
   made.inputs.insert(made.inputs.end(), loop->initial.begin(), loop->initial.end());

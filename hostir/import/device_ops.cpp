@@ -114,6 +114,7 @@ Expected<std::vector<Known>> DeviceOps::collective(const OpSite& s, OpKind op,
                                                    Attributes attributes, Groups groups) {
   DeviceOp made;
   made.step.kind = LocalStep::Kind::kCollective;
+  made.step.place = s.op.span;
   made.step.op = op;
   made.step.attributes = std::move(attributes);
   made.step.groups = std::move(groups);
@@ -420,6 +421,7 @@ Expected<bool> DeviceOps::take_device_number(const OpSite& s) {
     device_number_ = s.emitter.parameter("device", s.result_type(), type);
     DeviceOp made;
     made.step.kind = LocalStep::Kind::kDevice;
+    made.step.place = s.op.span;
     made.step.kernel = name_ + ".device";
     made.outputs = {device_number_->value};
     made.position = s.emitter.target().instructions.size();

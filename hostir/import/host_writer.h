@@ -211,6 +211,7 @@ class HostWriter {
   std::map<std::string, std::string> copies_;
   std::set<std::pair<uint32_t, StreamKind>> waited_;
   std::set<std::string> names_;
+  SourceSpan place_;  // of the step that is being written
   ValueId compute_;
   ValueId comm_;
   std::array<ValueId, 2> last_event_;  // on each stream, where the host has not waited since

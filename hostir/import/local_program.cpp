@@ -38,6 +38,7 @@ Expected<void> HostWriter::write(const std::string& name) {
   for (const LocalStep& step : local_.steps) count_uses(step);
   for (const LocalPort& result : local_.results) ++uses_[result.value];
   for (const LocalStep& step : local_.steps) HOSTIR_TRY(write_step(step));
+  place_ = {};
   HOSTIR_TRY(write_return());
   program_.add_function(std::move(host_));
   return {};
@@ -48,6 +49,7 @@ InstrId HostWriter::append(OpKind kind, std::vector<Use> uses, Attributes attrib
   Instruction instruction;
   instruction.kind = kind;
   instruction.attributes = std::move(attributes);
+  instruction.span = place_;
   for (const Use& use : uses) {
     Operand operand;
     operand.value = use.value;
@@ -101,6 +103,7 @@ ValueId HostWriter::communicator(const std::vector<std::vector<int64_t>>& groups
 }
 
 Expected<void> HostWriter::write_step(const LocalStep& step) {
+  place_ = step.place;
   switch (step.kind) {
     case LocalStep::Kind::kLaunch:
       return write_launch(step);
@@ -132,7 +135,6 @@ Expected<void> HostWriter::write_launch(const LocalStep& step) {
   }
   Attributes attributes;
   attributes.set("kernel", Symbol{step.kernel});
-  if (!step.label.empty()) attributes.set("label", step.label);
   const InstrId launch = append(OpKind::launch, std::move(uses), std::move(attributes), {});
   accessed(step, launch, on, "done");
   finish_step(step, on);
@@ -166,7 +168,6 @@ Expected<void> HostWriter::write_collective(const LocalStep& step) {
                                 {"output", view_of(step.outputs[i])},
                                 {"stream", comm_}},
                                step.attributes, {});
-    if (!step.label.empty()) host_.instr(one).attributes.set("label", step.label);
     if (!several) last = one;
   }
   region_ = outer;

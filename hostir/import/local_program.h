@@ -33,7 +33,7 @@ struct LocalStep {
   // value.
   std::vector<LocalStep> body;
   std::vector<LocalValue> body_results;
-  std::string label;  // source position in the module
+  SourceSpan place;  // in the module
 };
 
 struct LocalPort {
