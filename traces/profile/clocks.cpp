@@ -80,7 +80,8 @@ void fit(ClockFit& clock, std::vector<Sample>& samples) {
 }
 
 bool ends_together(const JobProfile& job, const Meeting& meeting) {
-  if (meeting.pair || !meeting.whole()) return false;
+  // The members with a profile end together, whether or not the others have one.
+  if (meeting.pair || meeting.members.size() < 2) return false;
   const auto kind = import::op_of(job.call(meeting).name);
   return kind == OpKind::all_reduce || kind == OpKind::all_gather ||
          kind == OpKind::reduce_scatter || kind == OpKind::all_to_all;

@@ -42,7 +42,7 @@ struct Meeting {
   int64_t all_in_ns = 0;             // last arrival
   int64_t end_ns = 0;                // last end
   int64_t end_spread_ns = 0;         // between the first and the last end
-  bool ends_together = false;        // whole, and of a kind that no member can leave early
+  bool ends_together = false;        // several members, and of a kind that none can leave early
   bool whole() const {
     return members.size() >= 2 && (expected == 0 || members.size() == expected);
   }

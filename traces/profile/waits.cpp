@@ -148,9 +148,9 @@ std::string sentence(const JobProfile& job) {
                       [](int64_t sum, const RankWaits& w) { return sum + w.caused_ns; });
   if (late->last == 0) {
     return fmt::format(
-        "no rank is late: in all {} collectives the members arrive within {}, which is the "
-        "accuracy of the clocks",
-        whole, duration(job.typical_error_ns));
+        "no rank is late: in {} the members arrive within {}, which is the accuracy of the clocks",
+        whole == 1 ? "the only collective" : fmt::format("all {} collectives", whole),
+        duration(job.typical_error_ns));
   }
   const auto per = [&](int64_t ns) {
     if (job.steps == 0) return fmt::format("{} in total", duration(ns));
