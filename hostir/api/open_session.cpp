@@ -16,6 +16,7 @@
 #include "hostir/support/lists.h"
 #include "interp/session/live/live_session.h"
 #include "interp/session/values/value_watch.h"
+#include "traces/job/open_job.h"
 #include "traces/reader/log_reader.h"
 #include "traces/reader/log_session.h"
 #include "traces/replay/recorded_line.h"
@@ -53,6 +54,24 @@ Expected<void> check_text(const std::string& path, const std::string& head) {
               "\"" + path +
                   "\" is neither a program (a text, `.hir`) nor a log (an SQLite file); `hostir "
                   "open` reads dumps and profiles");
+}
+
+/// The log of other tools' files: dumps, profiles.
+Expected<std::unique_ptr<traces::LogReader>> log_of_job(const std::string& path) {
+  HOSTIR_ASSIGN_OR_RETURN(traces::OpenedJob job, traces::open_job({path}));
+  try_out(job, make_backend_factory());
+  HOSTIR_ASSIGN_OR_RETURN(auto folder, traces::TemporaryDirectory::create());
+  const std::string log = folder->path() + "/job.db";
+  HOSTIR_TRY(write_job_log(job, log, this_command_line(), path));
+  return traces::open_log(log, std::move(folder));
+}
+
+/// The log at `path`, or of the job whose files are there; the error is that of the former.
+Expected<std::unique_ptr<traces::LogReader>> log_in_folder(const std::string& path) {
+  auto log = traces::open_log(path);
+  if (log || log.error().diagnostics.front().id != "log_missing") return log;
+  if (auto made = log_of_job(path)) return made;
+  return log;
 }
 
 // Describes what is missing from a log; empty if it is complete.
@@ -167,9 +186,8 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::start_recorded(
 }
 
 Expected<std::unique_ptr<interp::Session>> SessionOpener::open_recorded(
-    const interp::OpenRequest& request, const interp::PrepareProgress& watch) {
-  HOSTIR_TRY(watch.begin("reading the log"));
-  HOSTIR_ASSIGN_OR_RETURN(std::unique_ptr<traces::LogReader> log, traces::open_log(request.path));
+    std::unique_ptr<traces::LogReader> log, const interp::OpenRequest& request,
+    const interp::PrepareProgress& watch) {
   warning_ = damage(log->run());
   const std::string& outcome = log->run().outcome;
   if (!outcome.empty() && outcome != "ok")
@@ -194,11 +212,19 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::open(
   HOSTIR_TRY(watch.begin("reading the file"));
   if (request.text.empty()) {
     std::error_code no_folder;
-    if (std::filesystem::is_directory(request.path, no_folder))
-      return open_recorded(request, watch);
+    if (std::filesystem::is_directory(request.path, no_folder)) {
+      HOSTIR_TRY(watch.begin("reading the log"));
+      HOSTIR_ASSIGN_OR_RETURN(auto log, log_in_folder(request.path));
+      return open_recorded(std::move(log), request, watch);
+    }
     HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(request.path, kHeadBytes));
-    if (is_log(head)) return open_recorded(request, watch);
-    HOSTIR_TRY(check_text(request.path, head));
+    const auto text = check_text(request.path, head);
+    if (is_log(head) || !text) {
+      HOSTIR_TRY(watch.begin("reading the log"));
+      auto log = is_log(head) ? traces::open_log(request.path) : log_of_job(request.path);
+      if (log) return open_recorded(std::move(*log), request, watch);
+      return tl::unexpected(is_log(head) ? log.error() : text.error());
+    }
   }
   HOSTIR_ASSIGN_OR_RETURN(auto prepared, prepare_program(request, watch));
   interp::LiveOptions live;

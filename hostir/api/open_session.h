@@ -1,4 +1,5 @@
-// Opens a program or a log as a live session; a log's program is run again.
+// Opens a program or a log as a live session; a log's program is run again. Other tools' files
+// about a job open as the log that `hostir open --trace` writes.
 //
 // Implements SessionFactory. Only this code combines sessions, backends and logs. A live session
 // always has a log. Without a log path, it is a temporary file that is deleted with the session.
@@ -53,7 +54,8 @@ class SessionOpener final : public interp::SessionFactory {
   Expected<std::shared_ptr<const interp::Prepared>> prepare_program(
       const interp::OpenRequest& request, const interp::PrepareProgress& watch);
 
-  Expected<std::unique_ptr<interp::Session>> open_recorded(const interp::OpenRequest& request,
+  Expected<std::unique_ptr<interp::Session>> open_recorded(std::unique_ptr<traces::LogReader> log,
+                                                           const interp::OpenRequest& request,
                                                            const interp::PrepareProgress& watch);
   /// Starts the recorded program again. Moves from `log` only on success.
   Expected<std::unique_ptr<interp::Session>> start_recorded(std::unique_ptr<traces::LogReader>& log,

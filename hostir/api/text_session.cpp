@@ -6,9 +6,7 @@
 #include "hostir/api/backends.h"
 #include "hostir/api/open_options.h"
 #include "interp/session/log/log_view.h"
-#include "traces/import/open_dumps.h"
-#include "traces/profile/open_profiles.h"
-#include "traces/skeleton/trial.h"
+#include "traces/job/open_job.h"
 
 namespace hostir::api {
 
@@ -83,17 +81,10 @@ void TextSession::interrupt() {
 }
 
 Answered<std::string> diagnose_dumps(const std::vector<std::string>& paths) {
-  using namespace traces;
-  const auto opened = import::open_dumps(paths);
-  if (!opened) return failed(opened.error(), SourceManager());
-  if (opened->run == nullptr) {
-    const auto job = profile::open_profiles(opened->profiles);
-    if (!job) return failed(job.error(), SourceManager());
-    return profile::to_json(*job);
-  }
-  const Trial trial =
-      try_verdict(*opened->run, opened->verdict.accusation(), make_backend_factory());
-  return import::to_json(*opened, trial.sentence);
+  auto job = traces::open_job(paths);
+  if (!job) return failed(job.error(), SourceManager());
+  try_out(*job, make_backend_factory());
+  return to_json(*job);
 }
 
 }  // namespace hostir::api

@@ -23,11 +23,13 @@ class GuiVerb : public Verb {
     return "  hostir gui tests/programs/tp_mlp.hir --input 'x=normal(1, 2x6x24xf32)' ...\n"
            "  hostir gui run.db\n"
            "  hostir gui run.db --compare before.db\n"
+           "  hostir gui dumps/              what hostir open reads: dumps of a hang, profiles\n"
            "  hostir gui tests/programs/deadlock.hir --script steps.txt --screenshot out.png "
            "--size 1600x1000";
   }
   void declare(Arguments& arguments) override {
-    arguments.positional("file", path_, "a `.hir` file or a log; default: the start page",
+    arguments.positional("file", path_,
+                         "a program, a log, or other tools' files; default: the start page",
                          Presence::kOptional);
     arguments.positional("function", options_.program.function, "@f", Presence::kOptional);
     arguments.repeated("--mesh", options_.program.mesh, "resize a mesh axis, e.g. tp=4");

@@ -3,11 +3,7 @@
 #include "hostir/api/backends.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"
-#include "traces/import/open_dumps.h"
-#include "traces/profile/open_profiles.h"
-#include "traces/profile/profile_run.h"
-#include "traces/skeleton/trial.h"
-#include "traces/writer/log_builder.h"
+#include "traces/job/open_job.h"
 
 namespace hostir::cli {
 
@@ -32,7 +28,11 @@ class OpenVerb : public Verb {
            "  hostir open profiles/ --trace job.db        PyTorch (Kineto) JSON or Nsight Systems "
            "SQLite of several\n"
            "                                              ranks: whom the others wait for; as a "
-           "log for gui and trace";
+           "log for gui and trace\n"
+           "Exit status 4: a rank is at fault, or others wait for a rank without a file. 0: nobody "
+           "is accused, because\n"
+           "the job is well, slow or may still move, or because the file that would tell cannot be "
+           "read.";
   }
   void declare(Arguments& arguments) override {
     arguments.positionals("path", paths_, "files, or folders of them");
@@ -50,78 +50,26 @@ class OpenVerb : public Verb {
 
  private:
   Expected<int> open(Terminal& terminal) const {
-    using namespace traces;
-    using namespace traces::import;
-    HOSTIR_ASSIGN_OR_RETURN(const OpenedDumps opened, open_dumps(paths_));
-    if (opened.run == nullptr) return open_only_profiles(terminal, opened);
-    HOSTIR_TRY(write_programs(opened));
-    if (!trace_.empty()) {
-      LogBuilderOptions options = log_options(verdict_properties(opened.verdict));
-      options.judged = diagnose::to_verdict(opened.verdict);
-      HOSTIR_TRY(write_log(trace_, *opened.run, options));
-    }
+    HOSTIR_ASSIGN_OR_RETURN(traces::OpenedJob job, traces::open_job(paths_));
+    HOSTIR_TRY(write_programs(job.dumps));
     // The trial can take seconds.
-    if (!json_) terminal.print(opened.verdict.sentence + "\n");
-    Trial trial;
-    if (!no_trial_)
-      trial = try_verdict(*opened.run, opened.verdict.accusation(), api::make_backend_factory());
-    if (json_) {
-      terminal.print(to_json(opened, trial.sentence));
-    } else {
-      if (!trial.sentence.empty()) terminal.print(trial.sentence + "\n");
-      terminal.print(notes_text(opened));
-      HOSTIR_TRY(print_profiles(terminal, opened));
-    }
-    return opened.verdict.is_fault() ? exit_status(ErrorKind::kStuck) : 0;
-  }
-
-  Expected<int> open_only_profiles(Terminal& terminal,
-                                   const traces::import::OpenedDumps& opened) const {
-    if (!program_.empty() || !repaired_.empty()) {
-      return fail(ErrorKind::kUsage, "no_program",
-                  "--program needs dumps: profiles do not record the calls of each rank");
-    }
-    HOSTIR_ASSIGN_OR_RETURN(traces::profile::JobProfile job,
-                            traces::profile::open_profiles(opened.profiles));
-    job.notes.insert(job.notes.end(), opened.notes.begin(), opened.notes.end());
+    if (!json_) terminal.print(headline(job) + "\n");
+    if (!no_trial_) try_out(job, api::make_backend_factory());
     if (!trace_.empty()) {
-      HOSTIR_TRY(traces::write_log(trace_, traces::profile::to_run(job),
-                                   log_options({{"profile", traces::profile::sentence(job)}})));
+      HOSTIR_TRY(write_job_log(job, trace_, fmt::format("hostir open {}", fmt::join(paths_, " ")),
+                               paths_.front()));
     }
-    terminal.print(json_ ? to_json(job) : to_text(job));
-    return 0;
-  }
-
-  // Next to dumps, profiles add which rank was late. An unreadable profile must not hide a verdict.
-  static Expected<void> print_profiles(Terminal& terminal,
-                                       const traces::import::OpenedDumps& opened) {
-    if (opened.profiles.empty()) return {};
-    const auto job = traces::profile::open_profiles(opened.profiles);
-    terminal.print("\n" + (job ? to_text(*job) : "note: " + job.error().message() + "\n"));
-    return {};
-  }
-
-  using Properties = std::vector<std::pair<std::string, std::string>>;
-
-  // The log's fault is only what is certain.
-  static Properties verdict_properties(const diagnose::RecordedVerdict& verdict) {
-    Properties out = {{"verdict", verdict.sentence}};
-    if (verdict.accusation().is_fault())
-      out.emplace_back("verdict_holds", verdict.is_fault() ? "always" : "if_stuck");
-    return out;
-  }
-
-  traces::LogBuilderOptions log_options(Properties properties) const {
-    traces::LogBuilderOptions options;
-    options.command_line = fmt::format("hostir open {}", fmt::join(paths_, " "));
-    options.source_name = paths_.front();
-    options.properties = std::move(properties);
-    return options;
+    terminal.print(json_ ? to_json(job) : rest(job));
+    return job.dumps.verdict.is_fault() ? exit_status(ErrorKind::kStuck) : 0;
   }
 
   Expected<void> write_programs(const traces::import::OpenedDumps& opened) const {
     using namespace traces;
-    using namespace traces::import;
+    if (program_.empty() && repaired_.empty()) return {};
+    if (opened.run == nullptr) {
+      return fail(ErrorKind::kUsage, "no_program",
+                  "--program needs dumps: profiles do not record the calls of each rank");
+    }
     if (!program_.empty()) {
       HOSTIR_TRY(io::write_file(program_, program_text(*opened.run, diagnose::job_of(*opened.run),
                                                        opened.verdict.sentence)));

@@ -7,13 +7,9 @@
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"
 #include "traces/database/schema.h"
-#include "traces/import/open_dumps.h"
-#include "traces/profile/open_profiles.h"
-#include "traces/profile/profile_run.h"
+#include "traces/job/open_job.h"
 #include "traces/reader/open_file.h"
 #include "traces/report/report.h"
-#include "traces/skeleton/trial.h"
-#include "traces/writer/log_builder.h"
 
 namespace hostir::cli {
 
@@ -49,14 +45,12 @@ class ReportVerb : public Verb {
  private:
   Expected<void> write(Terminal& terminal) {
     HOSTIR_ASSIGN_OR_RETURN(const auto folder, traces::TemporaryDirectory::create());
-    traces::report::ReportFacts facts;
-    facts.title = io::file_name(program_.path);
-    if (facts.title.empty()) facts.title = program_.path;
-    HOSTIR_ASSIGN_OR_RETURN(const std::string path,
-                            log_of(terminal, folder->path() + "/run.db", facts));
+    std::string title = io::file_name(program_.path);
+    if (title.empty()) title = program_.path;
+    HOSTIR_ASSIGN_OR_RETURN(const std::string path, log_of(terminal, folder->path() + "/run.db"));
     HOSTIR_ASSIGN_OR_RETURN(const auto log, traces::open_log(path));
     HOSTIR_TRY(log->refresh());
-    HOSTIR_ASSIGN_OR_RETURN(const std::string html, traces::report::report_html(*log, facts));
+    HOSTIR_ASSIGN_OR_RETURN(const std::string html, traces::report::report_html(*log, title));
     if (output_.empty()) {
       terminal.print(html);
       return {};
@@ -67,8 +61,7 @@ class ReportVerb : public Verb {
   }
 
   /// The path of the log: the given one, or `scratch` with what the program or the dumps became.
-  Expected<std::string> log_of(Terminal& terminal, const std::string& scratch,
-                               traces::report::ReportFacts& facts) {
+  Expected<std::string> log_of(Terminal& terminal, const std::string& scratch) {
     std::error_code error;
     const bool folder = std::filesystem::is_directory(program_.path, error);
     const auto head = folder ? Expected<std::string>() : io::read_file_head(program_.path, 128);
@@ -78,36 +71,12 @@ class ReportVerb : public Verb {
       HOSTIR_TRY(run(terminal, scratch));
       return scratch;
     }
-    const auto opened = traces::import::open_dumps({program_.path});
-    if (!opened && folder) return program_.path;  // a folder of logs, else open_log() reports it
-    if (!opened) return tl::unexpected(opened.error());
-    HOSTIR_TRY(import(*opened, scratch, facts));
+    auto job = traces::open_job({program_.path});
+    if (!job && folder) return program_.path;  // a folder of logs, else open_log() reports it
+    if (!job) return tl::unexpected(job.error());
+    try_out(*job, api::make_backend_factory());
+    HOSTIR_TRY(write_job_log(*job, scratch, "hostir report " + program_.path, program_.path));
     return scratch;
-  }
-
-  Expected<void> import(const traces::import::OpenedDumps& opened, const std::string& scratch,
-                        traces::report::ReportFacts& facts) const {
-    traces::LogBuilderOptions options;
-    options.command_line = "hostir report " + program_.path;
-    if (opened.run == nullptr) {
-      HOSTIR_ASSIGN_OR_RETURN(const traces::profile::JobProfile job,
-                              traces::profile::open_profiles(opened.profiles));
-      facts.sentence = traces::profile::sentence(job);
-      facts.notes = job.notes;
-      return traces::write_log(scratch, traces::profile::to_run(job), options);
-    }
-    const diagnose::RecordedVerdict& verdict = opened.verdict;
-    facts.sentence = verdict.sentence;
-    facts.fault = verdict.is_fault();
-    facts.undecided = verdict.if_stuck != nullptr;
-    facts.trial =
-        traces::try_verdict(*opened.run, verdict.accusation(), api::make_backend_factory())
-            .sentence;
-    facts.marked = traces::import::calls_at_fault(opened);
-    facts.notes = verdict.notes;
-    facts.notes.insert(facts.notes.end(), verdict.not_known.begin(), verdict.not_known.end());
-    facts.notes.insert(facts.notes.end(), opened.notes.begin(), opened.notes.end());
-    return traces::write_log(scratch, *opened.run, options);
   }
 
   Expected<void> run(Terminal& terminal, const std::string& scratch) {

@@ -9,6 +9,7 @@
 #include "hostir/cli/verbs.h"
 #include "hostir/support/unix_time.h"
 #include "traces/import/job_watch.h"
+#include "traces/job/open_job.h"
 
 namespace hostir::cli {
 
@@ -97,13 +98,14 @@ class WatchVerb : public Verb {
     if (opened.verdict.sentence == told_) return;
     told_ = opened.verdict.sentence;
     terminal.end_progress();
+    const traces::OpenedJob job{opened, {}, {}};
     if (json_) {
-      terminal.print(to_json(opened, ""));
+      terminal.print(to_json(job));
       return;
     }
     if (seen.state == JobState::kStalled) {
       terminal.print(fmt::format("no progress for {}: {}\n", quiet_text(seen.quiet_ns), counts));
-      terminal.print(to_text(opened, ""));
+      terminal.print(headline(job) + "\n" + rest(job));
     } else {
       terminal.print("the job is over: " + counts + "\n");
     }

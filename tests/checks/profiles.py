@@ -8,6 +8,8 @@ known part of each collective. Ends with `N passed, N failed`.
 """
 import gzip
 import json
+import pathlib
+import re
 import shutil
 import sqlite3
 import struct
@@ -369,6 +371,25 @@ def hostile_files_get_a_sentence(folder):
     damaged.write_bytes(data)
     done = subprocess.run([HOSTIR, "open", damaged], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode in (0, 2, 3) and (done.stdout + done.stderr).strip()
+
+
+@case
+def a_damaged_profile_does_not_hide_the_others(folder):
+    late_job().write(folder)
+    expected = hostir("open", folder)
+    files = sorted(folder.iterdir())
+    (folder / "worker_9.pt.trace.json").write_text('{"traceEvents": [{"ph": "X",')
+    (folder / "cut.json.gz").write_bytes(gzip.compress(files[0].read_bytes())[:400])
+    nsys_export(folder / "report_8.sqlite")
+    (folder / "report_8.sqlite").write_bytes((folder / "report_8.sqlite").read_bytes()[:2000])
+    for paths in ([folder], sorted(folder.iterdir())):  # a folder, and the same files by name
+        text = hostir("open", *paths)
+        assert text.startswith(expected), text
+        for name in ("worker_9.pt.trace.json", "cut.json.gz", "report_8.sqlite"):
+            assert len(re.findall(f"^note: .*{name}\\W", text, re.M)) == 1, text
+    skipped = json.loads(hostir("open", folder, "--json"))["skipped"]
+    assert sorted(pathlib.Path(s["file"]).name for s in skipped) == ["cut.json.gz", "report_8.sqlite",
+                                                                     "worker_9.pt.trace.json"], skipped
 
 
 @case

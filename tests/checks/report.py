@@ -155,6 +155,25 @@ def dumps_of_a_mismatch(folder):
 
 
 @case
+def a_log_of_dumps_tells_what_its_folder_tells(folder):
+    """Verdict, trial, profiles beside the dumps, and a file that cannot be read; the call at fault is marked."""
+    dumps = folder / "dumps"
+    shutil.copytree(ROOT / "truth" / "flight_recorder" / "size", dumps)
+    for path in (ROOT / "truth" / "flight_recorder" / "healthy").glob("kineto_*"):
+        shutil.copy(path, dumps)
+    cut = dumps / "kineto_3.json.gz"
+    cut.write_bytes(cut.read_bytes()[:2000])
+    subprocess.run([HOSTIR, "open", str(dumps), "--trace", str(folder / "job.db")], capture_output=True, check=False)
+    direct, logged = report(folder, dumps), report(folder, folder / "job.db")
+    assert list(direct.sections) == list(logged.sections)
+    for name in direct.sections:
+        assert direct.sections[name] == logged.sections[name], (direct.sections[name], logged.sections[name])
+    for told in ("tried: ", "profiles: ", "kineto_3.json.gz: compressed data: it ends too early"):
+        assert told in direct.sections["verdict"], direct.sections["verdict"]
+    assert "rank 1: all_reduce f32[100] at" in logged.sections["collectives"]
+
+
+@case
 def a_colour_and_its_word_stay_together(folder):
     """On a phone the key of the timeline takes two lines; it breaks between its entries only."""
     page = report(folder, ROOT / "truth" / "flight_recorder" / "skip")

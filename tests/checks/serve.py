@@ -17,6 +17,21 @@ from cases import ENDLESS, check, finish
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRUTH = "tests/truth/tp_mlp_w2"
 
+# Rank 2 takes the maximum where the others sum.
+ONE_OF_FOUR = """mesh @m = <x=4>
+host @f on @m (%a: shard<4xf32, @m, [{}]>) -> (shard<4xf32, @m, [{}]>) {
+  %c = comm over {x}
+  %s = stream "main"
+  %p = alloc on %s : shard<4xf32, @m, [{}]>
+  where coord(x) == 2 {
+    all_reduce max %c ro(%a) wo(%p) on %s
+  } else {
+    all_reduce sum %c ro(%a) wo(%p) on %s
+  }
+  return %p
+}
+"""
+
 
 def npy(data):
     """dtype text, shape and numbers of an .npy file of floats."""
@@ -156,6 +171,19 @@ def main():
         check("a deadlock", stop["kind"] == "deadlock" and "rank 1" in stop["sentence"], stop)
         found = client.result("command", session=stuck, command="whatif")["data"]
         check("what if", found["trials"][0]["verdict"] == "completes" and found["trials"][0]["diff"], found)
+        crossed = client.result("open", path="four.hir", options={"text": ONE_OF_FOUR, "example_inputs": True})["session"]
+        stop = client.result("command", session=crossed, command="continue")["stop"]
+        check("a mismatch", stop["kind"] == "fault" and "rank 2" in stop["sentence"], stop)
+        waits = client.result("command", session=crossed, command="info waits")["data"]
+        check("the rank that calls something else", waits["culprits"] == [2], waits)
+        crossed = client.result("open", path="tests/programs/mismatch.hir", options={"example_inputs": True})["session"]
+        client.result("command", session=crossed, command="continue")
+        waits = client.result("command", session=crossed, command="info waits")["data"]
+        check("two ranks without a majority", waits["culprits"] == [0, 1], waits)
+        for name, culprit in (("size", 1), ("skip", 2)):
+            job = client.result("open", path=f"tests/truth/flight_recorder/{name}")["session"]
+            waits = client.result("command", session=job, command="info waits")["data"]
+            check("the culprit of other tools' dumps", waits["culprits"] == [culprit], waits)
         verdict = client.result("diagnose", paths=["tests/truth/flight_recorder/size"])
         check("other tools' dumps", verdict["fault"] and verdict["culprits"] == [1], verdict)
         client.process.stdin.close()

@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "hostir/support/json_text.h"
 #include "scratch_file.h"
 #include "traces/profile/kineto.h"
 #include "traces/profile/nsys.h"
 #include "traces/profile/open_profiles.h"
+#include "traces/profile/profile_json.h"
 #include "traces/profile/profile_run.h"
 
 namespace {
@@ -49,8 +52,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (processes.front().rank) processes.back().rank = *processes.front().rank ^ 1;
   const auto job = join(std::move(processes));
   if (!job) return 0;
-  (void)to_json(*job);
-  (void)to_text(*job);
+  (void)hostir::json_text(json_of(*job));
+  (void)details_text(*job);
   if (job->processes.back().rank < 1000) (void)to_run(*job);
   return 0;
 }

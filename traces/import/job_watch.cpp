@@ -68,7 +68,7 @@ JobLook JobWatch::look(const OpenedDumps& opened, int64_t now_ns) {
          {progress[r].calls, progress[r].completed, progress[r].newest_ns}, now_ns);
   }
   const diagnose::RecordedVerdict& verdict = opened.verdict.accusation();
-  if (!verdict.is_fault()) {
+  if (!verdict.is_fault() && !verdict.unknown) {
     if (is_over(run)) out.state = JobState::kOver;
     return out;
   }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "interp/diagnose/recorded.h"
-#include "traces/import/call_at_fault.h"
 #include "traces/import/read_dumps.h"
 
 namespace hostir::traces::import {
@@ -20,12 +19,9 @@ struct OpenedDumps {
   DumpFormat format = DumpFormat::kFlightRecorder;
   diagnose::RecordedVerdict verdict;
   std::vector<std::string> profiles;  // files that hold profiles
-  std::vector<std::string> notes;     // omitted files, other recorders' verdicts; one sentence each
+  SkippedFiles skipped;
+  std::vector<std::string> notes;  // readers' remarks, other recorders' verdicts; one sentence each
 };
-
-/// The wrong call, and the one in whose place it was made or that is missing. Empty without a
-/// fault.
-std::vector<CallAtFault> calls_at_fault(const OpenedDumps& opened);
 
 /// The same files, read as those of a job that is known to be stuck: its calls need not be older
 /// than their timeouts.
@@ -33,13 +29,5 @@ OpenedDumps taken_as_stuck(OpenedDumps opened);
 
 /// Errors: those of read_dumps() and assemble().
 Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths);
-
-/// Text for a terminal: the sentence, notes, and what is unknown. `trial`: the result of running
-/// the repaired calls; empty: not tried.
-std::string to_text(const OpenedDumps& opened, const std::string& trial);
-/// The last part of it: notes, and what is unknown.
-std::string notes_text(const OpenedDumps& opened);
-/// One JSON object, for scripts; the fields are described in traces/import/README.md.
-std::string to_json(const OpenedDumps& opened, const std::string& trial);
 
 }  // namespace hostir::traces::import

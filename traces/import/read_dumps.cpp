@@ -23,7 +23,6 @@
 #include "traces/import/nccl_debug.h"
 #include "traces/import/nccl_ring.h"
 #include "traces/import/ras.h"
-#include "traces/import/skipped_files.h"
 
 namespace hostir::traces::import {
 
@@ -161,7 +160,7 @@ bool may_be_dump(const std::string& path) {
 /// A file to read, and the result.
 struct Candidate {
   std::string path;
-  bool given = false;  // by name: an error in it is an error, not a note
+  bool given = false;  // by name
   bool our_log = false;
   bool profile = false;
   std::optional<Expected<DumpFile>> read;
@@ -257,7 +256,7 @@ Expected<DumpFile> read_dump(std::string_view bytes, const std::string& path) {
 
 Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
   DumpFiles out;
-  SkippedFiles skipped;
+  std::optional<Error> first_given;
   for (Candidate& file : read_all(candidates(paths))) {
     if (file.our_log) {
       return other_format(file.path,
@@ -269,18 +268,20 @@ Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
       out.files.push_back(std::move(**file.read));
       continue;
     }
-    Error& error = file.read->error();
-    if (file.given) return tl::unexpected(std::move(error));
-    // A log file beside the dumps is no damaged dump.
+    const Error& error = file.read->error();
     std::error_code ignored;
+    if (file.given && !fs::exists(file.path, ignored)) return tl::unexpected(error);
+    if (file.given && !first_given) first_given = error;
+    // A log file beside the dumps is no damaged dump.
     const bool damaged =
         error.diagnostics.front().id != "import_format" || fs::is_empty(file.path, ignored);
     if (const auto rank = rank_in_name(file.path); damaged && rank)
       out.unreadable.emplace_back(*rank, fs::path(file.path).filename().string());
-    skipped.add(file.path, error);
+    out.skipped.add(file.path, error,
+                    file.given ? SkippedFiles::Found::kByName : SkippedFiles::Found::kInFolder);
   }
-  out.notes = skipped.notes();
   if (out.files.empty() && out.profiles.empty()) {
+    if (first_given) return tl::unexpected(*std::move(first_given));
     std::string where;
     for (const std::string& path : paths) where += (where.empty() ? "" : ", ") + path;
     auto nothing =
@@ -290,7 +291,7 @@ Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
                  "libhostir_nccl files, torchcomms clog, NCCL Inspector, RAS or NCCL_DEBUG lines, "
                  "profiles of PyTorch or Nsight Systems",
                  where));
-    for (const std::string& note : out.notes) {
+    for (const std::string& note : out.skipped.notes()) {
       nothing.value().diagnostics.front().notes.push_back({note, {}});
     }
     return nothing;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "traces/import/process_dump.h"
+#include "traces/import/skipped_files.h"
 
 namespace hostir::traces::import {
 
@@ -29,16 +30,17 @@ struct DumpFile {
 struct DumpFiles {
   std::vector<DumpFile> files;
   std::vector<std::string> profiles;  // files that hold profiles: traces/profile reads them
-  std::vector<std::string> notes;     // omitted files, one sentence each
+  SkippedFiles skipped;
   std::vector<std::pair<model::Rank, std::string>> unreadable;  // damaged or empty: rank, name
 };
 
 /// One file's bytes; `path` is used for messages and for the rank in the name.
 /// Errors: those of the format, `import_format` (unknown format).
 Expected<DumpFile> read_dump(std::string_view bytes, const std::string& path);
-/// Reads files, and folders two levels deep. A named file must be readable. In a folder, other
-/// files are skipped, and damaged ones are noted. Profiles are only listed.
-/// Errors: `import_files` (nothing found, not even a profile).
+/// Reads files, and folders two levels deep. Damaged files are skipped, and so are files of unknown
+/// formats. Profiles are only listed.
+/// Errors: `import_files` (a folder without a readable file), `file_open`; if only files are named
+/// and none is readable, the error of the first.
 Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths);
 
 }  // namespace hostir::traces::import

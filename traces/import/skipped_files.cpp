@@ -12,40 +12,42 @@ namespace hostir::traces::import {
 namespace {
 
 /// `a, b, c and 9 more`.
-std::string first_of(const std::vector<std::string>& names, size_t begin, size_t most) {
-  const size_t end = std::min(names.size(), begin + most);
+std::string names_of(const std::vector<const SkippedFile*>& files, size_t begin, size_t most) {
+  const size_t end = std::min(files.size(), begin + most);
   std::string out;
-  for (size_t i = begin; i < end; ++i) out += (i == begin ? "" : ", ") + names[i];
-  if (end < names.size()) out += fmt::format(" and {} more", names.size() - end);
+  for (size_t i = begin; i < end; ++i) {
+    out += i == begin ? "" : ", ";
+    out += std::filesystem::path(files[i]->path).filename().string();
+  }
+  if (end < files.size()) out += fmt::format(" and {} more", files.size() - end);
   return out;
 }
 
 }  // namespace
 
-void SkippedFiles::add(const std::string& path, const Error& error) {
+void SkippedFiles::add(const std::string& path, const Error& error, Found found) {
   const bool unknown = error.diagnostics.front().id == "import_format";
-  if (unknown && !rank_in_name(path)) return;
+  if (unknown && found == Found::kInFolder && !rank_in_name(path)) return;
   const std::string& message = error.message();
   const bool named = message.find(path) != std::string::npos;
-  (unknown ? unknown_ : damaged_).push_back(std::filesystem::path(path).filename().string());
-  (unknown ? unknown_told_ : damaged_told_)
-      .push_back(named ? message : fmt::format("{}: {}", path, message));
+  files_.push_back({path, named ? message : fmt::format("{}: {}", path, message), unknown});
 }
 
 std::vector<std::string> SkippedFiles::notes() const {
+  std::vector<const SkippedFile*> damaged, unknown;
+  for (const SkippedFile& file : files_) (file.unknown ? unknown : damaged).push_back(&file);
   std::vector<std::string> out;
-  for (size_t i = 0; i < std::min(kMostTold, damaged_told_.size()); ++i)
-    out.push_back(damaged_told_[i]);
-  if (damaged_.size() > kMostTold) {
-    out.push_back(fmt::format("{} more damaged files: {}", damaged_.size() - kMostTold,
-                              first_of(damaged_, kMostTold, kMostTold)));
+  for (size_t i = 0; i < std::min(kMostTold, damaged.size()); ++i) out.push_back(damaged[i]->why);
+  if (damaged.size() > kMostTold) {
+    out.push_back(fmt::format("{} more damaged files: {}", damaged.size() - kMostTold,
+                              names_of(damaged, kMostTold, kMostTold)));
   }
-  if (unknown_.size() == 1) out.push_back(unknown_told_.front());
-  if (unknown_.size() > 1) {
+  if (unknown.size() == 1) out.push_back(unknown.front()->why);
+  if (unknown.size() > 1) {
     out.push_back(
         fmt::format("{} files are skipped, because they are not dumps of a known "
                     "recorder: {}",
-                    unknown_.size(), first_of(unknown_, 0, kMostTold)));
+                    unknown.size(), names_of(unknown, 0, kMostTold)));
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// The files of a folder that could not be read as dumps, told in a few sentences.
+// The files of a folder that could not be read, told in a few sentences.
 //
 // A folder of dumps often has a log file per rank beside them. A sentence for each would hide the
 // verdict.
@@ -11,21 +11,26 @@
 
 namespace hostir::traces::import {
 
+struct SkippedFile {
+  std::string path;
+  std::string why;       // a sentence that names the path
+  bool unknown = false;  // not damaged, but of a format that no reader knows
+};
+
 class SkippedFiles {
  public:
   /// `error`: why `path` could not be read. A file of an unknown format counts only if its name
-  /// has a rank.
-  void add(const std::string& path, const Error& error);
+  /// has a rank, or if the user named it.
+  enum class Found : uint8_t { kByName, kInFolder };
+  void add(const std::string& path, const Error& error, Found found = Found::kInFolder);
+  const std::vector<SkippedFile>& files() const { return files_; }
   /// At most one sentence for files of unknown formats, and one more than kMostTold for damaged
   /// ones.
   std::vector<std::string> notes() const;
 
  private:
   static constexpr size_t kMostTold = 3;
-  std::vector<std::string> unknown_;  // names
-  std::vector<std::string> unknown_told_;
-  std::vector<std::string> damaged_;  // names
-  std::vector<std::string> damaged_told_;
+  std::vector<SkippedFile> files_;
 };
 
 }  // namespace hostir::traces::import

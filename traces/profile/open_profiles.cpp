@@ -25,20 +25,31 @@ Expected<ProcessProfile> read_kineto_file(const std::string& path) {
       [&](std::span<char> out) { return std::fread(out.data(), 1, out.size(), file.get()); }, path);
 }
 
+Expected<std::vector<ProcessProfile>> read_profile(const std::string& path) {
+  const auto head = io::read_file_head(path, 16);
+  if (head && head->starts_with("SQLite format 3")) return read_nsys(path);
+  HOSTIR_ASSIGN_OR_RETURN(ProcessProfile profile, read_kineto_file(path));
+  std::vector<ProcessProfile> out;
+  out.push_back(std::move(profile));
+  return out;
+}
+
 }  // namespace
 
-Expected<JobProfile> open_profiles(const std::vector<std::string>& paths) {
+Expected<JobProfile> open_profiles(const std::vector<std::string>& paths,
+                                   import::SkippedFiles& skipped) {
   std::vector<ProcessProfile> processes;
+  std::optional<Error> first;
   for (const std::string& path : paths) {
-    const auto head = io::read_file_head(path, 16);
-    if (head && head->starts_with("SQLite format 3")) {
-      HOSTIR_ASSIGN_OR_RETURN(std::vector<ProcessProfile> several, read_nsys(path));
-      std::move(several.begin(), several.end(), std::back_inserter(processes));
+    auto read = read_profile(path);
+    if (read) {
+      std::move(read->begin(), read->end(), std::back_inserter(processes));
       continue;
     }
-    HOSTIR_ASSIGN_OR_RETURN(ProcessProfile profile, read_kineto_file(path));
-    processes.push_back(std::move(profile));
+    skipped.add(path, read.error());
+    if (!first) first = std::move(read.error());
   }
+  if (processes.empty() && first) return tl::unexpected(*std::move(first));
   return join(std::move(processes));
 }
 

@@ -4,17 +4,19 @@
 #include <string>
 #include <vector>
 
+#include "traces/import/skipped_files.h"
 #include "traces/profile/job_profile.h"
 
 namespace hostir::traces::profile {
 
 /// Kineto JSON (plain, gzip) and Nsight Systems SQLite exports; one process or more in each.
-/// Errors: `kineto_format`, `nsys_format`, `profile_rank`, `profile_size`, `file_open`.
-Expected<JobProfile> open_profiles(const std::vector<std::string>& paths);
+/// Unreadable files are added to `skipped`, as long as another one can be read.
+/// Errors: that of the first file if none can be read (`kineto_format`, `nsys_format`,
+/// `file_open`); `profile_rank`, `profile_size`.
+Expected<JobProfile> open_profiles(const std::vector<std::string>& paths,
+                                   import::SkippedFiles& skipped);
 
-/// Text for a terminal: the sentence, a table of the ranks, the slowest collectives, notes.
-std::string to_text(const JobProfile& job);
-/// One JSON object; the fields are described in traces/profile/README.md.
-std::string to_json(const JobProfile& job);
+/// Text for a terminal, to follow sentence(): a table of the ranks, the slowest collectives, notes.
+std::string details_text(const JobProfile& job);
 
 }  // namespace hostir::traces::profile

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "hostir/support/json_text.h"
 #include "interp/model/meeting.h"
 #include "traces/import/names.h"
 #include "traces/profile/open_profiles.h"
+#include "traces/profile/profile_json.h"
 
 namespace hostir::traces::profile {
 
@@ -135,12 +135,12 @@ ordered_json rank_json(const JobProfile& job, size_t p) {
 
 }  // namespace
 
-std::string to_text(const JobProfile& job) {
-  std::string out = sentence(job) + "\n";
-  out += fmt::format("{} {}, {} collectives{}", job.processes.size(),
-                     job.processes.size() == 1 ? "rank" : "ranks", job.meetings.size(),
-                     job.steps > 0 ? fmt::format(", {} steps", job.steps) : "");
-  if (job.aligned_on > 0) {
+std::string details_text(const JobProfile& job) {
+  std::string out = fmt::format("{} {}, {} collectives{}", job.processes.size(),
+                                job.processes.size() == 1 ? "rank" : "ranks", job.meetings.size(),
+                                job.steps > 0 ? fmt::format(", {} steps", job.steps) : "");
+  if (job.aligned_on == 1) out += "; clocks aligned on one of them, so their error is not known";
+  if (job.aligned_on > 1) {
     out += fmt::format(
         "; clocks aligned on {} of them, which end on all members within {} (half of them within "
         "{})",
@@ -151,7 +151,7 @@ std::string to_text(const JobProfile& job) {
   return out;
 }
 
-std::string to_json(const JobProfile& job) {
+ordered_json json_of(const JobProfile& job) {
   ordered_json out;
   out["producer"] = job.processes.front().producer;
   out["sentence"] = sentence(job);
@@ -173,7 +173,7 @@ std::string to_json(const JobProfile& job) {
   for (const Meeting& meeting : job.meetings)
     out["collectives"].push_back(meeting_json(job, meeting));
   out["notes"] = job.notes;
-  return json_text(out, 1) + "\n";
+  return out;
 }
 
 }  // namespace hostir::traces::profile

@@ -34,8 +34,10 @@ void append(std::vector<interp::LogMemoryPoint>& to, std::vector<interp::LogMemo
 
 }  // namespace
 
-Expected<std::unique_ptr<LogReader>> open_log(const std::string& path) {
+Expected<std::unique_ptr<LogReader>> open_log(const std::string& path,
+                                              std::unique_ptr<TemporaryDirectory> home) {
   HOSTIR_ASSIGN_OR_RETURN(ReadableFile file, open_file(path));
+  if (home) file.copy = std::move(home);
   HOSTIR_ASSIGN_OR_RETURN(Database database, file.connect());
   auto tables = load_tables(database);
   if (!tables && tables.error().diagnostics[0].id == "log_sql") {

@@ -157,9 +157,11 @@ class LogReader final : public interp::LogView {
 /// The kind of a decision from its name in the log; never kRun. Errors: `log_damaged`.
 Expected<interp::DecisionRecord::Kind> decision_kind(std::string_view name);
 
-/// Opens a log, including one that is being written or was cut.
+/// Opens a log, including one that is being written or was cut. `home`: a temporary folder that
+/// holds the log and is deleted with the reader.
 /// Errors: `log_missing`, `log_not_a_log`, `log_newer`, `log_old`, `log_empty` (cut before the run
 /// was described), `log_damaged`, `log_io`.
-Expected<std::unique_ptr<LogReader>> open_log(const std::string& path);
+Expected<std::unique_ptr<LogReader>> open_log(const std::string& path,
+                                              std::unique_ptr<TemporaryDirectory> home = nullptr);
 
 }  // namespace hostir::traces

@@ -8,6 +8,7 @@
 
 #include "interp/model/verdict.h"
 #include "interp/session/snapshots/snapshot_builder.h"
+#include "traces/reader/job_findings.h"
 #include "traces/reader/log_model.h"
 #include "traces/reader/log_program.h"
 
@@ -199,10 +200,11 @@ interp::StopReason stop_of(const LogReader& log, const std::vector<interp::Fault
     stop.kind = interp::StopKind::kInterrupted;
     stop.sentence += " Its log was cut: what came after is not known.";
   }
-  if (faults.empty()) {
-    for (const auto& [key, value] : log.run().properties) {
-      if (key == "verdict") stop.sentence += fmt::format(" The verdict: {}.", value);
-    }
+  // A fault has these as notes.
+  if (const auto found = findings_of(log.run().properties); found && faults.empty()) {
+    if (!found->verdict.empty()) stop.sentence += fmt::format(" The verdict: {}.", found->verdict);
+    if (!found->trial.empty()) stop.sentence += fmt::format(" The trial: {}.", found->trial);
+    if (!found->profile.empty()) stop.sentence += fmt::format(" Profiles: {}.", found->profile);
   }
   // Of a complete run that ended well, only calls were left out that the log has.
   if (!read_only && faults.empty() && log.run().complete) return stop;
@@ -228,7 +230,13 @@ Expected<Snapshot> end_of(const LogReader& log, std::string why) {
   HOSTIR_ASSIGN_OR_RETURN(std::vector<interp::FaultSnapshot> faults, faults_of(log));
   add_verdict(faults, verdict, *run);
   interp::WaitsSnapshot waits = interp::make_waits_snapshot(*run);
-  if (!faults.empty()) waits.sentence = faults.back().sentence;
+  if (!faults.empty()) {
+    waits.sentence = faults.back().sentence;
+    // The fault of other tools' files names only the ranks at fault.
+    if (findings_of(log.run().properties) && !faults.back().ranks.empty())
+      waits.culprits = faults.back().ranks;
+    accuse_differing(*run, faults, waits);
+  }
   shot.waits = std::make_shared<const interp::WaitsSnapshot>(std::move(waits));
   shot.stop = stop_of(log, faults, *run, verdict, !shot.no_stepping.empty());
   shot.faults = std::make_shared<const std::vector<interp::FaultSnapshot>>(std::move(faults));

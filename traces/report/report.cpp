@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "interp/model/verdict.h"
 #include "traces/reader/log_model.h"
@@ -13,49 +14,49 @@ namespace hostir::traces::report {
 
 namespace {
 
-/// The verdict: the caller's, else the log's faults, else what the recorded calls prove.
-ReportFacts verdict_of(const LogReader& log, const std::vector<interp::FaultRecord>& faults,
-                       const model::Run* run, ReportFacts facts) {
-  if (!facts.sentence.empty()) return facts;
+/// What the job's files told, else the log's faults, else what the recorded calls prove.
+JobFindings findings_in(const LogReader& log, const std::vector<interp::FaultRecord>& faults,
+                        const model::Run& run) {
+  if (auto stored = findings_of(log.run().properties)) return *std::move(stored);
+  JobFindings out;
   for (const interp::FaultRecord& fault : faults) {
-    if (facts.sentence.empty()) {
-      facts.sentence = fault.sentence;
-      facts.fault = true;
-    } else {
-      facts.notes.push_back(fault.kind + ": " + fault.sentence);
-    }
-    facts.notes.insert(facts.notes.end(), fault.notes.begin(), fault.notes.end());
+    if (out.verdict.empty())
+      out.verdict = fault.sentence;
+    else
+      out.notes.push_back(fault.kind + ": " + fault.sentence);
+    out.holds = JobFindings::Holds::kAlways;
+    out.notes.insert(out.notes.end(), fault.notes.begin(), fault.notes.end());
   }
-  if (!facts.sentence.empty()) return facts;
-  for (const auto& [key, value] : log.run().properties) {
-    if (key == "profile" || key == "verdict") facts.sentence = value;
-    if (key == "verdict_holds") (value == "if_stuck" ? facts.undecided : facts.fault) = true;
+  if (!out.verdict.empty()) return out;
+  const model::Verdict verdict = diagnose::diagnose(run);
+  out.verdict = verdict.sentence;
+  if (verdict.is_fault()) out.holds = JobFindings::Holds::kAlways;
+  for (const model::VerdictNote& note : verdict.notes) out.notes.push_back(note.text);
+  if (out.verdict.empty()) {
+    out.verdict = log.run().outcome == "ok" ? "The run completed; no rank is at fault."
+                                            : "The log shows no rank at fault.";
   }
-  if (run != nullptr && facts.sentence.empty()) {
-    const model::Verdict verdict = diagnose::diagnose(*run);
-    facts.sentence = verdict.sentence;
-    facts.fault = verdict.is_fault();
-    for (const model::VerdictNote& note : verdict.notes) facts.notes.push_back(note.text);
-  }
-  if (!facts.sentence.empty()) return facts;
-  facts.sentence = log.run().outcome == "ok" ? "The run completed; no rank is at fault."
-                                             : "The log shows no rank at fault.";
-  return facts;
+  return out;
 }
 
-std::string verdict_section(const ReportFacts& facts) {
-  const std::string_view kind = facts.fault ? "bad" : facts.undecided ? "open" : "good";
-  const std::string_view title = facts.fault       ? "At fault"
-                                 : facts.undecided ? "Not decided yet"
-                                                   : "Verdict";
-  std::string out = fmt::format("<section id=\"verdict\" class=\"{}\"><h2>{}</h2><p>{}</p>", kind,
-                                title, escaped(facts.sentence));
-  if (!facts.trial.empty()) out += "<p class=\"trial\">" + escaped(facts.trial) + "</p>";
+std::string verdict_section(const JobFindings& findings) {
+  struct Look {
+    std::string_view style;
+    std::string_view title;
+  };
+  constexpr std::array<Look, 3> kLooks = {
+      {{"good", "Verdict"}, {"open", "Not decided yet"}, {"bad", "At fault"}}};
+  const Look& look = kLooks[static_cast<size_t>(findings.holds)];
+  std::string out = fmt::format("<section id=\"verdict\" class=\"{}\"><h2>{}</h2><p>{}</p>",
+                                look.style, look.title, escaped(findings.sentence()));
+  if (!findings.trial.empty()) out += "<p class=\"trial\">" + escaped(findings.trial) + "</p>";
+  if (!findings.verdict.empty() && !findings.profile.empty())
+    out += "<p class=\"trial\">profiles: " + escaped(findings.profile) + "</p>";
   constexpr size_t kShown = 20;
-  if (!facts.notes.empty()) out += "<ul>";
-  for (size_t i = 0; i < std::min(kShown, facts.notes.size()); ++i)
-    out += "<li>" + escaped(facts.notes[i]) + "</li>";
-  if (!facts.notes.empty()) out += "</ul>";
+  if (!findings.notes.empty()) out += "<ul>";
+  for (size_t i = 0; i < std::min(kShown, findings.notes.size()); ++i)
+    out += "<li>" + escaped(findings.notes[i]) + "</li>";
+  if (!findings.notes.empty()) out += "</ul>";
   return out + "</section>";
 }
 
@@ -87,13 +88,14 @@ std::string section(std::string_view id, std::string_view title, std::string_vie
   return fmt::format("<section id=\"{}\"><h2>{}</h2>{}</section>", id, title, body);
 }
 
-Expected<std::string> report_html(const LogReader& log, const ReportFacts& facts) {
+Expected<std::string> report_html(const LogReader& log, const std::string& title) {
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::FaultRecord> faults, log.faults());
   HOSTIR_ASSIGN_OR_RETURN(const model::Run run, run_of(log));
-  const ReportFacts verdict = verdict_of(log, faults, &run, facts);
+  const JobFindings findings = findings_in(log, faults, run);
   HOSTIR_ASSIGN_OR_RETURN(const std::string waits, wait_section(log, run));
   HOSTIR_ASSIGN_OR_RETURN(const std::string timeline, timeline_section(log));
-  HOSTIR_ASSIGN_OR_RETURN(const std::string collectives, collectives_section(log, facts.marked));
+  HOSTIR_ASSIGN_OR_RETURN(const std::string collectives,
+                          collectives_section(log, findings.at_fault));
   HOSTIR_ASSIGN_OR_RETURN(const std::string memory, memory_section(log));
   HOSTIR_ASSIGN_OR_RETURN(const std::string program, program_section(log));
   return fmt::format(
@@ -101,9 +103,9 @@ Expected<std::string> report_html(const LogReader& log, const ReportFacts& facts
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
       "<title>{}</title><style>{}</style></head>\n<body><header><h1>{}</h1>{}</header>\n<main>{}\n"
       "{}\n{}\n{}\n{}\n{}\n{}</main><footer>hostir {}</footer><script>{}</script></body></html>\n",
-      escaped(facts.title), kStyle, escaped(facts.title), facts_list(log), verdict_section(verdict),
-      waits, timeline, collectives, layouts_section(log), memory, program,
-      escaped(log.run().tool_version), kScript);
+      escaped(title), kStyle, escaped(title), facts_list(log), verdict_section(findings), waits,
+      timeline, collectives, layouts_section(log), memory, program, escaped(log.run().tool_version),
+      kScript);
 }
 
 }  // namespace hostir::traces::report

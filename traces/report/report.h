@@ -6,27 +6,14 @@
 // they may come from untrusted files.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
-#include "traces/import/call_at_fault.h"
 #include "traces/reader/log_reader.h"
 
 namespace hostir::traces::report {
 
-/// What the caller knows beyond the log.
-struct ReportFacts {
-  std::string title;       // `tp_mlp.hir`, `dumps/`
-  std::string sentence;    // the verdict; empty: that of the log
-  bool fault = false;      // whether `sentence` accuses
-  bool undecided = false;  // whether it accuses only if the job is stuck
-  std::string trial;       // the result of running the repaired program; empty: not tried
-  std::vector<import::CallAtFault> marked;  // among the collectives
-  std::vector<std::string> notes;
-};
-
+/// `title`: `tp_mlp.hir`, `dumps/`.
 /// Errors: those of reading the log.
-Expected<std::string> report_html(const LogReader& log, const ReportFacts& facts);
+Expected<std::string> report_html(const LogReader& log, const std::string& title);
 
 }  // namespace hostir::traces::report

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "interp/model/run.h"
+#include "traces/reader/job_findings.h"
 #include "traces/reader/log_reader.h"
-#include "traces/report/report.h"
 
 namespace hostir::traces::report {
 
@@ -15,7 +15,7 @@ Expected<std::string> wait_section(const LogReader& log, const model::Run& run);
 Expected<std::string> timeline_section(const LogReader& log);
 /// The rows of `marked` are coloured, and their texts come first.
 Expected<std::string> collectives_section(const LogReader& log,
-                                          const std::vector<import::CallAtFault>& marked);
+                                          const std::vector<CallAtFault>& marked);
 std::string layouts_section(const LogReader& log);
 Expected<std::string> memory_section(const LogReader& log);
 Expected<std::string> program_section(const LogReader& log);

@@ -113,7 +113,7 @@ Expected<std::string> timeline_section(const LogReader& log) {
 }
 
 Expected<std::string> collectives_section(const LogReader& log,
-                                          const std::vector<import::CallAtFault>& marked) {
+                                          const std::vector<CallAtFault>& marked) {
   constexpr int64_t kMost = 200;
   HOSTIR_ASSIGN_OR_RETURN(
       const interp::LogTable table,
@@ -137,12 +137,11 @@ Expected<std::string> collectives_section(const LogReader& log,
     const auto& row = table.rows[i];
     const auto arrived = number(row[5]), members = number(row[6]);
     const bool partly = arrived && members && *members > 0 && *arrived < *members;
-    const bool at_fault =
-        std::any_of(marked.begin(), marked.end(), [&](const import::CallAtFault& call) {
-          const bool pair = text(row[2]) == "send/recv";
-          return text(row[0]) == escaped(call.communicator) && pair == call.pair &&
-                 number(row[1]) == static_cast<int64_t>(call.sequence) && (!pair || partly);
-        });
+    const bool at_fault = std::any_of(marked.begin(), marked.end(), [&](const CallAtFault& call) {
+      const bool pair = text(row[2]) == "send/recv";
+      return text(row[0]) == escaped(call.communicator) && pair == call.pair &&
+             number(row[1]) == static_cast<int64_t>(call.sequence) && (!pair || partly);
+    });
     const auto time = [&](size_t column) {
       const auto ns = number(row[column]);
       return ns ? time_text(*ns) : std::string();
@@ -161,7 +160,7 @@ Expected<std::string> collectives_section(const LogReader& log,
         time(7), time(8), text(row[9]));
   }
   std::string body;
-  for (const import::CallAtFault& call : marked)
+  for (const CallAtFault& call : marked)
     body += "<p class=\"marked\">" + escaped(call.text) + "</p>";
   body +=
       "<div class=\"scroll\"><table><thead><tr><th>communicator</th><th>seq</th><th>kind</th>"

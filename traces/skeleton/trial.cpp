@@ -72,7 +72,7 @@ bool hangs(const TrialResult& result) {
 Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdict,
                   const interp::BackendFactory& make_backend, double max_seconds) {
   Trial out;
-  if (!verdict.is_fault() || verdict.repair.empty()) return out;
+  if (verdict.repair.empty() || !(verdict.is_fault() || verdict.unknown)) return out;
   diagnose::JobCalls recorded = diagnose::job_of(run);
   diagnose::JobCalls repaired = diagnose::repaired(run, verdict.repair);
   const size_t all = calls_in(recorded);

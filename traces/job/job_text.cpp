@@ -1,4 +1,4 @@
-// Formats the verdicts of opened dumps as text and as JSON.
+// What is known about a job as text, as JSON, and as texts for its log.
 
 #include <fmt/format.h>
 
@@ -10,9 +10,11 @@
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/sentences.h"
 #include "interp/diagnose/user_frame.h"
-#include "traces/import/open_dumps.h"
+#include "traces/job/open_job.h"
+#include "traces/profile/open_profiles.h"
+#include "traces/profile/profile_json.h"
 
-namespace hostir::traces::import {
+namespace hostir::traces {
 
 namespace {
 
@@ -110,9 +112,8 @@ std::string acts_text(const model::Run& run, const std::vector<diagnose::MemberR
   return out;
 }
 
-}  // namespace
-
-std::vector<CallAtFault> calls_at_fault(const OpenedDumps& opened) {
+// The wrong call, and the one in whose place it was made or that is missing.
+std::vector<CallAtFault> calls_at_fault(const import::OpenedDumps& opened) {
   std::vector<CallAtFault> out;
   const model::Run& run = *opened.run;
   const auto add = [&](const diagnose::MemberRef& ref) {
@@ -136,28 +137,73 @@ std::vector<CallAtFault> calls_at_fault(const OpenedDumps& opened) {
     if (!known) out.push_back(std::move(call));
   };
   const diagnose::RecordedVerdict& verdict = opened.verdict.accusation();
-  if (!verdict.is_fault()) return out;
+  if (!verdict.is_fault() && !verdict.unknown) return out;
   add(verdict.at);
   add(verdict.missing);
   return out;
 }
 
-std::string notes_text(const OpenedDumps& opened) {
-  const diagnose::RecordedVerdict& verdict = opened.verdict;
-  std::string out;
-  for (const std::string& note : verdict.notes) out += "note: " + note + "\n";
-  for (const std::string& text : verdict.not_known) out += "not known: " + text + "\n";
-  for (const std::string& note : opened.notes) out += "note: " + note + "\n";
+std::vector<std::string> notes_of(const OpenedJob& job) {
+  std::vector<std::string> out = job.dumps.verdict.notes;
+  for (const auto& more : {job.dumps.notes, job.dumps.skipped.notes()})
+    out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
-std::string to_text(const OpenedDumps& opened, const std::string& trial) {
-  return opened.verdict.sentence + "\n" + (trial.empty() ? "" : trial + "\n") + notes_text(opened);
+ordered_json skipped_json(const OpenedJob& job) {
+  ordered_json out = ordered_json::array();
+  for (const import::SkippedFile& file : job.dumps.skipped.files())
+    out.push_back({{"file", file.path}, {"why", file.why}});
+  return out;
 }
 
-std::string to_json(const OpenedDumps& opened, const std::string& trial) {
-  const diagnose::RecordedVerdict& verdict = opened.verdict;
-  const model::Run& run = *opened.run;
+}  // namespace
+
+JobFindings findings_of(const OpenedJob& job) {
+  JobFindings out;
+  out.notes = notes_of(job);
+  if (job.profile) {
+    out.profile = profile::sentence(*job.profile);
+    out.notes.insert(out.notes.end(), job.profile->notes.begin(), job.profile->notes.end());
+  }
+  if (job.dumps.run == nullptr) return out;
+  const diagnose::RecordedVerdict& verdict = job.dumps.verdict;
+  using Holds = JobFindings::Holds;
+  const bool open = verdict.if_stuck || verdict.unknown;
+  out.holds = verdict.is_fault() ? Holds::kAlways : open ? Holds::kOpen : Holds::kNever;
+  out.verdict = verdict.sentence;
+  out.trial = job.trial.sentence;
+  for (const std::string& text : verdict.not_known) out.notes.push_back("not known: " + text);
+  out.at_fault = calls_at_fault(job.dumps);
+  return out;
+}
+
+std::string headline(const OpenedJob& job) {
+  return job.dumps.run ? job.dumps.verdict.sentence : profile::sentence(*job.profile);
+}
+
+std::string rest(const OpenedJob& job) {
+  std::string out;
+  if (!job.trial.sentence.empty()) out += job.trial.sentence + "\n";
+  if (job.dumps.run == nullptr) out += profile::details_text(*job.profile);
+  for (const std::string& note : notes_of(job)) out += "note: " + note + "\n";
+  for (const std::string& text : job.dumps.verdict.not_known) out += "not known: " + text + "\n";
+  if (job.dumps.run != nullptr && job.profile)
+    out += "\n" + profile::sentence(*job.profile) + "\n" + profile::details_text(*job.profile);
+  return out;
+}
+
+std::string to_json(const OpenedJob& job) {
+  ordered_json profile = job.profile ? profile::json_of(*job.profile) : ordered_json(nullptr);
+  std::vector<std::string> notes = notes_of(job);
+  if (job.dumps.run == nullptr) {
+    for (std::string& note : notes) profile["notes"].push_back(std::move(note));
+    profile["skipped"] = skipped_json(job);
+    return json_text(profile, 1) + "\n";
+  }
+  const diagnose::RecordedVerdict& verdict = job.dumps.verdict;
+  const model::Run& run = *job.dumps.run;
+  const std::string& trial = job.trial.sentence;
   ordered_json out;
   out["producer"] = run.producer.name;
   out["version"] = run.producer.version;
@@ -168,10 +214,10 @@ std::string to_json(const OpenedDumps& opened, const std::string& trial) {
   if (verdict.if_stuck) add_verdict(run, *verdict.if_stuck, trial, out["if_stuck"]);
   out["ranks"] = ranks_json(run);
   out["not_known"] = verdict.not_known;
-  std::vector<std::string> notes = verdict.notes;
-  notes.insert(notes.end(), opened.notes.begin(), opened.notes.end());
-  out["notes"] = notes;
+  out["notes"] = std::move(notes);
+  out["skipped"] = skipped_json(job);
+  out["profile"] = std::move(profile);
   return json_text(out, 1) + "\n";
 }
 
-}  // namespace hostir::traces::import
+}  // namespace hostir::traces

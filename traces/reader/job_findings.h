@@ -1,0 +1,44 @@
+// What was found out about a job from other tools' files, as texts. A log keeps it in its
+// properties, so that a log, a report and the window say the same as `hostir open`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "interp/session/log/log_records.h"
+
+namespace hostir::traces {
+
+/// A call that the verdict is about, with what each member did there.
+struct CallAtFault {
+  std::string communicator;  // its name, not its description
+  uint64_t sequence = 0;
+  bool pair = false;  // a send and its recv
+  std::string text;   // `seq 4 on default_pg: ranks 0, 2, 3 all_reduce f32[128], rank 1 ..`
+};
+
+struct JobFindings {
+  enum class Holds : uint8_t {
+    kNever,  // nobody is accused
+    kOpen,   // somebody would be if the job were known to be stuck, or a file could be read
+    kAlways,
+  } holds = Holds::kNever;
+  std::string verdict;             // on the dumps; empty: there are none
+  std::string trial;               // the result of running the repaired program; empty: not tried
+  std::string profile;             // whom the ranks wait for; empty: there are no profiles
+  std::vector<std::string> notes;  // one sentence each
+  std::vector<CallAtFault> at_fault;  // the wrong call, and the one that it replaced
+
+  const std::string& sentence() const { return verdict.empty() ? profile : verdict; }
+};
+
+using LogProperties = std::vector<std::pair<std::string, std::string>>;
+
+LogProperties to_properties(const JobFindings& findings);
+/// nullopt: the log was not written from other tools' files.
+std::optional<JobFindings> findings_of(const LogProperties& properties);
+
+}  // namespace hostir::traces
