@@ -7,6 +7,7 @@
 
 #include "gui/panels/layout/layout_geometry.h"
 #include "gui/panels/layout/written.h"
+#include "hostir/ir/box_text.h"
 #include "hostir/support/text.h"
 
 namespace hostir::gui {

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "hostir/text/cursor.h"
 #include "interp/session/commands/command.h"
 #include "interp/session/commands/command_table.h"
 
@@ -56,7 +57,7 @@ std::string to_string(const Place& p) {
     case Kind::kOp:
       return p.number > 0 ? fmt::format("{}#{}", p.name, p.number) : p.name;
     case Kind::kLabel:
-      return quoted(p.name);
+      return text::quoted(p.name);
     case Kind::kLine:
       return p.name.empty() ? fmt::format("line {}", p.number)
                             : fmt::format("{}:{}", p.name, p.number);
@@ -113,7 +114,7 @@ std::string to_string(const Command& c) {
     if (!counted) out += " " + number_text(c, n);
   }
   if (c.kind == K::kDprintf)
-    out += ", " + quoted(c.text);
+    out += ", " + text::quoted(c.text);
   else if (!c.text.empty())
     out += (c.kind == K::kSet ? " = " : " ") + c.text;
   if (c.from == Command::From::kGlobal) out += " global";
