@@ -102,9 +102,9 @@ KernelCase pointwise_case(int64_t rows, int64_t columns, DType dtype, bool fitte
                           const CalibrationOptions& options) {
   const Matrix all{rows, columns};
   const auto bytes = static_cast<double>(3 * rows * columns * size_bytes(dtype));
-  return {fmt::format("add {}x{} {}", rows, columns, name(dtype)), dtype, false, fitted,
-          program_text({all, all}, all, dtype, "add %x0, %x1",
-                       launch_count(options, 0, bytes, dtype))};
+  return {
+      fmt::format("add {}x{} {}", rows, columns, name(dtype)), dtype, false, fitted,
+      program_text({all, all}, all, dtype, "add %x0, %x1", launch_count(options, 0, bytes, dtype))};
 }
 
 KernelCase product_case(int64_t m, int64_t n, int64_t k, DType dtype, bool fitted,

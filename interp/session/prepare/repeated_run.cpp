@@ -44,8 +44,7 @@ struct RepeatedRun::Impl {
   Expected<void> bind_written_inputs() {
     const Function& entry = *prepared.code->functions.front();
     for (size_t i = 0; i < prepared.inputs.size(); ++i) {
-      if (entry.params[i].inout)
-        HOSTIR_TRY(interpreter->bind(i, prepared.inputs[i].second));
+      if (entry.params[i].inout) HOSTIR_TRY(interpreter->bind(i, prepared.inputs[i].second));
     }
     return {};
   }

@@ -36,13 +36,12 @@ TEST(RepeatedRun, StartsEveryRunFromTheInputsOnOneBackend) {
   const auto prepared = prepare_text(kInPlace);
   ASSERT_NE(prepared, nullptr);
   int backends = 0;
-  const auto repeated = interp::RepeatedRun::create(
-      *prepared,
-      [&](const interp::BackendRequest& request) {
-        ++backends;
-        return device_or_sim(request);
-      },
-      {});
+  const auto repeated = interp::RepeatedRun::create(*prepared,
+                                                    [&](const interp::BackendRequest& request) {
+                                                      ++backends;
+                                                      return device_or_sim(request);
+                                                    },
+                                                    {});
   ASSERT_TRUE(repeated) << repeated.error().message();
   for (int run = 0; run < 3; ++run) {
     ASSERT_TRUE((*repeated)->run());
@@ -58,16 +57,16 @@ TEST(RepeatedRun, TakesNoMoreMemoryThanTheFirst) {
   const auto prepared = prepare_text(kInPlace);
   ASSERT_NE(prepared, nullptr);
   Timeline line;
-  const auto repeated = interp::RepeatedRun::create(
-      *prepared,
-      [&](const interp::BackendRequest&) {
-        return make_device_backend({}, [&](const RunClock& clock) {
-          std::vector<std::unique_ptr<Device>> out;
-          out.push_back(std::make_unique<TimelineDevice>(clock, line));
-          return out;
-        });
-      },
-      {});
+  const auto repeated =
+      interp::RepeatedRun::create(*prepared,
+                                  [&](const interp::BackendRequest&) {
+                                    return make_device_backend({}, [&](const RunClock& clock) {
+                                      std::vector<std::unique_ptr<Device>> out;
+                                      out.push_back(std::make_unique<TimelineDevice>(clock, line));
+                                      return out;
+                                    });
+                                  },
+                                  {});
   ASSERT_TRUE(repeated) << repeated.error().message();
   ASSERT_TRUE((*repeated)->run());
   const int64_t first = line.allocations;
