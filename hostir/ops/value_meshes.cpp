@@ -34,6 +34,7 @@ class MeshInference {
     forwards();
     for (size_t v = 0; v < free_.size(); ++v) free_[v] = out_.of[v].empty();
     backwards();
+    follow_operands();
     for (std::string& mesh : out_.of) {
       if (mesh.empty()) mesh = out_.used.front();
     }
@@ -104,6 +105,19 @@ class MeshInference {
       if (at.empty() || record(i.kind).shape == OpShape::kLayout) continue;
       for (const Operand& o : i.operands) {
         if (o.value.valid() && free_[o.value.index]) out_.of[o.value.index] = at;
+      }
+    }
+  }
+
+  // A value that nothing uses is where its operands are.
+  void follow_operands() {
+    for (const InstrId id : body()) {
+      const Instruction& i = f_.instr(id);
+      for (const ValueId r : i.results) {
+        for (const Operand& o : i.operands) {
+          if (out_.of[r.index].empty() && o.value.valid())
+            out_.of[r.index] = out_.of[o.value.index];
+        }
       }
     }
   }

@@ -285,33 +285,54 @@ class HostLowerer {
     launch(kernel, {from}, {to}, refs);
   }
 
+  // The buffer under a type that says where the blocks are.
+  ValueId view_of_blocks(ValueId buffer, ShardType type, const std::vector<OpRef>& refs) {
+    const ValueId made =
+        host().add_value(names_.fresh(host().value(buffer).name + "_blocks"), std::move(type));
+    Instruction i = host_instruction(OpKind::reinterpret, {{"buffer", buffer}}, {}, refs);
+    i.results = {made};
+    host().add_instruction(host().body, std::move(i));
+    return made;
+  }
+
   void collective(ValueId in, ValueId out, const RedistributeStep& step,
                   const Instruction& reshard) {
     const std::vector<OpRef>& refs = reshard.from;
     ValueId send = buffers_[in.index];
-    if (step.pack) {
+    if (step.sent != Blocks::kPlain) {
       ShardType type = shard_type(in);
       type.blocks = dims_only(step.to);
-      const std::string name = fusion_.value(in).name + "_packed";
       const Sharding blocks = *type.blocks;
-      const ValueId packed = alloc(name, std::move(type), refs);
-      repack(OpKind::pack, in, blocks, send, packed, refs);
-      wrote(packed, ValueId());
-      send = packed;
+      if (step.sent == Blocks::kInOrder) {
+        send = view_of_blocks(send, std::move(type), refs);
+      } else {
+        const ValueId packed = alloc(fusion_.value(in).name + "_packed", std::move(type), refs);
+        repack(OpKind::pack, in, blocks, send, packed, refs);
+        wrote(packed, ValueId());
+        send = packed;
+      }
     }
     const std::string name = fusion_.value(out).name;
     ShardType received = shard_type(out);
-    if (step.unpack) received.blocks = dims_only(*tensor_type(fusion_, in).sharding);
-    const ValueId target = alloc(step.unpack ? name + "_packed" : name, received, refs);
+    if (step.received != Blocks::kPlain)
+      received.blocks = dims_only(*tensor_type(fusion_, in).sharding);
+    const bool copied = step.received == Blocks::kCopied;
+    ValueId target;
+    if (step.received == Blocks::kInOrder) {
+      buffers_[out.index] = alloc(name, shard_type(out), refs);
+      target = view_of_blocks(buffers_[out.index], received, refs);
+    } else {
+      target = alloc(copied ? name + "_packed" : name, received, refs);
+      buffers_[out.index] = target;
+    }
     const OpKind kind = *find_op(hostir::name(step.kind));
     host().add_instruction(
         host().body,
         host_instruction(
             kind, {{"comm", comm(step)}, {"input", send}, {"output", target}, {"stream", stream_}},
             attributes_of(step, in), refs));
-    wrote(target, step.unpack ? ValueId() : out);
-    buffers_[out.index] = target;
-    if (!step.unpack) return;
+    wrote(target, copied ? ValueId() : out);
+    if (!copied) return;
     buffers_[out.index] = alloc(name, shard_type(out), refs);
     repack(OpKind::unpack, out, *received.blocks, target, buffers_[out.index], refs);
     wrote(buffers_[out.index], out);

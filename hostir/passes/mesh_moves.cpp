@@ -17,6 +17,7 @@ Sharding reduced(Sharding s) {
 namespace {
 
 constexpr double kPerStepNs = 1;  // added per step, so that the shorter of two equal plans wins
+constexpr double kNearly = 1.1;   // of plans that take up to this much longer, the fewest bytes win
 
 OpKind kind_of(const RedistributeStep& step) {
   if (step.kind == StepKind::kBroadcast) return OpKind::broadcast;
@@ -75,9 +76,26 @@ Redistributor& MeshMoves::on(const std::string& name) {
 double MeshMoves::step_bytes(const TensorType& type, const Sharding& from,
                              const RedistributeStep& step) {
   if (from.mesh == step.to.mesh) return on(from.mesh).cost().step_bytes(type, from, step);
-  return static_cast<double>(size_bytes(type.dtype)) *
-         largest_transfer_elems(mesh(from.mesh), mesh(step.to.mesh), typical_extents(type.shape),
-                                from, step);
+  return static_cast<double>(size_bytes(type.dtype)) * transfer(type, from, step).largest;
+}
+
+TransferElems MeshMoves::transfer(const TensorType& type, const Sharding& from,
+                                  const RedistributeStep& step) const {
+  return transfer_elems(mesh(from.mesh), mesh(step.to.mesh), typical_extents(type.shape), from,
+                        step);
+}
+
+double MeshMoves::bytes_of_all_ranks(const TensorType& type, const Sharding& from,
+                                     const Redistribution& plan) {
+  double out = 0;
+  const Sharding* at = &from;
+  for (const RedistributeStep& step : plan.steps) {
+    out += at->mesh == step.to.mesh
+               ? step_bytes(type, *at, step) * static_cast<double>(mesh(at->mesh).size())
+               : static_cast<double>(size_bytes(type.dtype)) * transfer(type, *at, step).total;
+    at = &step.to;
+  }
+  return out;
 }
 
 double MeshMoves::step_ns(const TensorType& type, const Sharding& from,
@@ -93,8 +111,8 @@ double MeshMoves::step_ns(const TensorType& type, const Sharding& from,
   const std::vector<int32_t> ranks(step.ranks.begin(), step.ranks.end());
   double ns =
       cost.transfer_ns(kind_of(step), step_bytes(type, from, step), place_group(machine_, ranks));
-  if (step.pack) ns += cost.kernel_ns(type.dtype, 0, 2 * bytes(from));
-  if (step.unpack) ns += cost.kernel_ns(type.dtype, 0, 2 * bytes(step.to));
+  if (step.sent == Blocks::kCopied) ns += cost.kernel_ns(type.dtype, 0, 2 * bytes(from));
+  if (step.received == Blocks::kCopied) ns += cost.kernel_ns(type.dtype, 0, 2 * bytes(step.to));
   return ns;
 }
 
@@ -136,10 +154,7 @@ Redistribution MeshMoves::crossing(const TensorType& type, const Sharding& from,
     after.add(held_by_roots(b, Sharding::replicated(b.name, extents.size())));
   }
 
-  std::optional<Redistribution> best;
-  const auto rank_of = [](const Redistribution& r) {
-    return r.cost_ns + kPerStepNs * static_cast<double>(r.steps.size());
-  };
+  std::vector<Redistribution> plans;
   for (const Sharding& s : before.list()) {
     for (const Sharding& t : after.list()) {
       auto cross = step_between(a, b, type.shape, s, t);
@@ -151,13 +166,25 @@ Redistribution MeshMoves::crossing(const TensorType& type, const Sharding& from,
       const Redistribution& rest = on(b.name).plan(type, t, to);
       made.cost_ns += rest.cost_ns;
       made.steps.insert(made.steps.end(), rest.steps.begin(), rest.steps.end());
-      if (!best || rank_of(made) < rank_of(*best)) best = std::move(made);
+      plans.push_back(std::move(made));
     }
   }
   // A plan always exists: a tensor that is whole on both sides is cut over all ranks of both meshes
   // and exchanged; a scalar goes from one rank to the root of a sum. with_mesh_borders() casts i1
   // scalars, which cannot be summed.
-  return std::move(*best);
+  const auto rank_of = [](const Redistribution& r) {
+    return r.cost_ns + kPerStepNs * static_cast<double>(r.steps.size());
+  };
+  std::stable_sort(
+      plans.begin(), plans.end(),
+      [&](const Redistribution& x, const Redistribution& y) { return rank_of(x) < rank_of(y); });
+  const double nearly = plans.front().cost_ns * kNearly;
+  const auto dear = std::find_if(plans.begin(), plans.end(),
+                                 [&](const Redistribution& r) { return r.cost_ns > nearly; });
+  return std::move(
+      *std::min_element(plans.begin(), dear, [&](const Redistribution& x, const Redistribution& y) {
+        return bytes_of_all_ranks(type, from, x) < bytes_of_all_ranks(type, from, y);
+      }));
 }
 
 }  // namespace hostir

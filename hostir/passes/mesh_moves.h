@@ -46,6 +46,10 @@ class MeshMoves {
 
  private:
   Redistribution crossing(const TensorType& type, const Sharding& from, const Sharding& to);
+  TransferElems transfer(const TensorType& type, const Sharding& from,
+                         const RedistributeStep& step) const;
+  double bytes_of_all_ranks(const TensorType& type, const Sharding& from,
+                            const Redistribution& plan);
 
   const Machine& machine_;
   double largest_bytes_;

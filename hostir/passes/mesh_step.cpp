@@ -80,8 +80,8 @@ class Crossing {
     }
     if (to_.is_partial() || !held_and_needed_once()) return std::nullopt;
     RedistributeStep s = step(StepKind::kAllToAll, ranks_);
-    s.pack = true;
-    s.unpack = true;
+    s.sent = blocks_of(&Sample::before, &Sample::after);
+    s.received = blocks_of(&Sample::after, &Sample::before);
     return s;
   }
 
@@ -127,6 +127,41 @@ class Crossing {
       }
       return true;
     });
+  }
+
+  // The blocks of an all_to_all in the buffers of `whole`.
+  Blocks blocks_of(Holding Sample::*whole, Holding Sample::*cut) const {
+    const size_t dims = to_.dims.size();
+    for (size_t d = 0; d < dims; ++d) {
+      const bool in_order = std::all_of(samples_.begin(), samples_.end(), [&](const Sample& s) {
+        return follow_each_other(s.*whole, s.*cut, d);
+      });
+      if (in_order) return Blocks::kInOrder;
+    }
+    return Blocks::kCopied;
+  }
+
+  // True if each buffer of `whole` consists of its parts in the boxes of `cut`, in the order of
+  // ranks: these follow each other along one dimension, all boxes hold the same of the others, and
+  // no buffer has more than one index of the dimensions before it.
+  static bool follow_each_other(const Holding& whole, const Holding& cut, size_t dim) {
+    const Box* last = nullptr;
+    for (const Box& box : cut.boxes) {
+      if (box.empty()) continue;
+      for (size_t d = 0; d < box.lo.size() && last != nullptr; ++d) {
+        const bool same = box.lo[d] == last->lo[d] && box.hi[d] == last->hi[d];
+        if (d == dim ? box.lo[d] < last->lo[d] : !same) return false;
+      }
+      last = &box;
+    }
+    for (const Box& box : whole.boxes) {
+      if (box.empty() || last == nullptr) continue;
+      for (size_t d = 0; d < box.lo.size(); ++d) {
+        if (d < dim && box.hi[d] - box.lo[d] > 1) return false;
+        if (d != dim && (box.lo[d] < last->lo[d] || box.hi[d] > last->hi[d])) return false;
+      }
+    }
+    return true;
   }
 
   // True if the position needs a box from another rank.
@@ -263,29 +298,32 @@ std::optional<RedistributeStep> step_between(const Mesh& a, const Mesh& b, const
   return Crossing(a, b, shape, from, to).make();
 }
 
-double largest_transfer_elems(const Mesh& a, const Mesh& b, const Extents& extents,
-                              const Sharding& from, const RedistributeStep& step) {
-  if (step.ranks.empty()) return 0;
+TransferElems transfer_elems(const Mesh& a, const Mesh& b, const Extents& extents,
+                             const Sharding& from, const RedistributeStep& step) {
+  TransferElems out;
+  if (step.ranks.empty()) return out;
   const Holding before = holding(a, from, extents, step.ranks);
   const Holding after = holding(b, step.to, extents, step.ranks);
   const size_t n = step.ranks.size();
-  double largest = 0;
+  const auto add = [&](int64_t sent, int64_t received) {
+    out.largest = std::max(out.largest, static_cast<double>(std::max(sent, received)));
+    out.total += static_cast<double>(received);
+  };
   if (step.kind == StepKind::kBroadcast || step.kind == StepKind::kReduce) {
-    largest = static_cast<double>(before.boxes[static_cast<size_t>(step.root)].volume());
+    const int64_t all = before.boxes[static_cast<size_t>(step.root)].volume();
+    for (size_t r = 1; r < n; ++r) add(all, all);
   } else if (step.kind == StepKind::kPermute) {
     for (const auto& pair : step.pairs) {
-      if (pair[0] == pair[1]) continue;
-      largest = std::max(largest,
-                         static_cast<double>(before.boxes[static_cast<size_t>(pair[0])].volume()));
+      const int64_t moved = before.boxes[static_cast<size_t>(pair[0])].volume();
+      if (pair[0] != pair[1]) add(moved, moved);
     }
   } else if (step.kind == StepKind::kAllToAll) {
     for (size_t r = 0; r < n; ++r) {
       const int64_t kept = before.boxes[r].intersect(after.boxes[r]).volume();
-      largest = std::max({largest, static_cast<double>(before.boxes[r].volume() - kept),
-                          static_cast<double>(after.boxes[r].volume() - kept)});
+      add(before.boxes[r].volume() - kept, after.boxes[r].volume() - kept);
     }
   }
-  return largest;
+  return out;
 }
 
 }  // namespace hostir

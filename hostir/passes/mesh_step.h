@@ -25,8 +25,12 @@ std::vector<int64_t> joined_ranks(const Mesh& a, const Mesh& b);
 std::optional<RedistributeStep> step_between(const Mesh& a, const Mesh& b, const Shape& shape,
                                              const Sharding& from, const Sharding& to);
 
-/// The largest number of elements that one rank sends or receives in a step between two meshes.
-double largest_transfer_elems(const Mesh& a, const Mesh& b, const Extents& extents,
-                              const Sharding& from, const RedistributeStep& step);
+/// The elements that move in a step between two meshes.
+struct TransferElems {
+  double largest = 0;  // the most that one rank sends or receives
+  double total = 0;
+};
+TransferElems transfer_elems(const Mesh& a, const Mesh& b, const Extents& extents,
+                             const Sharding& from, const RedistributeStep& step);
 
 }  // namespace hostir

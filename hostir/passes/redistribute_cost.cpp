@@ -132,8 +132,8 @@ double StepCost::step_ns(const TensorType& type, const Sharding& from,
   double ns =
       moved ? transfer_ns(op_of(step.kind), *moved, place)
             : machine_.issue_ns + collective_ns(machine_, op_of(step.kind), scale_ * bytes, place);
-  if (step.pack) ns += kernel_ns(type.dtype, 0, 2 * before);
-  if (step.unpack) ns += kernel_ns(type.dtype, 0, 2 * after);
+  if (step.sent == Blocks::kCopied) ns += kernel_ns(type.dtype, 0, 2 * before);
+  if (step.received == Blocks::kCopied) ns += kernel_ns(type.dtype, 0, 2 * after);
   return ns;
 }
 

@@ -123,7 +123,7 @@ class StepMaker {
     if (!same_set(mesh_, scattered, reduced)) return std::nullopt;
     if (!nests(from_, to_) && !members_take_all(scattered)) return std::nullopt;
     RedistributeStep s = step(StepKind::kReduceScatter, scattered);
-    s.pack = !blocks_are_in_order(from_, to_, scattered);
+    if (!blocks_are_in_order(from_, to_, scattered)) s.sent = Blocks::kCopied;
     return s;
   }
 
@@ -158,7 +158,7 @@ class StepMaker {
     }
     if (axes.empty()) return std::nullopt;
     RedistributeStep s = step(StepKind::kAllGather, axes);
-    s.unpack = !blocks_are_in_order(to_, from_, axes);
+    if (!blocks_are_in_order(to_, from_, axes)) s.received = Blocks::kCopied;
     if (!nests(to_, from_) && !members_hold_all(axes)) return std::nullopt;
     return s;
   }
@@ -185,8 +185,8 @@ class StepMaker {
     const bool nested = !blocks && (entire || divides(from_, to_));
     if (!nested && !members_hold_all(axes)) return std::nullopt;
     RedistributeStep s = step(StepKind::kAllToAll, std::move(axes));
-    s.pack = !evenly_cut_on_dimension_0(from_, to_, s.axes);
-    s.unpack = !evenly_cut_on_dimension_0(to_, from_, s.axes);
+    s.sent = blocks_between(from_, to_, s.axes);
+    s.received = blocks_between(to_, from_, s.axes);
     return s;
   }
 
@@ -350,15 +350,16 @@ class StepMaker {
     return true;
   }
 
-  // An all_to_all splits a plain buffer once, rows over members. That requires a single axis that
-  // does not continue the axis before it.
-  bool evenly_cut_on_dimension_0(const Sharding& whole, const Sharding& cut,
-                                 const AxisList& axes) const {
-    if (axes.size() != 1 || !blocks_are_in_order(whole, cut, axes)) return false;
-    if (is_prefix(mesh_, cut.dims[0].axes, whole.dims[0].axes)) return false;
-    if (whole.dims[0].has_blocks() || cut.dims[0].has_blocks()) return false;
-    const AxisList& head = whole.dims[0].axes;
-    return head.empty() || head.back().name != axes.front().name;
+  // The blocks of an all_to_all in a buffer of `whole`. It splits a plain buffer once, rows over
+  // members, which suits a single axis that does not continue the axis before it.
+  Blocks blocks_between(const Sharding& whole, const Sharding& cut, const AxisList& axes) const {
+    if (!blocks_are_in_order(whole, cut, axes)) return Blocks::kCopied;
+    const DimSharding& a = whole.dims[0];
+    const DimSharding& b = cut.dims[0];
+    const bool splits_rows = axes.size() == 1 && !is_prefix(mesh_, b.axes, a.axes) &&
+                             !a.has_blocks() && !b.has_blocks() &&
+                             (a.axes.empty() || a.axes.back().name != axes.front().name);
+    return splits_rows ? Blocks::kPlain : Blocks::kInOrder;
   }
 
   // ---- permutations

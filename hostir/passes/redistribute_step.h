@@ -26,14 +26,21 @@ enum class StepKind : uint8_t {
 };
 std::string_view name(StepKind kind);
 
+/// How the blocks for or from the members are in a buffer.
+enum class Blocks : uint8_t {
+  kPlain,    // as the collective splits or joins a row-major buffer
+  kInOrder,  // row-major and one after another in group order; a view says how large they are
+  kCopied,   // in another order: a kernel copies them
+};
+
 struct RedistributeStep {
   StepKind kind = StepKind::kLocal;
-  AxisList axes;               // of the communicator, in group order; empty for kLocal
-  Sharding to;                 // the value after the step
-  IntLists pairs;              // kPermute: [source, target] positions in the communicator
-  int64_t root = 0;            // kBroadcast, kReduce: a position in the communicator
-  bool pack = false;           // blocks must be put in group order before the step
-  bool unpack = false;         // blocks must be put back in row-major order after the step
+  AxisList axes;     // of the communicator, in group order; empty for kLocal
+  Sharding to;       // the value after the step
+  IntLists pairs;    // kPermute: [source, target] positions in the communicator
+  int64_t root = 0;  // kBroadcast, kReduce: a position in the communicator
+  Blocks sent = Blocks::kPlain;
+  Blocks received = Blocks::kPlain;
   std::vector<int64_t> ranks;  // of the communicator between two meshes (mesh_step.h); else empty
 };
 

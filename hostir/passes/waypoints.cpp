@@ -116,8 +116,9 @@ class Waypoints {
   }
 
   // Adds a sharding with the part counts of `at`. Each dimension gets the target's axes as far as
-  // they fit; the remaining axes go where there is room.
-  void add_permutation(const Sharding& at) {
+  // they fit, the last one perhaps in part; the remaining axes go where there is room.
+  enum class Fit : uint8_t { kEntire, kPart };
+  void add_permutation(const Sharding& at, Fit fit) {
     Sharding s = at;
     AxisList used;
     for (size_t d = 0; d < s.dims.size(); ++d) {
@@ -126,17 +127,26 @@ class Waypoints {
       mine.clear();
       for (const AxisRef& axis : target_.dims[d].axes) {
         if (!without(mesh_, {axis}, dimension_axes(mesh_, at)).empty()) break;
-        if (room % (part_count(mesh_, mine) * mesh_.axis_size(axis)) != 0) break;
-        mine = joined(mesh_, mine, {axis});
+        const int64_t left = room / part_count(mesh_, mine);
+        const int64_t size = mesh_.axis_size(axis);
+        if (left % size == 0) {
+          mine = joined(mesh_, mine, {axis});
+          continue;
+        }
+        if (fit == Fit::kPart && left > 1 && size % left == 0)
+          mine = joined(mesh_, mine, {{axis.name, axis.pre, left}});
+        break;
       }
       used.insert(used.end(), mine.begin(), mine.end());
     }
-    // The target's axes come first, in its order, so that they are major to unwanted axes.
+    // The target's axes come first, in its order, so that they are major to unwanted axes. Behind a
+    // part of an axis, the rest comes last: it leaves its dimension next.
     AxisList others = dimension_axes(mesh_, target_);
     const AxisList held = dimension_axes(mesh_, at);
     others = without(mesh_, others, without(mesh_, others, held));
     const AxisList unwanted = without(mesh_, held, others);
-    others.insert(others.end(), unwanted.begin(), unwanted.end());
+    others.insert(fit == Fit::kPart ? others.begin() : others.end(), unwanted.begin(),
+                  unwanted.end());
     for (const AxisRef& axis : without(mesh_, others, used)) {
       if (!place(axis, at, s)) return;
     }
@@ -252,7 +262,8 @@ class Waypoints {
       placed.dims[d].axes = joined(mesh_, placed.dims[d].axes, extra);
     }
     add(placed);
-    add_permutation(at);
+    add_permutation(at, Fit::kEntire);
+    add_permutation(at, Fit::kPart);
   }
 
   const Mesh& mesh_;
