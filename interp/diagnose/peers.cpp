@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "interp/diagnose/call_order.h"
+#include "interp/diagnose/explanation.h"
 #include "interp/diagnose/stopped_process.h"
 
 namespace hostir::diagnose {
@@ -172,7 +173,8 @@ bool Peers::left_out_this_round(const Unanswered& call, const MemberRef& earlier
 // its part of the exchange, and this rank called it less often. Ranks at the end of a pipeline have
 // fewer peers, but not fewer calls for each.
 bool Peers::fewer_than_elsewhere(const Unanswered& call, const MemberRef& earlier) const {
-  if (!stack_is_known(run_, *earlier.member)) return false;
+  // Ring buffers lose different numbers of calls.
+  if (some_lost(run_) || !stack_is_known(run_, *earlier.member)) return false;
   // Most calls end here: only a rank that answered less often than it was asked is compared.
   const auto times = [&](Rank rank, const MemberRef& like) {
     const auto& line = calls_[static_cast<size_t>(rank)];
