@@ -1284,6 +1284,16 @@ def calls_of_ranks_that_are_no_members(folder):
     return {"not_known": "is not one of its members"}
 
 
+def files_named_by_local_ranks(folder):
+    """Two nodes with two ranks each: node0/trace_0 is rank 0, node1/trace_0 rank 2."""
+    job, _, said = skip_blocking(4)
+    for r in range(4):
+        (pathlib.Path(folder) / f"node{r // 2}").mkdir(parents=True, exist_ok=True)
+        write_dump(job.dump(r), pathlib.Path(folder) / f"node{r // 2}", r)
+        (pathlib.Path(folder) / f"node{r // 2}" / f"trace_{r}").rename(pathlib.Path(folder) / f"node{r // 2}" / f"gpu{r % 2}.pkl")
+    return {**said, "not_known": "both names give rank 0: the files are numbered in order of their names"}
+
+
 def profiles_beside(folder):
     """What the profiles say is told too; the one that is cut short is named."""
     job, _, said = skip_blocking(4)
@@ -1296,7 +1306,7 @@ def profiles_beside(folder):
             "profile": "no rank is late"}
 
 
-FOLDERS = [profiles_beside, a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, only_a_damaged_file_is_missing, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
+FOLDERS = [files_named_by_local_ranks, profiles_beside, a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, only_a_damaged_file_is_missing, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
            several_forms, one_file_cut_short]
 
 

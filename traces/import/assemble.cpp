@@ -11,6 +11,7 @@
 #include "hostir/support/lists.h"
 #include "interp/diagnose/user_frame.h"
 #include "interp/model/builder.h"
+#include "traces/import/local_ranks.h"
 #include "traces/import/merge.h"
 #include "traces/import/other_runs.h"
 #include "traces/import/pair_order.h"
@@ -53,6 +54,7 @@ class Assembler {
     HOSTIR_TRY(check_size());
     HOSTIR_TRY(find_ranks());
     drop_other_runs();
+    for (std::string& text : number_local_ranks(dumps_)) note_unread(std::move(text));
     HOSTIR_TRY(merge_files());
     share_members();
     drop_outsiders();
