@@ -59,11 +59,12 @@ std::optional<Banner> from_log_banner(const Model& model) {
                   "This run is still being recorded. The window follows it and shows its outcome "
                   "at the end.",
                   {{"Timeline", "panel.timeline", ""}, {"Events", "panel.events", ""}}};
-  return Banner{StateKind::kWaiting,
-                fmt::format("The end of a long run, as its log has it. Contents are known once the "
-                            "program has run here again: {} decisions.",
-                            shot->last_decision),
-                {{"Run to here", "", "goto end"}, {"Events", "panel.events", ""}}};
+  return Banner{
+      StateKind::kWaiting,
+      fmt::format("The end of a long run, from its log. Contents are known after a replay "
+                  "of {} decisions.",
+                  shot->last_decision),
+      {{"Run to here", "", "goto end"}, {"Events", "panel.events", ""}}};
 }
 
 }  // namespace

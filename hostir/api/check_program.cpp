@@ -129,7 +129,7 @@ class Checks {
   std::vector<ProgramFinding> all() { return std::move(findings_); }
 
  private:
-  // Adds what is not known: an error in a callee is found again in each caller.
+  // Adds only new errors: an error in a callee is found again in each caller.
   void add(const CheckedFunction& subject, Error error,
            std::shared_ptr<const interp::Prepared> run) {
     if (run) error = interp::in_given_text(std::move(error), *run->view);

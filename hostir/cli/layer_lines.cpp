@@ -51,7 +51,8 @@ std::vector<std::string> collapse_layer_lines(std::span<const NamedLine> lines) 
       if (keys[i].size() == 1 || keys[i].back() != keys[i].front()) ++count[keys[i].back()];
     }
   }
-  // Where a single number makes names differ, the other numbers (of `%w1_0`) stay apart.
+  // Groups names that differ in a single number. Their other numbers, as in `%w1_0`, stay as they
+  // are.
   std::vector<std::string> order;
   std::map<std::string, std::vector<size_t>> groups;
   for (size_t i = 0; i < lines.size(); ++i) {

@@ -99,7 +99,7 @@ class RunVerb : public Verb {
  private:
   Expected<int> run(Terminal& terminal, const api::LoadedFile& file) {
     HOSTIR_TRY(check_backend());
-    // Where nothing is computed, inputs only give sizes.
+    // If nothing is computed, inputs only give sizes.
     const bool computes = api::find_backend(backend_.backend)->traits.reads_values;
     const bool make_up =
         example_inputs_ || !computes || (check_unsharded_ && program_.inputs.empty());

@@ -276,7 +276,7 @@ class HloBuilder {
       held_[body.arguments[changing[k]]] = held;
       if (changing[k] < op.results.size()) held_[op.results[changing[k]]] = held;
     }
-    const std::vector<Held> before = held_;  // nothing that a pass stores is there after it
+    const std::vector<Held> before = held_;  // restored after each pass
     std::swap(step.body, local_.steps);
     HOSTIR_ASSIGN_OR_RETURN(const auto next, block(body));
     if (next.size() != body.arguments.size())

@@ -53,7 +53,7 @@ int64_t bits_of(const std::string& element) {
   return dtype ? 8 * size_bytes(*dtype) : 0;
 }
 
-// Where the element sizes differ, a last dimension holds the parts of each wide element, the lowest
+// If the element sizes differ, a last dimension holds the parts of each wide element, the lowest
 // first.
 Expected<void> emit_bitcast_convert(const OpSite& s) {
   Emitter& e = s.emitter;

@@ -3,7 +3,7 @@
 //
 // Supports the opcodes of numbers, strings, lists, tuples, dictionaries and the memo, of protocols
 // 2 to 5. In plain data all other opcodes are rejected by name, in particular GLOBAL and REDUCE.
-// Where tensors are read, a few names that rebuild tensors are accepted. Their calls are recorded,
+// When tensors are read, a few names that rebuild tensors are accepted. Their calls are recorded,
 // never made: a file cannot execute anything. Memory use is bounded by the size of the file.
 #pragma once
 

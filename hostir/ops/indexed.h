@@ -25,7 +25,7 @@ AttributeSpec dim_attribute(std::string_view doc, bool required = false);
 /// has no gaps.
 IndexExpr interior_elements(const IndexExpr& size, int64_t interior);
 /// x as blocks: dimension `dim`, filled up with `fill` at its end, becomes [parts, ceil(n/parts)].
-/// Where dim is cut into as many parts, each rank has its block without communication.
+/// If dim is cut into as many parts, each rank has its block without communication.
 ValueId in_blocks(Builder& b, ValueId x, int64_t dim, int64_t parts, double fill);
 /// The reverse; the first `size` elements.
 ValueId out_of_blocks(Builder& b, ValueId x, int64_t dim, const IndexExpr& size);

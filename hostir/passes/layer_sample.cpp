@@ -72,7 +72,7 @@ class Sampler {
       if (first.empty() || first.size() != second.size()) continue;
       const size_t dropped = gap.end - gap.begin;
       Gap out{run, 0, 0};
-      // Where repetitions begin within a layer, they use two.
+      // Repetitions that begin inside a layer span two layers.
       const size_t used = *std::max_element(first.begin(), first.end());
       const size_t next = *std::max_element(second.begin(), second.end());
       if (next == used + 1 && gap.begin + at >= used)

@@ -101,7 +101,7 @@ class WaitedFinder {
     }
     return follows(line, last, waited) ? 2 : out;
   }
-  // Between the numbers of calls that the absent rank and the waiting ones have made.
+  // How many calls the absent rank and the waiting ranks are apart.
   uint64_t distance(const Waited& waited) const {
     if (waited.absent.empty()) return UINT64_MAX;
     const auto made = calls_[static_cast<size_t>(waited.absent.front())].size();

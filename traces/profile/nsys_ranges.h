@@ -29,7 +29,7 @@ struct NcclMember {
   int32_t rank = 0;
 };
 
-/// The collective, send or receive that the range is, without its group; nullopt for any other NCCL
+/// The range as a collective, send or receive, without its group; nullopt for any other NCCL
 /// call. Sets `communicator` to the hash of its communicator if the payload has it.
 std::optional<Call> call_of(const NcclRange& range, std::optional<uint64_t>& communicator);
 /// The member that the range adds to a communicator, if it does.

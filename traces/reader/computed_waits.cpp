@@ -35,7 +35,7 @@ struct SlowWait {
   }
 };
 
-/// The longest waits; what is longer replaces the shortest.
+/// Keeps the longest waits: a longer one replaces the shortest.
 class LongestWaits {
  public:
   void add(const SlowWait& wait) {

@@ -50,7 +50,7 @@ bool is_cause(const Fault& fault) {
          fault.record.kind != "uninitialised_read";
 }
 
-// Where another error explains why results were not written, only that is one.
+// If another error explains why results were not written, only that one stays an error.
 void demote_unwritten_results(const Code& code, std::vector<Fault>& faults) {
   const auto last = faults.end() - 1;
   const bool was_explained = std::any_of(faults.begin(), last, is_cause);

@@ -71,7 +71,7 @@ void split_statistic(Expression& e) {
   e = std::move(call);
 }
 
-// Finds the one tensor of a watch, and that each call is a statistic of it.
+// Finds the only tensor of a watch and checks that each call is a statistic of it.
 Expected<void> find_tensor(const Expression& e, const Expression*& tensor) {
   if (e.kind == Expression::Kind::kCall) {
     if (!is_statistic(e.text))

@@ -84,7 +84,7 @@ class Algebra {
   FormId sum(FormId a, FormId b, double factor_of_b = 1);
   /// The factor of the first term, and the form divided by it; 1 for zero.
   std::pair<double, FormId> normalised(FormId id);
-  /// The constant that the form is, if it is one.
+  /// The value of the form if it is a constant.
   std::optional<double> constant(FormId id) const;
   /// The shape of the form's nodes; nullptr for constants.
   const Extents* shape(FormId id) const;

@@ -110,7 +110,7 @@ bool AttentionFinder::is_index(ValueId value, size_t dim) const {
          iota->attributes.get_or<int64_t>("dim", 0) == static_cast<int64_t>(dim);
 }
 
-// The fold over the last dimension that an operand is, repeated along it; null if it is not one.
+// If the operand is a fold over the last dimension, repeated along it: that fold. Else null.
 const Instruction* AttentionFinder::fold(const Instruction& user, size_t operand,
                                          OpKind kind) const {
   const Instruction* wider = maker(user.operands[operand].value, OpKind::broadcast_in_dim);

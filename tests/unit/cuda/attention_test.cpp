@@ -45,7 +45,7 @@ int calls(const KernelCase& test) {
   return found;
 }
 
-/// Where cuDNN is there, the kernel runs on it and not op by op.
+/// With cuDNN the whole kernel is one of its calls.
 void expect_cudnn(const KernelCase& test, const std::string& what) {
   if (!AttentionHandle::create()) return;
   const auto kernel = compiler()->compile(test.bound);

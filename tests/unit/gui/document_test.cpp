@@ -456,7 +456,7 @@ TEST(KeptAtOnce, TwoWindowsKeepEachOthersPrograms) {
   EXPECT_NE(std::find(kept.recent.begin(), kept.recent.end(), second), kept.recent.end());
 }
 
-// Where nothing waits for the dead, as in many containers, a killed window stays a zombie.
+// If nothing reaps dead processes, as in many containers, a killed window stays a zombie.
 TEST(Unsaved, AZombieDoesNotOwnItsText) {
   const std::string folder = testing::TempDir() + "zombie.unsaved";
   std::filesystem::remove_all(folder);

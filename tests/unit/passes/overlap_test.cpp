@@ -124,7 +124,7 @@ fusion @f(%x: tensor<16x8xf32> <@m, [{tp}, {}]>, %v: tensor<16x8xf32> <@m, [{tp}
   }
 }
 
-// Where communication is free there is nothing to hide.
+// If communication is free, there is nothing to hide.
 TEST(Overlap, AutoKnowsTheMachine) {
   std::string machine = "machine @free {\n  launch_ns = 1000000\n}\n";
   const Overlapped o = overlapped(machine + mlp(8192, 8192, 32768), Overlap::kAuto);
