@@ -216,7 +216,7 @@ class PickleReader {
   Expected<void> protocol() {
     HOSTIR_ASSIGN_OR_RETURN(const uint64_t version, little_endian(1, "PROTO"));
     if (version < 2 || version > 5) {
-      return damaged(fmt::format("protocol {}; known are 2 to 5", version));
+      return damaged(fmt::format("protocol {} is not supported; 2 to 5 are", version));
     }
     return {};
   }

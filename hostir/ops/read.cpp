@@ -35,7 +35,7 @@ OpRecord op_read() {
           "Copies one integer of a buffer to the host, after the writes that the host has waited "
           "for.",
       .doc = {.shapes = "One index per dimension.",
-              .sharding = "The index counts in the local part.",
+              .sharding = "The index is relative to the local part.",
               .dtypes = "Integers and i1.",
               .cost = ops::kStreamCost},
       .operands = {{.name = "buffer", .doc = "what is read"}},

@@ -201,8 +201,8 @@ struct MemoryBlock {
 class BackendCheckpoint {
  public:
   virtual ~BackendCheckpoint() = default;
-  virtual int64_t memory_bytes() const = 0;  // approximate bytes that only this checkpoint keeps
-                                             // alive
+  /// About how many bytes only this checkpoint keeps alive.
+  virtual int64_t memory_bytes() const = 0;
   /// All blocks it keeps alive, so that callers count blocks shared between checkpoints once.
   virtual std::vector<MemoryBlock> blocks() const { return {{this, memory_bytes()}}; }
 };

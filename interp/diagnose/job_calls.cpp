@@ -78,7 +78,7 @@ class JobBuilder {
     }
   }
 
-  // As above, for calls that completed: found by running the record.
+  // The same for calls that completed. Running the record finds them.
   void let_pass() {
     if (run_.pairs.empty()) return;
     JobCalls recorded(refs_.size());

@@ -18,8 +18,7 @@ struct JobCall {
   model::CommunicatorId communicator;
   model::Rank peer = model::kNoRank;  // of a send or recv
   model::Call call;                   // with a root if the kind has one
-  std::string place;                  // source location of the call in the user's code; may be
-                                      // empty
+  std::string place;                  // the call in the user's code; may be empty
   uint64_t order = 0;                 // if equal to the previous one: issued together with it
   bool completed = false;             // in the record
   bool passes = false;                // a send or recv that does not block its rank's host

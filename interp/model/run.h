@@ -57,8 +57,7 @@ struct RankFacts {
   ClockId last_sign_clock;
   std::string computer;
   std::optional<int64_t> process;
-  std::string found_by;  // how the rank was determined: a field, a file name, the user; empty:
-                         // certain
+  std::string found_by;  // what gave the rank: a field, a file name, the user; empty: certain
 };
 
 /// One group of ranks that communicate. A declaration with several groups (`comm over {tp}` on a

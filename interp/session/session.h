@@ -27,8 +27,7 @@ struct Outcome {
   std::string text;                // output of info, print, help, ...; empty for others
   StopReason stop;                 // for commands that run
   std::vector<RankMove> moved;     // ranks that moved, in order
-  std::vector<LogLine> logged;     // lines of log points that were passed, oldest first; only the
-                                   // newest
+  std::vector<LogLine> logged;     // of log points that were passed: the newest, in order
   int64_t log_dropped = 0;         // number of earlier lines that are not kept
   uint64_t log_from = UINT64_MAX;  // lines of earlier commands after this position were taken back
   bool ran = false;                // the position may have changed

@@ -23,7 +23,7 @@ Isa allowed_isa() {
   return limit.starts_with("AVX2") ? Isa::kAvx2 : Isa::kAvx512;
 }
 
-// clang 14 does not support the name in __builtin_cpu_supports.
+// clang 14's __builtin_cpu_supports does not know f16c.
 bool has_f16c() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;

@@ -92,7 +92,7 @@ std::vector<Table> program_tables() {
        .columns = {{"id", "INTEGER PRIMARY KEY", "", "Number."},
                    {"text", "TEXT", "", "The line with its end."}}},
       {.name = "phase_part",
-       .doc = "What the text of a phase is put together from: lines that follow each other.",
+       .doc = "Runs of consecutive lines that make up the text of a phase.",
        .columns = {{"phase", "INTEGER", "", "phase_row.id."},
                    {"position", "INTEGER", "", "In order, from 0."},
                    {"first_line", "INTEGER", "", "phase_line.id."},

@@ -55,8 +55,7 @@ struct ProcessDump {
   bool only_unfinished = false;       // completed calls were omitted on purpose
   bool cut = false;                   // in the middle of a call: later ones may have been made
   bool start_lost = false;            // a ring buffer overwrote the first calls
-  bool sequences_lost = false;        // calls are numbered by counting, and the first ones were
-                                      // lost
+  bool sequences_lost = false;        // the first calls are lost and the others counted
   std::optional<int64_t> written_ns;  // upper bound: the file's time
   std::vector<DumpGroup> groups;
   std::vector<DumpCall> calls;       // as the process made them

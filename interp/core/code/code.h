@@ -87,8 +87,7 @@ struct CodeInstruction {
   CodeIndex call = kNoCode;    // the innermost inlined call that contains it
   CodeIndex group = kNoCode;   // the group it is a member of; a group follows its members
   uint32_t index_register = kNoRegister;  // for_, loop end: the loop variable
-  std::vector<uint32_t> operands;    // registers, in operand order; kNoRegister for `none`, streams
-                                     // and communicators
+  std::vector<uint32_t> operands;         // registers, by operand; kNoRegister: no buffer
   std::vector<LayoutIndex> layouts;  // per operand: static layout before, kNoLayout if not a buffer
   std::vector<LayoutIndex> becomes;  // per operand: layout after, kNoLayout if unchanged
   std::vector<uint32_t> results;     // registers

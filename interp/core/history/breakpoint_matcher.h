@@ -43,8 +43,7 @@ class BreakpointMatcher final : public CompletionSink {
   bool idle_ = true;
   bool wants_statistics_ = false;
   bool listens_ = false;
-  std::vector<std::set<CodeIndex>> writers_;  // parallel to list_: instructions that write the
-                                              // tensor
+  std::vector<std::set<CodeIndex>> writers_;  // by breakpoint: of its tensor
   std::vector<Written> heard_;
 };
 

@@ -113,8 +113,7 @@ struct Command {
   From from = From::kFocus;             // print
   char format = 0;                      // print/x: bits; 0: as the dtype reads
   std::vector<SliceRange> slice;        // print %y[0:2, :], set %y[1, 2]
-  std::string text;  // set: the new value; dprintf: its text (LogText); help: the
-                     // topic
+  std::string text;                     // set: the new value; dprintf: its LogText; help: the topic
   friend bool operator==(const Command&, const Command&) = default;
 };
 

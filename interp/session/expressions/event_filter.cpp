@@ -160,8 +160,7 @@ Expected<LongForm> equals_form(std::string_view word, std::string_view key, std:
     return out;
   }
   return bad(
-      word,
-      "known are rank= op= at= class= stream= undone= and time bytes wait dur id with < or >");
+      word, "expected rank= op= at= class= stream= undone= and time bytes wait dur id with < or >");
 }
 
 Expected<LongForm> long_form(std::string_view word, const LogView& log) {

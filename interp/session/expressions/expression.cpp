@@ -190,7 +190,7 @@ Expected<int64_t> evaluate_index(const Expression& arg, const ExpressionLookup& 
   return *i;
 }
 
-// The type of the values of an operator's result, and that every operand has the right one.
+// Checks the types of an operator's operands and returns the type of its result.
 Expected<NameType::Values> operator_type(const Expression& e,
                                          const std::vector<NameType::Values>& args) {
   using Values = NameType::Values;

@@ -234,7 +234,7 @@ class ExpressionParser {
         return constant(static_cast<int64_t>(scaled));
       return constant(scaled);
     }
-    return in_.error(fmt::format("unknown unit \"{}\"; known are{}", unit, known), at);
+    return in_.error(fmt::format("unknown unit \"{}\"; the units are{}", unit, known), at);
   }
 
   Expected<Expression> field() {

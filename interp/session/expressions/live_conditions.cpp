@@ -209,8 +209,9 @@ Expected<NameType> type_of_call(const Expression& call, const Code& code) {
   // `sum` is a function of watches only.
   const bool known = call.text != "sum" && is_statistic(call.text);
   if (!known && call.text != "differs")
-    return unknown(fmt::format(
-        "unknown function \"{}\"; known are coord nan inf min max mean differs", call.text));
+    return unknown(
+        fmt::format("unknown function \"{}\"; the functions are coord nan inf min max mean differs",
+                    call.text));
   if (find_registers(code, argument.text).empty())
     return unknown(fmt::format("@{} has no value %{}", code.entry, argument.text));
   if (call.text == "differs" && argument.kind != Expression::Kind::kName)

@@ -75,8 +75,8 @@ void split_statistic(Expression& e) {
 Expected<void> find_tensor(const Expression& e, const Expression*& tensor) {
   if (e.kind == Expression::Kind::kCall) {
     if (!is_statistic(e.text))
-      return not_a_watch(
-          fmt::format("unknown function \"{}\"; known are min max mean sum nan inf", e.text));
+      return not_a_watch(fmt::format(
+          "unknown function \"{}\"; the functions are min max mean sum nan inf", e.text));
     if (!is_tensor(e.args[0])) return not_a_watch(fmt::format("{} is of a tensor", e.text));
   }
   if (!is_tensor(e)) {

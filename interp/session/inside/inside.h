@@ -98,8 +98,7 @@ struct Inside {
   std::string value;                // the requested value, without '%'
   std::vector<std::string> values;  // all that the instruction writes
   std::vector<int64_t> element;
-  std::string moment;                 // one sentence: whether these numbers are from the past or
-                                      // predicted
+  std::string moment;                 // one sentence: are these numbers past or predicted
   std::string number;                 // value of the element, by the steps below; empty: unknown
   std::string held;                   // buffer contents after it ran; empty: it has not run
   Tensor result;                      // `number` as a tensor: one element, or empty

@@ -64,7 +64,7 @@ struct TimelineSum {
   TrackId track = 0;
   CodeIndex instruction = 0;
   int64_t count = 0;    // events that overlap the interval
-  int64_t busy_ns = 0;  // their time, clipped to it
+  int64_t busy_ns = 0;  // their time within the interval
 };
 
 /// Selects writes.

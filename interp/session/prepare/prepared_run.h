@@ -108,8 +108,7 @@ struct Prepared {
   std::shared_ptr<const Code> code;
   std::shared_ptr<const ProgramView> view;
   std::vector<Provenance> provenance;                            // of buffers, if it was lowered
-  Explanation explanation;                                       // the reason for each sharding and
-                                                                 // collective
+  Explanation explanation;                                       // of shardings and collectives
   std::vector<std::pair<std::string, Tensor>> inputs;            // global, by parameter, in order
   std::vector<std::pair<std::string, std::string>> input_texts;  // generators as expressions
   /// The options it was prepared with, for preparing an edited text the same way; without sources

@@ -21,8 +21,7 @@ struct Emission {
   const Instruction& instruction;
   const Placement& out;
   std::array<int, 3> regs = {-1, -1, -1};  // of the operands
-  DType in = DType::kF32;                  // of the first operand, or of the result if there is
-                                           // none
+  DType in = DType::kF32;                  // the first operand's, else the result's
 };
 using EmitFn = int (*)(const Emission&);
 using LaneTable = TileFn (TileOps::*)[kLanes];
