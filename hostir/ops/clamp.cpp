@@ -31,7 +31,7 @@ OpRecord op_clamp() {
   return {
       .mnemonic = "clamp",
       .shape = OpShape::kComposite,
-      .summary = "Each element moved into a range.",
+      .summary = "Each element, clamped to a range.",
       .doc = {.shapes = "Any shape; the result has the same.",
               .sharding = "Every dimension passes through. A partial sum is reduced first.",
               .dtypes = "All but i1; the bounds are rounded to the dtype. NaN stays NaN.",

@@ -187,7 +187,7 @@ Verdict deadlock_verdict(const Run& run) {
   if (verdict.sentence.empty()) {
     verdict.sentence = run.gave_up_after_ns
                            ? "all members have arrived, but the device does not finish"
-                           : "the backend completes nothing more, with tasks in flight";
+                           : "the backend has stopped, with tasks in flight";
   }
   if (run.gave_up_after_ns) {
     verdict.kind = "timeout";

@@ -307,7 +307,7 @@ class MemberReading {
 
   Expected<Meetings> read(EventIds all) {
     constexpr int64_t kMostThreads = 8;
-    constexpr int64_t kFewestIds = 65536;  // for which a thread is worth its start
+    constexpr int64_t kFewestIds = 65536;  // fewer are not worth a thread
     const int64_t ids = all.last - all.first + 1;
     total_ = ids;
     const int64_t threads =

@@ -1,4 +1,4 @@
-// "What if": which hanging programs a small edit lets complete, and a clear statement when none
+// "What if" finds a small edit that lets a hanging program complete, or says clearly that none
 // does.
 #include "interp/session/what_if/what_if.h"
 
