@@ -85,7 +85,7 @@ std::string program_text(const std::vector<Matrix>& sources, const Matrix& resul
 
 // A GPU lowers its clock while a long series of products draws much power, as in a training step.
 // So a kernel runs this long, by the starting machine, and the second half of its launches counts.
-constexpr double kKernelNs = 150e6;
+constexpr double kKernelNs = 50e6;
 constexpr double kMostLaunches = 400;
 
 int64_t launch_count(const CalibrationOptions& options, double flops, double bytes, DType dtype) {
