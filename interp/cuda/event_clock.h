@@ -1,8 +1,8 @@
 // Times of CUDA events on the host's clock.
 //
 // An event's time is its distance from a base event, whose time on the host's clock is known within
-// a few us. The two clocks drift apart, and the driver gives distances as floats of milliseconds, so
-// the base is renewed when it is old.
+// a few us. The two clocks drift apart, and the driver gives distances as floats of milliseconds,
+// so the base is renewed when it is old.
 #pragma once
 
 #include <cuda_runtime_api.h>
