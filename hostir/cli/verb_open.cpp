@@ -29,10 +29,10 @@ class OpenVerb : public Verb {
            "SQLite of several\n"
            "                                              ranks: whom the others wait for; as a "
            "log for gui and trace\n"
-           "Exit status 4: a rank is at fault, or others wait for a rank without a file. 0: nobody "
-           "is accused, because\n"
-           "the job is well, slow or may still move, or because the file that would tell cannot be "
-           "read.";
+           "Exit status 4: a rank is at fault, or others wait for a rank that left no file.\n"
+           "Exit status 0: nobody is accused. The job is healthy, slow or may still move, or the "
+           "file that\n"
+           "would show who is at fault cannot be read.";
   }
   void declare(Arguments& arguments) override {
     arguments.positionals("path", paths_, "files, or folders of them");

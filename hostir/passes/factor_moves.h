@@ -15,8 +15,8 @@ ShardingRule with_shifts_cut(ShardingRule rule);
 std::optional<size_t> dim_of_factor(const ShardingRule::TensorFactors& tensor, int factor);
 /// True if a dimension has several factors.
 bool has_compound(const ShardingRule& rule);
-/// The rule cannot keep some axes of `held`, an operand's sharding (8 heads on 3 ranks). Returns
-/// the choices in which they cut another factor. `seen`: the axes of the operand by factor.
+/// For an operand whose sharding `held` has axes that the rule cannot keep (8 heads on 3 ranks):
+/// the choices in which these axes cut another factor. `seen`: the operand's axes by factor.
 std::vector<FactorCuts> with_lost_axes_moved(const Mesh& mesh, const ShardingRule& rule,
                                              const Sharding& held, const FactorCuts& seen);
 

@@ -65,14 +65,14 @@ class Sampler {
   // in the opposite one.
   std::optional<Gap> gap_like(const RepeatedOps& run) const {
     for (const Gap& gap : gaps_) {
-      // Those in the middle: the first and the last may use something else.
+      // Compares two layers in the middle: the first and the last may use other values.
       const size_t at = (run.count - 1) / 2;
       const std::vector<size_t> first = used_of(gap.ops, run, at);
       const std::vector<size_t> second = used_of(gap.ops, run, at + 1);
       if (first.empty() || first.size() != second.size()) continue;
       const size_t dropped = gap.end - gap.begin;
       Gap out{run, 0, 0};
-      // Repetitions that begin inside a layer span two layers.
+      // A repetition that begins in the middle of a layer spans two layers.
       const size_t used = *std::max_element(first.begin(), first.end());
       const size_t next = *std::max_element(second.begin(), second.end());
       if (next == used + 1 && gap.begin + at >= used)

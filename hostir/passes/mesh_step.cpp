@@ -141,9 +141,9 @@ class Crossing {
     return Blocks::kCopied;
   }
 
-  // True if each buffer of `whole` consists of its parts in the boxes of `cut`, in the order of
-  // ranks: these follow each other along one dimension, all boxes hold the same of the others, and
-  // no buffer has more than one index of the dimensions before it.
+  // True if each buffer of `whole` is its part of every box of `cut`, one after the other in the
+  // order of ranks. For this, the boxes follow each other along `dim` and are equal in all other
+  // dimensions, and no buffer has more than one index of a dimension before `dim`.
   static bool follow_each_other(const Holding& whole, const Holding& cut, size_t dim) {
     const Box* last = nullptr;
     for (const Box& box : cut.boxes) {

@@ -329,8 +329,8 @@ class StepMaker {
     return added == axes && (last == 0 || blocks_are_contiguous(whole, cut));
   }
 
-  // A block is contiguous if it has one index of each dimension before the last that is cut.
-  // Cutting a dimension of size 1 leaves all of it or nothing.
+  // A block is contiguous if it has only one index of every dimension before the last one that is
+  // cut. A cut dimension of size 1 does not count: one rank keeps it, the others have no block.
   bool blocks_are_contiguous(const Sharding& whole, const Sharding& cut) const {
     const auto largest = [](const std::vector<Range>& ranges) {
       int64_t size = 0;

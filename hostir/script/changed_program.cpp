@@ -59,7 +59,7 @@ Expected<Program> changed_program(const std::string& text, const RunStatement& r
   const Function* function = program.find_function(run.function);
   if (function == nullptr || function->params.size() != run.arguments.size()) {
     return fail(ErrorKind::kInvalid, "test_change",
-                fmt::format("the changed program has no @{} with {}", run.function,
+                fmt::format("the changed program has no function @{} with {}", run.function,
                             counted(run.arguments.size(), "parameter")));
   }
   return program;

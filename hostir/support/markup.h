@@ -1,4 +1,4 @@
-// Text for XML, HTML and CSV.
+// Escapes text for XML, HTML and CSV.
 #pragma once
 
 #include <string>

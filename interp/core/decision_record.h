@@ -1,4 +1,4 @@
-// A decision of a run, as traces and logs have it.
+// One decision of a run, as recorded in traces and logs.
 #pragma once
 
 #include <array>

@@ -1291,7 +1291,7 @@ def files_named_by_local_ranks(folder):
         (pathlib.Path(folder) / f"node{r // 2}").mkdir(parents=True, exist_ok=True)
         write_dump(job.dump(r), pathlib.Path(folder) / f"node{r // 2}", r)
         (pathlib.Path(folder) / f"node{r // 2}" / f"trace_{r}").rename(pathlib.Path(folder) / f"node{r // 2}" / f"gpu{r % 2}.pkl")
-    return {**said, "not_known": "both names give rank 0: the files are numbered in order of their names"}
+    return {**said, "not_known": "both names say rank 0: the files are numbered in order of their names"}
 
 
 def profiles_beside(folder):

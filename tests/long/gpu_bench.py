@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """MLP forward (linear, tanh-gelu, linear) in bf16, this project and PyTorch measured in one run, on one GPU and on several.
 
-Usage: gpu_bench.py HOSTIR [--several [N] | --all-reduce]. Without PyTorch, only our times are measured. Prints microseconds per forward pass.
+Usage: gpu_bench.py HOSTIR [--several [N]] [--only TEXT]. Without PyTorch, only our times are measured. Prints microseconds per forward pass.
 Ours is the wall time of many passes in a loop, with everything included. --several: only the part on several devices, and
-all_reduce between them, of f32; with N only on N devices and a few sizes. --all-reduce: only that. --only TEXT: only what has
-TEXT in its name, for example `--only overlap` or `--only H=16384`.
+all_reduce between them, of f32; with N only on N devices and a few sizes. --only TEXT: on several devices,
+only what has TEXT in its name, for example `all_reduce`, `overlap` or `H=16384`.
        gpu_bench.py HOSTIR --loop: beside a hand-written loop of the same library calls (tests/bench/cuda_loop.cu, built
 with nvcc), without and with a log; and what a launch costs the host beside a raw driver call.
 GPU_BENCH_SECONDS (160): no measurement starts later than this; the rest is named and left out.
@@ -56,8 +56,6 @@ def is_wanted(what):
 
 
 def several_sizes(ranks):
-    if "--all-reduce" in sys.argv:
-        return []
     if wanted_devices():
         return [size for size in SEVERAL_SIZES if size[:2] in FEW_SIZES] + ([LARGE_SIZE] if ranks >= 4 else [])
     return SEVERAL_SIZES + ([LARGE_SIZE] if ranks >= 4 else [])
@@ -271,8 +269,7 @@ def on_several(hostir):
             if "H=" in what and not wanted_devices():
                 searched = ", searched " + text_of(ours(hostir, text, iterations, given + ("--graphs",), timed_products=True))
             print(f"way b, {ranks} devices, {what}: {times[0]}, graphs {times[1]}{searched}", flush=True)
-        if "--all-reduce" not in sys.argv:
-            overlapped(hostir, ranks, place)
+        overlapped(hostir, ranks, place)
 
 
 def overlapped(hostir, ranks, place):
@@ -404,7 +401,7 @@ def main():
     elif "--loop" in sys.argv:
         beside_a_loop(sys.argv[1])
     else:
-        if not {"--several", "--all-reduce"} & set(sys.argv):
+        if "--several" not in sys.argv:
             on_one(sys.argv[1])
         on_several(sys.argv[1])
 

@@ -228,12 +228,14 @@ NAMES = ["trace_{}", "nccl_trace_rank_{}", "comm_lib_trace_rank_{}", "dump-rank{
 
 
 def write_any(rng, job, folder, ranks):
-    """Writes the dumps as other jobs, tools and people leave them; (what is special, ranks without a readable file)."""
+    """Writes the dumps in one of the forms that jobs, tools and people leave behind.
+
+    Returns what is unusual about them, and the ranks without a readable file."""
     forms = rng.choice([["pickle"], ["pickle"], ["json"], ["python"], ["gz"], ["pickle", "json", "python", "gz"]])
     versions = rng.choice([["2.10"], ["2.4"], ["2.5"], ["2.7"], ["2.11"], ["2.4", "2.7", "2.11"]])
     ring = rng.choice([None, None, rng.randint(2, 30)])
     name = rng.choice(NAMES)
-    # The parts of a launch look alike in such dumps, whether they are in flight or not.
+    # Such dumps do not tell which parts of a launch are still in flight.
     only_active = rng.random() < 0.1 and not any(c.batch for calls in job.calls for c in calls)
     innocent = [r for r in range(job.world) if r not in ranks]
     lost = rng.choice(innocent) if rng.random() < 0.25 and len(innocent) > 1 else None
@@ -291,7 +293,7 @@ def check_running(hostir, seed, root, files):
     return text, ""
 
 
-# A rank that is awaited and left no file is named, although the file may only be lost.
+# If others wait for a rank without a file, naming it is right even if only its file is lost.
 PASSED = ("right", "undecided", "nobody", "the rank without a file")
 
 

@@ -129,9 +129,9 @@ Expected<void> put_events(const LogReader& log, ChromeWriter& writer, Anchors& a
 
 /// Identifies a meeting: communicator, group, sequence number and, for send and recv, the positions
 /// of both sides.
-using MeetingKey = std::tuple<uint32_t, uint32_t, int32_t, uint64_t, int32_t, int32_t>;
+using FlowKey = std::tuple<uint32_t, uint32_t, int32_t, uint64_t, int32_t, int32_t>;
 
-MeetingKey key_of(const LogReader& log, const LogCollective& c, uint32_t branch) {
+FlowKey key_of(const LogReader& log, const LogCollective& c, uint32_t branch) {
   int32_t source = -1, destination = -1;
   if (c.peer >= 0) {
     int32_t own = -1;
@@ -175,7 +175,7 @@ Expected<void> put_flows(const LogReader& log, ChromeWriter& writer, const Ancho
   interp::EventFilter filter;
   filter.limit = std::numeric_limits<int64_t>::max();
   HOSTIR_ASSIGN_OR_RETURN(const auto members, log.collectives(filter, std::move(stop)));
-  std::map<MeetingKey, std::vector<FlowEnd>> meetings;
+  std::map<FlowKey, std::vector<FlowEnd>> meetings;
   for (const LogCollective& member : members) {
     const auto anchor = anchors.find(member.event);  // members of a group have none
     if (anchor == anchors.end() || !known(member.start_ns, member.finish_ns) ||

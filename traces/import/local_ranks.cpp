@@ -83,7 +83,7 @@ std::vector<std::string> number_local_ranks(std::vector<ProcessDump>& dumps) {
   if (twice == again.end()) return {};
   const ProcessDump& other = dumps[static_cast<size_t>(twice - again.begin())];
   const std::string both =
-      fmt::format("{} and {} are of two processes, but both names give rank {}",
+      fmt::format("{} and {} come from different processes, but both names say rank {}",
                   first.at(*other.rank)->file, other.file, *other.rank);
   if (std::ranges::all_of(dumps, is_named) && dumps.size() == world_of(dumps)) {
     std::ranges::sort(dumps, comes_before, &ProcessDump::file);

@@ -8,9 +8,9 @@
 
 namespace hostir::traces::import {
 
-/// If several processes have the same rank, and all ranks come from files' names, which are as many
-/// as the job has ranks, numbers the files in order of their names. Otherwise keeps the first file
-/// of each such rank. Sentences on what it did; empty if every rank has one process.
+/// Resolves ranks that several processes claim. If every rank was read from a file name, and there
+/// are as many files as the job has ranks, numbers the files in order of their names. Otherwise
+/// keeps the first file of each such rank. Returns a note on what it did; none if no two claim one.
 std::vector<std::string> number_local_ranks(std::vector<ProcessDump>& dumps);
 
 }  // namespace hostir::traces::import

@@ -33,7 +33,7 @@ struct OrderedCall {
 
 class PairOrder {
  public:
-  /// The rank's sends and recvs before its first recorded call may be lost.
+  /// Sends and recvs that the rank made before its first recorded call may be missing.
   void lost_before(model::Rank rank, const ProcessDump& dump);
   /// The dump and its call must live until the last use.
   void add(const PairSide& side);

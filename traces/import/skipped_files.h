@@ -1,4 +1,4 @@
-// The files of a folder that could not be read, told in a few sentences.
+// Files that could not be read, summed up in a few sentences.
 //
 // A folder of dumps often has a log file per rank beside them. A sentence for each would hide the
 // verdict.
@@ -13,15 +13,15 @@ namespace hostir::traces::import {
 
 struct SkippedFile {
   std::string path;
-  std::string why;       // a sentence that names the path
+  std::string why;       // a full sentence, with the path
   bool unknown = false;  // not damaged, but of a format that no reader knows
 };
 
 class SkippedFiles {
  public:
-  /// `error`: why `path` could not be read. A file of an unknown format counts only if its name
-  /// has a rank, or if the user named it.
   enum class Found : uint8_t { kByName, kInFolder };
+  /// `error`: why `path` could not be read. A file of an unknown format counts only if its name
+  /// contains a rank, or if the user named the file.
   void add(const std::string& path, const Error& error, Found found = Found::kInFolder);
   const std::vector<SkippedFile>& files() const { return files_; }
   /// At most one sentence for files of unknown formats, and one more than kMostTold for damaged

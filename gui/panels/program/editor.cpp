@@ -96,13 +96,13 @@ class EditorPanel : public Panel {
     ImGui::BeginDisabled(!changed);
     if (ImGui::Button("Revert")) document.revert();
     frame.ui.tag("editor/revert");
-    if (ImGui::IsItemHovered()) Ui::tooltip("Back to what the file holds");
+    if (ImGui::IsItemHovered()) Ui::tooltip("Discard the edits: back to the text of the file");
     ImGui::EndDisabled();
     if (!document.mine().empty()) {
       ImGui::SameLine();
       if (ImGui::Button("My text again")) document.take_mine();
       frame.ui.tag("editor/mine");
-      if (ImGui::IsItemHovered()) Ui::tooltip("Your text as it was before another one replaced it");
+      if (ImGui::IsItemHovered()) Ui::tooltip("Your text before another one replaced it");
     }
     const std::string state = state_words(document);
     Ui::flow(ImGui::CalcTextSize(state.c_str()).x);

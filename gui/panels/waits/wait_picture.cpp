@@ -141,7 +141,7 @@ void tooltip(const WaitNode& node) {
     ImGui::Text("and %d more", static_cast<int>(node.edges - node.told.size()));
   if (node.culprit) {
     ImGui::TextUnformatted(
-        "others wait for this rank, and it waits for none, or its call does not match theirs");
+        "others wait for this rank; it waits for nobody, or its call does not match theirs");
   }
   ImGui::EndTooltip();
 }

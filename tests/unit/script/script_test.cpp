@@ -200,7 +200,7 @@ test "other parameters" {
   const std::string failures = all_failures(report);
   for (const char* part :
        {"0 places of the program have the lines to change", "unknown value \"%y\"",
-        "the changed program has no @f with 1 parameter"})
+        "the changed program has no function @f with 1 parameter"})
     EXPECT_NE(failures.find(part), std::string::npos) << failures;
 }
 
