@@ -39,7 +39,7 @@ class Lexer {
   char peek(uint32_t ahead = 0) const {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
-  bool done() const { return at_ >= text_.size(); }
+  bool done() const { return too_many_errors_ || at_ >= text_.size(); }
 
   void push(TokenKind kind, std::string_view text, uint32_t begin, uint32_t end) {
     out_.tokens.push_back({kind, text, begin, end, static_cast<uint32_t>(out_.comments.size()),
@@ -234,7 +234,7 @@ class Lexer {
   }
 
   void error(std::string id, std::string message, uint32_t begin, uint32_t end) {
-    if (diagnostics_.size() >= kMaxDiagnostics) text_ = text_.substr(0, at_);
+    too_many_errors_ = diagnostics_.size() >= kMaxDiagnostics;
     diagnostics_.push_back(
         {Severity::kError, std::move(id), std::move(message), {file_, begin, end}, {}});
   }
@@ -244,6 +244,7 @@ class Lexer {
   uint32_t at_;
   std::vector<Diagnostic>& diagnostics_;
   TokenStream out_;
+  bool too_many_errors_ = false;
   bool line_has_token_ = false;
   bool line_has_comment_ = false;
   bool shape_word_ = false;  // the last token was `tensor` or `shard`

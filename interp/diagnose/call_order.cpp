@@ -189,6 +189,24 @@ std::vector<std::vector<MemberRef>> calls_by_rank(const Run& run) {
   return calls;
 }
 
+size_t place_of(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& ref) {
+  const auto& line = calls[static_cast<size_t>(ref.member->rank)];
+  const auto at = std::find_if(line.begin(), line.end(),
+                               [&](const MemberRef& each) { return each.member == ref.member; });
+  return static_cast<size_t>(at - line.begin());
+}
+
+size_t members_on_record(const Run& run, const model::Meeting& meeting) {
+  return static_cast<size_t>(std::ranges::count_if(meeting.members, [&](const Member& member) {
+    return run.find(member.rank)->record != model::RecordState::kMissing;
+  }));
+}
+
+MemberRef last_call(const std::vector<std::vector<MemberRef>>& calls, Rank rank) {
+  const auto& line = calls[static_cast<size_t>(rank)];
+  return line.empty() ? MemberRef{} : line.back();
+}
+
 CallSequence sequence_of(const Run& run, Rank rank, model::CommunicatorId communicator,
                          uint64_t first) {
   CallSequence line;

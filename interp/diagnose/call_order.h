@@ -19,6 +19,13 @@ inline constexpr size_t kMostLeftOut = 64;
 /// By rank. Omits calls whose position in the order is unknown.
 std::vector<std::vector<MemberRef>> calls_by_rank(const model::Run& run);
 
+/// The index of the call among its rank's calls.
+size_t place_of(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& ref);
+/// Members whose files are there.
+size_t members_on_record(const model::Run& run, const model::Meeting& meeting);
+/// Empty if the rank made none.
+MemberRef last_call(const std::vector<std::vector<MemberRef>>& calls, model::Rank rank);
+
 /// A rank's collectives on one communicator, by sequence number.
 struct CallSequence {
   model::Rank rank = model::kNoRank;

@@ -60,22 +60,31 @@ class Finder : private RecordComparison {
            calls_[rank][found->mine].member == call.member;
   }
 
-  bool is_ahead(size_t idle, const MemberRef& call) {
+  bool is_ahead(size_t idle, const MemberRef& call, const std::set<Rank>& waiting) {
     const auto ahead = static_cast<size_t>(call.member->rank);
-    bool idle_known = false;
-    bool ahead_known = false;
-    for (const auto& [place, ranks] : classes()) {
-      for (const size_t rank : {idle, ahead}) {
-        if (ranks.size() < 2 || std::count(ranks.begin(), ranks.end(), rank) == 0) continue;
-        const size_t wanted = words_[rank].size() - (rank == ahead ? 1 : 0);
-        for (const size_t r : ranks) {
-          if (r == rank) continue;
-          if (words_[r].size() != wanted || difference(r, rank)) return false;
-        }
-        (rank == idle ? idle_known : ahead_known) = true;
+    const size_t made = words_[ahead].size();
+    const bool is_last = calls_[ahead].back().member == call.member;
+    const auto same_program = [&](size_t r) {
+      return words_[r].size() == words_[idle].size() && !difference(r, idle);
+    };
+    const auto makes_one_less = [&](size_t r) {
+      const bool shorter = words_[r].size() + 1 == made;
+      const auto found = difference(ahead, r);
+      if (!found) return is_last && shorter;
+      // Or it goes on with another call.
+      return (is_last && found->mine + 1 == made) || (found->kind == Kind::kExtra && shorter);
+    };
+    const auto programs = classes();
+    // Nothing: there is no other rank to compare it with.
+    const auto all = [&](size_t rank, const auto& holds) -> std::optional<bool> {
+      std::optional<bool> out;
+      for (const size_t r : programs.at(place_of(rank))) {
+        const bool may_be_ahead = r != ahead && waiting.contains(static_cast<Rank>(r));
+        if (r != rank && !may_be_ahead) out = out.value_or(true) && holds(r);
       }
-    }
-    return idle_known && ahead_known && calls_[ahead].back().member == call.member;
+      return out;
+    };
+    return all(idle, same_program).value_or(false) && all(ahead, makes_one_less).value_or(false);
   }
 
   std::vector<DivergentRank> find_by_rounds() {
@@ -459,8 +468,8 @@ std::vector<DivergentRank> find_divergent_pairs(const Run& run,
 }
 
 bool is_ahead_of_its_program(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
-                             Rank idle, const MemberRef& call) {
-  return Finder(run, calls, true).is_ahead(static_cast<size_t>(idle), call);
+                             Rank idle, const MemberRef& call, const std::set<Rank>& waiting) {
+  return Finder(run, calls, true).is_ahead(static_cast<size_t>(idle), call, waiting);
 }
 
 bool goes_on_without(const Run& run, const std::vector<std::vector<MemberRef>>& calls, Rank idle,

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "interp/diagnose/queues.h"
@@ -54,11 +55,12 @@ std::vector<DivergentRank> find_divergent_ranks(const model::Run& run,
 std::vector<DivergentRank> find_divergent_pairs(const model::Run& run,
                                                 const std::vector<std::vector<MemberRef>>& calls);
 
-/// True if the rank of `call` is ahead of all ranks that run its program, by this call alone, and
-/// `idle`, for which it waits, made as many calls as all ranks that run its own program.
+/// True if the rank of `call` made one call more than all ranks that run its program, and `idle`,
+/// for which it waits, made the calls of all ranks that run its own program. Other ranks in
+/// `waiting` are not compared: each may be one call ahead as well.
 bool is_ahead_of_its_program(const model::Run& run,
                              const std::vector<std::vector<MemberRef>>& calls, model::Rank idle,
-                             const MemberRef& call);
+                             const MemberRef& call, const std::set<model::Rank>& waiting);
 
 /// True if `idle` runs the program of the rank of `call`, made all calls up to that one, and then
 /// others.

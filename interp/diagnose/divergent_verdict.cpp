@@ -211,26 +211,18 @@ class DivergenceJudge {
   }
 
   void repair(const DivergentRank& odd, bool proved) {
-    CallEdit edit;
-    edit.rank = odd.rank;
-    edit.at = odd.at;
     if (odd.kind == DivergentRank::Kind::kExtra || !proved) {
       // If the others make it later, so does this rank.
-      edit.kind = CallEdit::Kind::kRemove;
+      out_.repair.push_back(CallEdit::remove(odd.rank, odd.at));
     } else if (odd.kind == DivergentRank::Kind::kSwapped) {
-      edit.kind = CallEdit::Kind::kMove;
-      edit.at = odd.at + 1;
-      edit.to = odd.at;
+      out_.repair.push_back(CallEdit::move(odd.rank, odd.at + 1, odd.at));
     } else {
       for (const DivergentRank::Call& each : odd.theirs) {
         if (each.call.member == nullptr) continue;
-        edit.pattern = each.call;
-        edit.communicator = each.communicator;
-        out_.repair.push_back(edit);
+        out_.repair.push_back(CallEdit::add(odd.rank, odd.at, each.call));
+        out_.repair.back().communicator = each.communicator;
       }
-      return;
     }
-    out_.repair.push_back(edit);
   }
   std::string repair_text(const DivergentRank& odd) const {
     const std::string ranks = model::list_of(out_.culprits);
@@ -311,13 +303,9 @@ class DivergenceJudge {
   }
 
   void change(const DivergentRank& odd) {
-    CallEdit edit;
-    edit.kind = CallEdit::Kind::kChange;
-    edit.rank = odd.rank;
-    edit.at = odd.at;
-    edit.pattern = odd.theirs.front().call;
-    out_.repair.push_back(edit);
-    out_.repair_text = fmt::format("with {} on {}", model::call_text(edit.pattern.member->call),
+    const MemberRef& right = odd.theirs.front().call;
+    out_.repair.push_back(CallEdit::change(odd.rank, odd.at, right));
+    out_.repair_text = fmt::format("with {} on {}", model::call_text(right.member->call),
                                    model::list_of(out_.culprits));
   }
 
@@ -344,13 +332,6 @@ std::vector<Rank> unfinished_ranks(const std::vector<std::vector<MemberRef>>& ca
   return out;
 }
 
-size_t place_of(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& ref) {
-  const auto& line = calls[static_cast<size_t>(ref.member->rank)];
-  const auto at = std::find_if(line.begin(), line.end(),
-                               [&](const MemberRef& each) { return each.member == ref.member; });
-  return static_cast<size_t>(at - line.begin());
-}
-
 void name_wrong_peer(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& wrong,
                      const MemberRef& other, RecordedVerdict& out) {
   out.charge = Charge::kWrongPeer;
@@ -359,17 +340,12 @@ void name_wrong_peer(const std::vector<std::vector<MemberRef>>& calls, const Mem
   out.missing = other;
   out.communicator = wrong.communicator();
   out.sequence = wrong.sequence();
-  CallEdit edit;
-  edit.kind = CallEdit::Kind::kChange;
-  edit.rank = wrong.member->rank;
-  edit.at = place_of(calls, wrong);
-  edit.pattern = other;
-  out.repair = {edit};
+  out.repair = {CallEdit::change(wrong.member->rank, place_of(calls, wrong), other)};
   out.repair_text =
       fmt::format("with {} on rank {}",
                   wrong.sends() ? fmt::format("the send to rank {}", other.member->rank)
                                 : fmt::format("the recv from rank {}", other.member->rank),
-                  edit.rank);
+                  wrong.member->rank);
 }
 
 }  // namespace hostir::diagnose

@@ -20,7 +20,4 @@ void name_wrong_peer(const std::vector<std::vector<MemberRef>>& calls, const Mem
 /// Ranks with a call in flight.
 std::vector<model::Rank> unfinished_ranks(const std::vector<std::vector<MemberRef>>& calls);
 
-/// The index of the call among its rank's calls.
-size_t place_of(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& ref);
-
 }  // namespace hostir::diagnose

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <span>
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
@@ -25,52 +27,45 @@ using model::Run;
 class Doubt {
  public:
   Doubt(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
-        const RecordedVerdict& verdict)
+        const RecordedVerdict& verdict, const std::set<Rank>& waiting)
       : run_(run),
         calls_(calls),
         call_(verdict.missing),
         idle_(verdict.culprits.front()),
         waits_(verdict.missing.member->rank),
         line_(calls[static_cast<size_t>(waits_)]),
-        at_(place_of(calls, verdict.missing)) {}
+        at_(place_of(calls, verdict.missing)),
+        waiting_(waiting) {}
 
   // Only the two ranks are concerned, and the idle one has nothing in flight.
   bool applies() const {
     if (idle_ == waits_ || at_ >= line_.size()) return false;
-    if (call_.meeting != nullptr && members_on_record() != 2) return false;
+    if (call_.meeting != nullptr && members_on_record(run_, *call_.meeting) != 2) return false;
     const auto& idle = calls_[static_cast<size_t>(idle_)];
     return !idle.empty() && std::none_of(idle.begin(), idle.end(), [](const MemberRef& ref) {
       return ref.member->unfinished();
     });
   }
   bool holds() const {
-    return has_passed() || repeated_one() || is_new_to_it() || is_unknowable() ||
-           (only_one_waits() &&
-            (leaves_its_rounds() || is_ahead_of_its_program(run_, calls_, idle_, call_)));
+    return has_passed() || repeated_one() || repeated_in_rounds() || is_new_to_it() ||
+           is_unknowable() || (only_one_waits() && leaves_its_rounds()) ||
+           is_ahead_of_its_program(run_, calls_, idle_, call_, waiting_);
   }
   Rank waits() const { return waits_; }
 
  private:
-  size_t members_on_record() const {
-    return static_cast<size_t>(
-        std::ranges::count_if(call_.meeting->members, [&](const auto& member) {
-          return run_.find(member.rank)->record != model::RecordState::kMissing;
-        }));
-  }
-
-  // All others have ended their calls, and neither their numbers nor stacks tell more.
-  bool is_unknowable() const {
-    return only_one_waits() && some_lost(run_) && !stack_is_known(run_, *call_.member);
-  }
+  // All others have ended their calls, and the numbers of calls do not tell more.
+  bool is_unknowable() const { return only_one_waits() && some_lost(run_); }
 
   // Between the two ranks, the waiting one made as many calls of every line, but one more of this
-  // one, which it once made twice in a row; the idle one made as many of each line.
+  // one; the idle one made as many of each line. The waiting one once made the call twice in a row,
+  // or before always made the other calls of the round first.
   bool repeated_one() const {
     if (call_.pair == nullptr) return false;
     size_t repeats = 0;
-    for (size_t i = 0; i + 2 <= at_; ++i)
+    for (size_t i = 0; i < at_; ++i)
       if (alike_pair(line_[i], call_) && alike_pair(line_[i + 1], call_)) ++repeats;
-    if (repeats != 1) return false;
+    if (repeats != 1 && !comes_last_in_rounds()) return false;
     std::vector<size_t> mine = times_by_line(waits_, idle_);
     const size_t own = calls_of_line(waits_, idle_, call_);
     const std::vector<size_t> theirs = times_by_line(idle_, waits_);
@@ -82,8 +77,65 @@ class Doubt {
     };
     return all(mine) && all(theirs);
   }
+
+  // Between two calls of the collective each rank always makes the same calls, except that the
+  // waiting one once made the collective twice in a row.
+  bool repeated_in_rounds() const {
+    if (call_.meeting == nullptr) return false;
+    std::vector<Round> mine = rounds(waits_);
+    const std::vector<Round> theirs = rounds(idle_);
+    if (mine.size() != theirs.size() + 1 || theirs.size() < 2) return false;
+    const auto repeated = std::ranges::find_if(mine, &Round::empty);
+    if (repeated == mine.end()) return false;
+    mine.erase(repeated);
+    return repeat_one(mine) && repeat_one(theirs) && mine.front().size() == theirs.front().size();
+  }
+  using Round = std::span<const MemberRef>;
+  std::vector<Round> rounds(Rank rank) const {
+    std::vector<Round> out;
+    const auto& line = calls_[static_cast<size_t>(rank)];
+    std::optional<size_t> begin;
+    for (size_t i = 0; i < line.size(); ++i) {
+      if (line[i].meeting == nullptr || !alike(line[i], call_)) continue;
+      if (begin) out.push_back(Round(line).subspan(*begin, i - *begin));
+      begin = i + 1;
+    }
+    return out;
+  }
+  bool repeat_one(const std::vector<Round>& rounds) const {
+    return std::ranges::all_of(rounds, [&](const Round& round) {
+      return !round.empty() &&
+             std::ranges::equal(round, rounds.front(),
+                                [&](const auto& a, const auto& b) { return alike(a, b); });
+    });
+  }
+
   static Rank peer_of(const MemberRef& ref) {
     return ref.sends() ? ref.pair->target : ref.pair->source;
+  }
+  bool comes_last_in_rounds() const {
+    size_t own = 0;
+    std::vector<std::pair<MemberRef, size_t>> others;  // calls of one line, and their number
+    for (size_t i = 0; i < at_; ++i) {
+      const MemberRef& ref = line_[i];
+      if (ref.pair == nullptr || peer_of(ref) != idle_) continue;
+      if (alike(ref, call_)) {
+        ++own;
+        if (std::ranges::any_of(others, [&](const auto& o) { return o.second < own; }))
+          return false;
+        continue;
+      }
+      const auto known =
+          std::ranges::find_if(others, [&](const auto& o) { return alike(o.first, ref); });
+      if (known != others.end()) {
+        ++known->second;
+      } else if (own > 0) {
+        return false;
+      } else {
+        others.emplace_back(ref, 1);
+      }
+    }
+    return !others.empty();
   }
   bool alike_pair(const MemberRef& a, const MemberRef& b) const {
     return a.pair != nullptr && b.pair != nullptr && alike(a, b) && peer_of(a) == peer_of(b);
@@ -115,19 +167,25 @@ class Doubt {
              return same_site(run_, *ref.member, *call_.member);
            });
   }
-  // Both made a later collective of the waiting rank.
+  // Both made a later call of the waiting rank.
   bool has_passed() const {
     for (size_t i = at_ + 1; i < line_.size(); ++i) {
-      if (line_[i].meeting == nullptr || line_[i].member->order == call_.member->order) continue;
-      const model::Member* there = line_[i].meeting->member(idle_);
-      if (there != nullptr && there->arrived()) return true;
+      const MemberRef& later = line_[i];
+      if (later.member->order == call_.member->order) continue;
+      const model::Member* there = other_side(later);
+      if (there != nullptr && there->rank == idle_ && there->arrived()) return true;
     }
     return false;
   }
+  const model::Member* other_side(const MemberRef& ref) const {
+    if (ref.meeting != nullptr) return ref.meeting->member(idle_);
+    return ref.sends() ? &ref.pair->recv : &ref.pair->send;
+  }
 
+  // Nobody else waits, except for another accused rank.
   bool only_one_waits() const {
     const std::vector<Rank> unfinished = unfinished_ranks(calls_);
-    return unfinished.size() == 1 && unfinished.front() == waits_;
+    return std::ranges::all_of(unfinished, [&](Rank rank) { return waiting_.contains(rank); });
   }
 
   bool alike(const MemberRef& a, const MemberRef& b) const {
@@ -163,21 +221,42 @@ class Doubt {
   Rank waits_;
   const std::vector<MemberRef>& line_;  // of the waiting rank
   size_t at_;                           // of the call in it
+  const std::set<Rank>& waiting_;       // for an accused rank each
 };
 
 }  // namespace
 
 void doubt_never_came(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
                       RecordedVerdict& verdict) {
-  if (verdict.charge != Charge::kNeverCame || verdict.culprits.size() != 1 ||
-      verdict.missing.member == nullptr || !verdict.also.empty())
-    return;
-  const Doubt doubt(run, calls, verdict);
-  if (!doubt.applies() || !doubt.holds()) return;
-  verdict.sentence = either_sentence(run, verdict);
-  insert_once(verdict.suspects, verdict.culprits.front());
-  insert_once(verdict.suspects, doubt.waits());
-  verdict.culprits.clear();
+  if (verdict.charge != Charge::kNeverCame || !verdict.also.empty()) return;
+  // The repair adds a call to each accused rank.
+  std::vector<RecordedVerdict> charges;
+  std::set<Rank> waiting;
+  for (const CallEdit& edit : verdict.repair) {
+    if (edit.kind != CallEdit::Kind::kAdd || edit.pattern.member == nullptr) return;
+    RecordedVerdict& charge = charges.emplace_back();
+    charge.charge = Charge::kNeverCame;
+    charge.culprits = {edit.rank};
+    charge.missing = edit.pattern;
+    charge.at = last_call(calls, edit.rank);
+    waiting.insert(edit.pattern.member->rank);
+  }
+  // Several ranks that never came to one call: its members agree that it is made.
+  if (charges.size() != waiting.size()) return;
+  std::string sentence;
+  bool doubted = false;
+  for (const RecordedVerdict& charge : charges) {
+    const Doubt doubt(run, calls, charge, waiting);
+    const bool holds = doubt.applies() && doubt.holds();
+    if (!sentence.empty()) sentence += "; and ";
+    sentence += holds ? either_sentence(run, charge) : sentence_of(run, calls, charge);
+    if (!holds) continue;
+    doubted = true;
+    std::erase(verdict.culprits, charge.culprits.front());
+    insert_once(verdict.suspects, charge.culprits.front());
+    insert_once(verdict.suspects, doubt.waits());
+  }
+  if (doubted) verdict.sentence = std::move(sentence);
 }
 
 namespace {
@@ -224,14 +303,8 @@ void accuse_wrong_group_instead(const Run& run, const std::vector<std::vector<Me
   verdict.communicator = wrong.communicator();
   verdict.sequence = wrong.sequence();
   verdict.sentence = wrong_group_sentence(run, verdict.culprits, wrong, *right);
-  CallEdit edit;
-  edit.rank = rank;
-  edit.at = place_of(calls, wrong);
-  edit.kind = CallEdit::Kind::kRemove;
-  verdict.repair = {edit};
-  edit.kind = CallEdit::Kind::kAdd;
-  edit.pattern = *right;
-  verdict.repair.push_back(edit);
+  const size_t at = place_of(calls, wrong);
+  verdict.repair = {CallEdit::remove(rank, at), CallEdit::add(rank, at, *right)};
   verdict.repair_text = wrong_group_repair(run, verdict.culprits, *right);
 }
 
@@ -247,11 +320,7 @@ void charge_with_extra(const std::vector<std::vector<MemberRef>>& calls, const M
   verdict.communicator = call.communicator();
   verdict.sequence = call.sequence();
   verdict.sentence.clear();
-  CallEdit edit;
-  edit.kind = CallEdit::Kind::kRemove;
-  edit.rank = rank;
-  edit.at = place_of(calls, call);
-  verdict.repair = {edit};
+  verdict.repair = {CallEdit::remove(rank, place_of(calls, call))};
   verdict.repair_text = fmt::format("without this call on rank {}", rank);
 }
 

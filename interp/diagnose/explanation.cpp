@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hostir/support/lists.h"
+#include "interp/diagnose/call_order.h"
 #include "interp/diagnose/continuation.h"
 #include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/job_calls.h"
@@ -25,8 +26,13 @@ bool explains(const Run& run, const std::vector<CallEdit>& repair) {
 }  // namespace
 
 bool some_lost(const Run& run) {
-  return std::any_of(run.ranges.begin(), run.ranges.end(),
-                     [](const model::CallRange& range) { return range.first && *range.first > 1; });
+  const auto begins_late = [](const model::Gap& gap) {
+    return gap.kind == model::Gap::Kind::kBeginsLate;
+  };
+  return std::ranges::any_of(
+             run.ranges,
+             [](const model::CallRange& range) { return range.first && *range.first > 1; }) ||
+         std::ranges::any_of(run.gaps, begins_late);
 }
 
 void spare(const std::vector<Rank>& ranks, const std::string& because, RecordedVerdict& verdict) {
@@ -94,14 +100,10 @@ void check_explanation(const Run& run, const std::vector<std::vector<MemberRef>>
     for (const Rank rank : each.absent) {
       if (std::count(ranks.begin(), ranks.end(), rank) != 0) continue;
       const auto& line = calls[static_cast<size_t>(rank)];
-      if (other.culprits.empty() && !line.empty()) other.at = line.back();
+      if (other.culprits.empty()) other.at = last_call(calls, rank);
       insert_once(ranks, rank);
       other.culprits.push_back(rank);
-      CallEdit edit;
-      edit.rank = rank;
-      edit.at = line.size();
-      edit.pattern = each.call;
-      repair.push_back(edit);
+      repair.push_back(CallEdit::add(rank, line.size(), each.call));
     }
     if (!other.culprits.empty()) others.push_back(std::move(other));
   }

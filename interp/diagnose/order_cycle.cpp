@@ -6,7 +6,9 @@
 #include <map>
 #include <utility>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
+#include "interp/diagnose/explanation.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/sentences.h"
 #include "interp/diagnose/user_frame.h"
@@ -122,11 +124,8 @@ class CycleFinder {
       circle.sentence =
           wrong_group_sentence(run_, circle.odd, circle.at, circle.before) + "; " + circle.sentence;
       for (const Rank each : circle.odd) {
-        CallEdit edit;
-        edit.kind = CallEdit::Kind::kRemove;  // it then makes the call in which the others wait
-        edit.rank = each;
-        edit.at = place_of(*side_of(circle.at, each));
-        circle.repair.push_back(edit);
+        // It then makes the call in which the others wait.
+        circle.repair.push_back(CallEdit::remove(each, place_of(*side_of(circle.at, each))));
       }
       circle.repair_text = wrong_group_repair(run_, circle.odd, circle.before);
       return;
@@ -326,10 +325,7 @@ class CycleFinder {
   }
 
   size_t place_of(const Member& member) const {
-    const auto& list = calls_[static_cast<size_t>(member.rank)];
-    const auto at = std::find_if(list.begin(), list.end(),
-                                 [&](const MemberRef& ref) { return ref.member == &member; });
-    return static_cast<size_t>(at - list.begin());
+    return diagnose::place_of(calls_, {nullptr, nullptr, &member});
   }
 
   static const Member* side_of(const MemberRef& ref, Rank rank) {
@@ -358,18 +354,9 @@ class CycleFinder {
   }
   void first_there(OrderCycle& circle, Rank rank, const Member& early, const MemberRef& call) {
     const Member* mine = side_of(call, rank);
-    CallEdit edit;
-    edit.rank = rank;
-    if (mine != nullptr && mine->arrived() && mine->order) {
-      edit.kind = CallEdit::Kind::kMove;
-      edit.at = place_of(*mine);
-      edit.to = place_of(early);
-    } else {
-      edit.kind = CallEdit::Kind::kAdd;
-      edit.at = place_of(early);
-      edit.pattern = call;
-    }
-    circle.repair.push_back(edit);
+    const bool made = mine != nullptr && mine->arrived() && mine->order;
+    circle.repair.push_back(made ? CallEdit::move(rank, place_of(*mine), place_of(early))
+                                 : CallEdit::add(rank, place_of(early), call));
   }
   void add_absent(OrderCycle& circle, const MemberRef& call, const std::vector<Rank>& fixed) {
     const auto add = [&](const Member& member) {
@@ -382,12 +369,8 @@ class CycleFinder {
                    e.pattern.meeting == call.meeting && e.pattern.pair == call.pair;
           });
       if (done) return;
-      CallEdit edit;
-      edit.kind = CallEdit::Kind::kAdd;
-      edit.rank = member.rank;
-      edit.at = calls_[static_cast<size_t>(member.rank)].size();
-      edit.pattern = call;
-      circle.repair.push_back(edit);
+      const size_t end = calls_[static_cast<size_t>(member.rank)].size();
+      circle.repair.push_back(CallEdit::add(member.rank, end, call));
     };
     if (call.meeting != nullptr) {
       for (const Member& member : call.meeting->members) add(member);
@@ -411,7 +394,7 @@ std::optional<OrderCycle> find_order_cycle(const Run& run,
   return CycleFinder(run, calls).find();
 }
 
-void accuse_order_cycle(const OrderCycle& circle, RecordedVerdict& verdict) {
+void accuse_order_cycle(const Run& run, const OrderCycle& circle, RecordedVerdict& verdict) {
   verdict.charge = Charge::kOrder;
   verdict.culprits = circle.odd;
   if (circle.odd.empty()) verdict.suspects = circle.ranks;
@@ -423,6 +406,11 @@ void accuse_order_cycle(const OrderCycle& circle, RecordedVerdict& verdict) {
   verdict.sentence = circle.sentence;
   verdict.repair = circle.repair;
   verdict.repair_text = circle.repair_text;
+  const model::Communicator* facts = run.find(verdict.communicator);
+  if (!circle.odd.empty() || !some_lost(run) || facts == nullptr || !facts->members) return;
+  // A call too many of another member shifts the numbers of all later ones.
+  for (const Rank rank : *facts->members) insert_once(verdict.suspects, rank);
+  verdict.sentence += "; earlier calls are not on record, so another rank may have caused it";
 }
 
 }  // namespace hostir::diagnose

@@ -26,6 +26,6 @@ struct OrderCycle {
 /// The shortest cycle; `calls` is calls_by_rank(run).
 std::optional<OrderCycle> find_order_cycle(const model::Run& run,
                                            const std::vector<std::vector<MemberRef>>& calls);
-void accuse_order_cycle(const OrderCycle& circle, RecordedVerdict& verdict);
+void accuse_order_cycle(const model::Run& run, const OrderCycle& circle, RecordedVerdict& verdict);
 
 }  // namespace hostir::diagnose

@@ -96,15 +96,11 @@ void CallReader::left_out(const AlignedCalls& aligned, size_t at, RecordedVerdic
   verdict.count = count;
   verdict.at = next < aligned.steps.size() && aligned.steps[next].mine != SIZE_MAX
                    ? aligned.mine.calls[aligned.steps[next].mine]
-                   : last_call(aligned.mine.rank);
+                   : last_call(calls_, aligned.mine.rank);
   verdict.repair.clear();
   for (size_t k = at; k < next; ++k) {
-    CallEdit edit;
-    edit.kind = CallEdit::Kind::kAdd;
-    edit.rank = aligned.mine.rank;
-    edit.at = place_for(aligned, next - 1);
-    edit.pattern = aligned.theirs.calls[aligned.steps[k].theirs];
-    verdict.repair.push_back(edit);
+    verdict.repair.push_back(CallEdit::add(aligned.mine.rank, place_for(aligned, next - 1),
+                                           aligned.theirs.calls[aligned.steps[k].theirs]));
   }
   verdict.repair_text =
       fmt::format("with {} on rank {}",
@@ -136,8 +132,8 @@ void CallReader::extra(const AlignedCalls& aligned, size_t at, RecordedVerdict& 
   verdict.missing = {};
   verdict.repair.clear();
   for (size_t k = at; k < at + count; ++k) {
-    verdict.repair.push_back(
-        edit_at(CallEdit::Kind::kRemove, aligned.mine.calls[aligned.steps[k].mine]));
+    const MemberRef& extra_call = aligned.mine.calls[aligned.steps[k].mine];
+    verdict.repair.push_back(CallEdit::remove(aligned.mine.rank, place_of(calls_, extra_call)));
   }
   verdict.repair_text =
       fmt::format("without {} on rank {}",
@@ -158,9 +154,8 @@ void CallReader::swapped(const AlignedCalls& aligned, size_t left, size_t extra,
   verdict.at = extra < left ? late : aligned.mine.calls[next_mine(aligned, left)];
   verdict.missing = extra < left ? aligned.theirs.calls[next_theirs(aligned, extra)] : early;
   verdict.sequence = std::min(verdict.at.sequence(), verdict.missing.sequence());
-  CallEdit edit = edit_at(CallEdit::Kind::kMove, late);
-  edit.to = place_for(aligned, left);
-  verdict.repair = {edit};
+  verdict.repair = {
+      CallEdit::move(aligned.mine.rank, place_of(calls_, late), place_for(aligned, left))};
   verdict.repair_text =
       fmt::format("with these calls in the other order on rank {}", aligned.mine.rank);
 }
@@ -174,11 +169,10 @@ void CallReader::crossed(const AlignedCalls& aligned, size_t one, size_t two,
   verdict.at = early;
   verdict.missing = aligned.theirs.calls[aligned.steps[one].theirs];
   verdict.sequence = early.sequence();
-  CallEdit there = edit_at(CallEdit::Kind::kMove, early);
-  CallEdit here = edit_at(CallEdit::Kind::kMove, late);
-  there.to = here.at;
-  here.to = there.at;
-  verdict.repair = {here, there};
+  const size_t first = place_of(calls_, early);
+  const size_t second = place_of(calls_, late);
+  verdict.repair = {CallEdit::move(aligned.mine.rank, second, first),
+                    CallEdit::move(aligned.mine.rank, first, second)};
   verdict.repair_text =
       fmt::format("with these calls in the other order on rank {}", aligned.mine.rank);
 }
@@ -210,8 +204,10 @@ void CallReader::by_rounds(const AlignedCalls& aligned, size_t step,
     verdict.sequence = mine.sequence();
     verdict.repair.clear();
     // All that follows belongs to what the others do not do.
-    for (size_t k = here.mine; k < aligned.mine.calls.size(); ++k)
-      verdict.repair.push_back(edit_at(CallEdit::Kind::kRemove, aligned.mine.calls[k]));
+    for (size_t k = here.mine; k < aligned.mine.calls.size(); ++k) {
+      const size_t place = place_of(calls_, aligned.mine.calls[k]);
+      verdict.repair.push_back(CallEdit::remove(aligned.mine.rank, place));
+    }
     const size_t more = verdict.repair.size();
     verdict.repair_text = fmt::format("without {} on rank {}",
                                       more == 1 ? "this call" : "these calls", aligned.mine.rank);
@@ -228,9 +224,7 @@ void CallReader::by_rounds(const AlignedCalls& aligned, size_t step,
   verdict.at = mine;
   verdict.missing = theirs;
   verdict.sequence = theirs.sequence();
-  CallEdit edit = edit_at(CallEdit::Kind::kAdd, mine);
-  edit.pattern = theirs;
-  verdict.repair = {edit};
+  verdict.repair = {CallEdit::add(mine.member->rank, place_of(calls_, mine), theirs)};
   verdict.repair_text =
       fmt::format("with {} before it on rank {}", short_call_name(run_, theirs), aligned.mine.rank);
   if (as_before) {
@@ -253,9 +247,9 @@ void CallReader::steps_left_out(const AlignedCalls& aligned, const Place& here,
   verdict.sequence = verdict.missing.sequence();
   verdict.repair.clear();
   for (size_t k = 0; k < count; ++k) {
-    CallEdit edit = edit_at(CallEdit::Kind::kAdd, mine);
-    edit.pattern = k == 0 ? verdict.missing : aligned.mine.calls[before.at + k];
-    verdict.repair.push_back(edit);
+    verdict.repair.push_back(
+        CallEdit::add(mine.member->rank, place_of(calls_, mine),
+                      k == 0 ? verdict.missing : aligned.mine.calls[before.at + k]));
   }
   if (count > 1) {
     verdict.repair_text =
@@ -343,19 +337,6 @@ bool CallReader::further_on(const MemberRef& mine, const MemberRef& theirs) cons
 
 bool CallReader::same(const MemberRef& a, const MemberRef& b) const {
   return same_call(a.member->call, b.member->call) && same_stack(run_, *a.member, *b.member);
-}
-
-MemberRef CallReader::last_call(Rank rank) const {
-  const auto& calls = calls_[static_cast<size_t>(rank)];
-  return calls.empty() ? MemberRef{} : calls.back();
-}
-
-CallEdit CallReader::edit_at(CallEdit::Kind kind, const MemberRef& call) const {
-  CallEdit edit;
-  edit.kind = kind;
-  edit.rank = call.member->rank;
-  edit.at = place_of(calls_, call);
-  return edit;
 }
 
 }  // namespace hostir::diagnose

@@ -53,8 +53,6 @@ class CallReader {
   bool further_on(const MemberRef& mine, const MemberRef& theirs) const;
   bool same(const MemberRef& a, const MemberRef& b) const;
   size_t place_for(const AlignedCalls& aligned, size_t at) const;
-  MemberRef last_call(model::Rank rank) const;
-  CallEdit edit_at(CallEdit::Kind kind, const MemberRef& call) const;
 
   const model::Run& run_;
   const std::vector<std::vector<MemberRef>>& calls_;

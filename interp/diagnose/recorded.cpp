@@ -140,7 +140,6 @@ class Judge {
   // The repaired job is run again. If it hangs, the next fault is judged in the same way; it counts
   // if the repair of both lets all ranks complete.
   bool more_faults() {
-    constexpr size_t kMostFaults = 6;
     constexpr size_t kMostCalls = 50'000;
     size_t recorded = 0;
     for (const auto& line : calls_) recorded += line.size();
@@ -150,25 +149,41 @@ class Judge {
     const JobCalls job = repaired(run_, out_.repair);
     if (completes(run_, job)) return false;
     const Rerun again = rerun(run_, job);
-    RecordedVerdict other = Judge(again.run, moving_, faults_before_ + 1).judge();
-    const auto edits = in_first_run(again, calls_, other.repair);
-    if (other.culprits.empty() || !edits || goes_beyond_record(run_, calls_, other)) return false;
+    auto other = judge_again(again, faults_before_ + 1);
+    if (!other || other->culprits.empty() || goes_beyond_record(run_, calls_, *other)) return false;
     std::vector<CallEdit> both = out_.repair;
-    both.insert(both.end(), edits->begin(), edits->end());
+    both.insert(both.end(), other->repair.begin(), other->repair.end());
     if (!completes(run_, repaired(run_, both))) return false;
-    other.repair = *edits;
-    const bool again_so = other.charge == out_.charge && other.culprits == out_.culprits &&
-                          other.at.member != nullptr && out_.at.member != nullptr &&
-                          other.at.member->instruction == out_.at.member->instruction;
+    const bool again_so = other->charge == out_.charge && other->culprits == out_.culprits &&
+                          other->at.member != nullptr && out_.at.member != nullptr &&
+                          other->at.member->instruction == out_.at.member->instruction;
+    if (!again_so) judge_beside(other->repair);
     if (out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
     if (again_so) {
       out_.repair = std::move(both);
       out_.repair_text += " each time";
       out_.also += "; and so in a later call";
     } else {
-      add_fault(std::move(other));
+      add_fault(std::move(*other));
     }
     return true;
+  }
+
+  // The second fault may hide who is at fault in the first. It is judged once more, in the job in
+  // which only the second is repaired.
+  void judge_beside(const std::vector<CallEdit>& repair_of_second) {
+    if (out_.charge != Charge::kNeverCame) return;
+    const Rerun alone = rerun(run_, repaired(run_, repair_of_second));
+    auto verdict = judge_again(alone, kMostFaults);
+    if (!verdict || !verdict->is_fault() || verdict->culprits == out_.culprits) return;
+    std::vector<CallEdit> both = verdict->repair;
+    both.insert(both.end(), repair_of_second.begin(), repair_of_second.end());
+    if (completes(run_, repaired(run_, both))) out_ = std::move(*verdict);
+  }
+
+  // The verdict on a repaired job, with its calls as those of this run.
+  std::optional<RecordedVerdict> judge_again(const Rerun& again, size_t faults_before) const {
+    return in_first_run(again, calls_, Judge(again.run, moving_, faults_before).judge());
   }
 
   void add_fault(RecordedVerdict other) {
@@ -213,7 +228,7 @@ class Judge {
     if (repairable && out_.repair.empty()) {
       for (const Rank rank : out_.culprits) {
         const Member* member = found.member(rank);
-        if (member != nullptr) edit_call(CallEdit::Kind::kChange, found.ref(*member), right);
+        if (member != nullptr) change_call(found.ref(*member), right);
       }
       if (found.blocks) {
         out_.repair_text = fmt::format("with the blocks that the others send and expect on {}",
@@ -234,16 +249,16 @@ class Judge {
       if (!contains(found.expected, member)) out_.missing = found.ref(*member);
     }
     out_.at = found.ref(*found.expected.front());
-    edit_call(CallEdit::Kind::kChange, out_.missing, out_.at);
+    change_call(out_.missing, out_.at);
     for (const Member* member : found.members) {
       const bool same = member == out_.missing.member || contains(found.expected, member);
-      if (!same) edit_call(CallEdit::Kind::kChange, found.ref(*member), out_.at);
+      if (!same) change_call(found.ref(*member), out_.at);
     }
     // Members that record no root follow the one that is kept.
     for (size_t i = 0; found.meeting != nullptr && i < found.meeting->members.size(); ++i) {
       const Member& member = found.meeting->members[i];
       if (member.arrived() && found.member(member.rank) == nullptr)
-        edit_call(CallEdit::Kind::kChange, found.ref(member), out_.at);
+        change_call(found.ref(member), out_.at);
     }
     out_.repair_text =
         fmt::format("with {} on all of them", model::call_text(out_.at.member->call));
@@ -275,10 +290,6 @@ class Judge {
     return true;
   }
 
-  MemberRef last_call(Rank rank) const {
-    const auto& calls = calls_[static_cast<size_t>(rank)];
-    return calls.empty() ? MemberRef{} : calls.back();
-  }
   size_t place_of(const MemberRef& ref) const { return diagnose::place_of(calls_, ref); }
 
   void absent(const Waited& waited) {
@@ -329,8 +340,8 @@ class Judge {
     if (out_.charge != Charge::kLeftOut) return true;
     out_.repair_text = fmt::format("with this call on {}", model::list_of(ranks));
     const auto& members = out_.missing.meeting->members;
-    if (ranks.size() * 2 < members.size() + callers_outside(run_, calls_, out_.missing))
-      return true;
+    const size_t known = members_on_record(run_, *out_.missing.meeting);
+    if (ranks.size() * 2 < known + callers_outside(run_, calls_, out_.missing)) return true;
     out_.culprits.clear();  // no majority makes the call
     for (const Member& member : members) insert_once(out_.suspects, member.rank);
     return true;
@@ -353,30 +364,22 @@ class Judge {
     const Rank rank = out_.culprits.front();
     const model::RankFacts* facts = run_.find(rank);
     if (facts != nullptr && facts->state == model::RankState::kDead) out_.charge = Charge::kDied;
-    out_.at = last_call(rank);
+    out_.at = last_call(calls_, rank);
     for (const Rank each : out_.culprits) note_fewer_before(run_, each, waited.call, out_.notes);
     for (const Rank each : out_.culprits) add_call(each, waited.call);
     out_.repair_text = fmt::format("with this call on {}", model::list_of(out_.culprits));
   }
 
   void add_call(Rank rank, const MemberRef& pattern) {
-    CallEdit edit;
-    edit.kind = CallEdit::Kind::kAdd;
-    edit.rank = rank;
-    edit.at = calls_[static_cast<size_t>(rank)].size();
-    edit.pattern = pattern;
-    out_.repair.push_back(edit);
+    const size_t end = calls_[static_cast<size_t>(rank)].size();
+    out_.repair.push_back(CallEdit::add(rank, end, pattern));
   }
-  void edit_call(CallEdit::Kind kind, const MemberRef& wrong, const MemberRef& right) {
-    CallEdit edit;
-    edit.kind = kind;
-    edit.rank = wrong.member->rank;
-    edit.at = place_of(wrong);
-    edit.pattern = right;
-    out_.repair.push_back(edit);
+  void change_call(const MemberRef& wrong, const MemberRef& right) {
+    const Rank rank = wrong.member->rank;
+    out_.repair.push_back(CallEdit::change(rank, place_of(wrong), right));
     out_.repair_text = fmt::format(
         "with {} on {}", model::call_text(right.member->call),
-        model::list_of(out_.culprits.empty() ? std::vector<Rank>{edit.rank} : out_.culprits));
+        model::list_of(out_.culprits.empty() ? std::vector<Rank>{rank} : out_.culprits));
   }
 
   void peer(const Waited& waited) {
@@ -408,7 +411,7 @@ class Judge {
 
   bool order_cycle() {
     const auto circle = find_order_cycle(run_, calls_);
-    if (circle && !moving_) accuse_order_cycle(*circle, out_);
+    if (circle && !moving_) accuse_order_cycle(run_, *circle, out_);
     return circle.has_value();
   }
 
@@ -431,12 +434,8 @@ class Judge {
     out_.communicator = found->waits.communicator();
     out_.sequence = found->waits.sequence();
     out_.sentence = passed_by_sentence(run_, *found);
-    CallEdit edit;
-    edit.rank = found->rank;
-    edit.at = place_of(found->next);
-    edit.pattern = found->waits;
-    out_.repair = {edit};
-    out_.repair_text = fmt::format("with this call on rank {}", edit.rank);
+    out_.repair = {CallEdit::add(found->rank, place_of(found->next), found->waits)};
+    out_.repair_text = fmt::format("with this call on rank {}", found->rank);
     return true;
   }
 
@@ -473,6 +472,7 @@ class Judge {
   std::vector<std::vector<MemberRef>> calls_;
   Peers peers_;
   CallReader reader_;
+  static constexpr size_t kMostFaults = 6;
   size_t faults_before_;  // repaired before this one was found
   std::vector<Disagreement> found_;
   std::vector<Waited> waited_;

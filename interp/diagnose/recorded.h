@@ -43,6 +43,19 @@ struct CallEdit {
   size_t to = 0;                       // kMove: before this index
   MemberRef pattern;                   // kAdd, kChange: copy of this call of another rank
   model::CommunicatorId communicator;  // kAdd: of the copy; not valid: as in the pattern
+
+  static CallEdit add(model::Rank rank, size_t at, const MemberRef& pattern) {
+    return {.kind = Kind::kAdd, .rank = rank, .at = at, .pattern = pattern};
+  }
+  static CallEdit remove(model::Rank rank, size_t at) {
+    return {.kind = Kind::kRemove, .rank = rank, .at = at};
+  }
+  static CallEdit move(model::Rank rank, size_t at, size_t to) {
+    return {.kind = Kind::kMove, .rank = rank, .at = at, .to = to};
+  }
+  static CallEdit change(model::Rank rank, size_t at, const MemberRef& pattern) {
+    return {.kind = Kind::kChange, .rank = rank, .at = at, .pattern = pattern};
+  }
 };
 
 struct RecordedVerdict {

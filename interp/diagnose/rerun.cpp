@@ -95,30 +95,29 @@ Rerun rerun(const model::Run& run, const JobCalls& job) {
   return out;
 }
 
-std::optional<std::vector<CallEdit>> in_first_run(const Rerun& again,
-                                                  const std::vector<std::vector<MemberRef>>& calls,
-                                                  const std::vector<CallEdit>& edits) {
+std::optional<RecordedVerdict> in_first_run(const Rerun& again,
+                                            const std::vector<std::vector<MemberRef>>& calls,
+                                            RecordedVerdict verdict) {
   const auto second = calls_by_rank(again.run);
+  // Empty: a call that was not made. Its number is that of the repaired job.
+  const auto recorded = [&](const MemberRef& ref) {
+    if (ref.member == nullptr) return MemberRef{};
+    const auto r = static_cast<size_t>(ref.member->rank);
+    const auto at = std::ranges::find(second[r], ref.member, &MemberRef::member);
+    return at == second[r].end() ? MemberRef{}
+                                 : again.calls[r][static_cast<size_t>(at - second[r].begin())].from;
+  };
   // The place before the next call that is on record.
   const auto before = [&](Rank rank, size_t at) {
     const auto& line = again.calls[static_cast<size_t>(rank)];
     while (at < line.size() && line[at].recorded_at == SIZE_MAX) ++at;
     return at < line.size() ? line[at].recorded_at : calls[static_cast<size_t>(rank)].size();
   };
-  std::vector<CallEdit> out;
-  for (CallEdit edit : edits) {
+  for (CallEdit& edit : verdict.repair) {
     const auto r = static_cast<size_t>(edit.rank);
     if (edit.pattern.member != nullptr) {
-      const auto& line = second[static_cast<size_t>(edit.pattern.member->rank)];
-      const auto at = std::find_if(line.begin(), line.end(), [&](const MemberRef& ref) {
-        return ref.member == edit.pattern.member;
-      });
-      // A call that was not made: its number is that of the repaired job.
-      if (at == line.end()) return std::nullopt;
-      edit.pattern = again
-                         .calls[static_cast<size_t>(edit.pattern.member->rank)]
-                               [static_cast<size_t>(at - line.begin())]
-                         .from;
+      edit.pattern = recorded(edit.pattern);
+      if (edit.pattern.member == nullptr) return std::nullopt;
     }
     if (edit.kind == CallEdit::Kind::kAdd) {
       edit.at = before(edit.rank, edit.at);
@@ -128,9 +127,10 @@ std::optional<std::vector<CallEdit>> in_first_run(const Rerun& again,
       if (edit.at == SIZE_MAX) return std::nullopt;
       edit.to = before(edit.rank, edit.to);
     }
-    out.push_back(edit);
   }
-  return out;
+  verdict.at = recorded(verdict.at);
+  verdict.missing = recorded(verdict.missing);
+  return verdict;
 }
 
 }  // namespace hostir::diagnose

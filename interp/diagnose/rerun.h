@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "interp/diagnose/job_calls.h"
+#include "interp/diagnose/recorded.h"
 
 namespace hostir::diagnose {
 
@@ -20,10 +21,10 @@ struct Rerun {
 /// `job` is `run` repaired.
 Rerun rerun(const model::Run& run, const JobCalls& job);
 
-/// Edits of the second run as edits of the first, whose calls_by_rank() is `calls`. They must not
-/// change what the repair of the first has changed already: then there are none.
-std::optional<std::vector<CallEdit>> in_first_run(const Rerun& again,
-                                                  const std::vector<std::vector<MemberRef>>& calls,
-                                                  const std::vector<CallEdit>& edits);
+/// A verdict on the second run, with the calls of the first, whose calls_by_rank() is `calls`.
+/// Nothing if its repair changes what the repair of the first has changed already.
+std::optional<RecordedVerdict> in_first_run(const Rerun& again,
+                                            const std::vector<std::vector<MemberRef>>& calls,
+                                            RecordedVerdict verdict);
 
 }  // namespace hostir::diagnose

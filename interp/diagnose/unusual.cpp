@@ -90,12 +90,8 @@ void accuse_unusual(const Run& run, const std::vector<std::vector<MemberRef>>& c
   verdict.missing = right;
   for (const Member* member : odd) {
     insert_once(verdict.culprits, member->rank);
-    CallEdit edit;
-    edit.kind = CallEdit::Kind::kChange;
-    edit.rank = member->rank;
-    edit.at = place_of(calls, found.ref(*member));
-    edit.pattern = right;
-    verdict.repair.push_back(edit);
+    verdict.repair.push_back(
+        CallEdit::change(member->rank, place_of(calls, found.ref(*member)), right));
   }
   verdict.repair_text = fmt::format("with {} on {}", model::call_text(right.member->call),
                                     model::list_of(verdict.culprits));

@@ -228,6 +228,9 @@ class Job:
 
     # ---- dumps
 
+    def size_of_batch(self, r, call, calls=None):
+        return sum(c.batch == call.batch for c in calls or self.calls[r])
+
     def entries(self, r, frames=True, version="2.10"):
         seq, p2p, op, out, shared = {}, {}, 0, [], {}
         batches = {}
@@ -270,6 +273,8 @@ class Job:
                 batches[call.batch] = True
             entry(call, kind, call.inputs, call.outputs, call.state if call.batch is None else "scheduled")
             last_of_batch = call.batch is not None and (i + 1 == len(calls) or calls[i + 1].batch != call.batch)
+            # While the launch is issued, its end is not on record.
+            last_of_batch &= i + 1 < len(calls) or self.size_of_batch(r, call) == self.size_of_batch(r, call, calls)
             if last_of_batch:
                 whole = [c for c in calls if c.batch == call.batch]
                 entry(call, "coalesced", [], [], "completed" if all(c.state == "completed" for c in whole) else "scheduled")

@@ -56,6 +56,10 @@ TEXT
 refuses 64 'error[input_size]: dimension 0 of %x is ?N*?M, the input has 6, and ?M is not known; bind it with --size M=8' \
   run "$work/sizes.hir" --input 'x=6xf32=0'
 
+# As many errors as a file may have, the last of them in the lexer.
+for i in $(seq 250); do echo '"open'; done >"$work/open_strings.hir"
+refuses 2 'W/open_strings.hir:200:1: error[syntax_c3]: string is not closed on its line' verify "$work/open_strings.hir"
+
 # Files.
 for file in x.npy x.npz x.safetensors x.pt; do echo "hello" >"$work/$file"; done
 refuses 3 'error[file_open]: W/none.npy: No such file or directory' run $add --input "a=@$work/none.npy"

@@ -11,6 +11,7 @@
 #include "hostir/support/lists.h"
 #include "interp/diagnose/user_frame.h"
 #include "interp/model/builder.h"
+#include "traces/import/call_parts.h"
 #include "traces/import/local_ranks.h"
 #include "traces/import/merge.h"
 #include "traces/import/other_runs.h"
@@ -71,6 +72,7 @@ class Assembler {
       }
       add_process(dump);
     }
+    forget_open_launches();
     add_pairs();
     add_motion();
     return std::move(builder_).finish();
@@ -264,12 +266,39 @@ class Assembler {
       model::Member& member = builder_.arrive(ids[call.group], call.sequence, rank);
       fill(member, dump, call, clock, order);
       first.try_emplace(call.group, call.sequence);
+      if (call.coalesced) coalesced_.emplace(ids[call.group], call.sequence);
+      if (!call.coalesced && &call == &dump.calls.back())
+        last_calls_.push_back({ids[call.group], call.sequence, rank});
     }
-    if (dump.start_lost || dump.only_unfinished) pairs_.lost_before(rank, dump);
+    if (dump.start_lost || dump.only_unfinished) {
+      pairs_.lost_before(rank, dump);
+      note_lost_pairs(dump);
+    }
     for (size_t g = 0; g < dump.groups.size(); ++g) add_beginning(dump, g, ids[g], first);
     for (const std::string& text : dump.remarks) {
       builder_.gap(
           {model::Gap::Kind::kNotTranslated, rank, {}, {}, fmt::format("rank {}: {}", rank, text)});
+    }
+  }
+
+  void note_lost_pairs(const ProcessDump& dump) {
+    const bool any = std::ranges::any_of(dump.calls, [](const DumpCall& call) {
+      return call.shape != DumpCall::Shape::kCollective;
+    });
+    if (!any) return;
+    builder_.gap({model::Gap::Kind::kBeginsLate,
+                  dump.rank,
+                  {},
+                  {},
+                  fmt::format("rank {}: earlier sends and recvs are not on record", *dump.rank)});
+  }
+
+  // What others made as a launch of several collectives, and is a rank's last entry, may be the
+  // first part of the same launch.
+  void forget_open_launches() {
+    for (const auto& [communicator, sequence, rank] : last_calls_) {
+      if (coalesced_.contains({communicator, sequence}))
+        forget_sizes(builder_.arrive(communicator, sequence, rank).call);
     }
   }
 
@@ -414,6 +443,8 @@ class Assembler {
   std::vector<ProcessDump> dumps_;
   model::RunBuilder builder_;
   PairOrder pairs_;
+  std::set<std::pair<model::CommunicatorId, uint64_t>> coalesced_;  // and sequence
+  std::vector<std::tuple<model::CommunicatorId, uint64_t, model::Rank>> last_calls_;
   std::vector<std::pair<model::Rank, std::string>> remarks_;
 };
 

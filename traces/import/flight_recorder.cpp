@@ -384,9 +384,10 @@ class FlightRecorderReader {
           rows_[member].times.started_ns = row.times.started_ns;
           rows_[member].times.finished_ns = row.times.finished_ns;
           rows_[member].timed_out = row.timed_out;
-          if (p2p && rows_[member].call != SIZE_MAX) {
-            out_.calls[rows_[member].call].together = row.p2p;
-          }
+          if (rows_[member].call == SIZE_MAX) continue;
+          DumpCall& call = out_.calls[rows_[member].call];
+          call.coalesced = !p2p;
+          if (p2p) call.together = row.p2p;
         }
         open.erase(block);
       }
@@ -420,6 +421,9 @@ class FlightRecorderReader {
       if (added) continue;
       if (call.sequence == out_.calls[before.call].sequence) {
         add_part(out_.calls[before.call].call, call.call);
+        // The dump was written while the launch was issued: more parts may follow.
+        if (!call.coalesced && i + 1 == out_.calls.size())
+          forget_sizes(out_.calls[before.call].call);
         gone.insert(i);
         continue;
       }

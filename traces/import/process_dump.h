@@ -32,6 +32,7 @@ struct DumpCall {
   uint64_t sequence = 0;            // for collectives: in the group
   std::optional<int64_t> peer;      // send, recv: position in the group
   std::optional<int64_t> together;  // calls of a group with the same number were issued together
+  bool coalesced = false;           // a whole launch of collectives: its end is on record
   model::Call call;
   model::MemberState state = model::MemberState::kUnknown;
   model::Times times;
