@@ -37,23 +37,36 @@ class Doubt {
         at_(place_of(calls, verdict.missing)),
         waiting_(waiting) {}
 
-  // Only the two ranks are concerned, and the idle one has nothing in flight.
+  // Only the two ranks are concerned, and the idle one waits at most for the launch of that call.
   bool applies() const {
     if (idle_ == waits_ || at_ >= line_.size()) return false;
     if (call_.meeting != nullptr && members_on_record(run_, *call_.meeting) != 2) return false;
-    const auto& idle = calls_[static_cast<size_t>(idle_)];
-    return !idle.empty() && std::none_of(idle.begin(), idle.end(), [](const MemberRef& ref) {
-      return ref.member->unfinished();
+    return std::ranges::all_of(calls_[static_cast<size_t>(idle_)], [&](const MemberRef& ref) {
+      return !ref.member->unfinished() || is_in_launch(ref);
     });
   }
   bool holds() const {
-    return has_passed() || repeated_one() || repeated_in_rounds() || is_new_to_it() ||
+    if (calls_[static_cast<size_t>(idle_)].empty()) return is_unknowable();
+    return is_held() || has_passed() || repeated_one() || repeated_in_rounds() || is_new_to_it() ||
            is_unknowable() || (only_one_waits() && leaves_its_rounds()) ||
            is_ahead_of_its_program(run_, calls_, idle_, call_, waiting_);
   }
   Rank waits() const { return waits_; }
 
  private:
+  // The other side of this send or recv was issued together with the call.
+  bool is_in_launch(const MemberRef& ref) const {
+    if (ref.pair == nullptr || call_.pair == nullptr) return false;
+    const model::Member& other = *other_side(ref);
+    return other.rank == waits_ && other.arrived() && other.order == call_.member->order;
+  }
+  // It did not stop: it waits for the launch, which waits for it.
+  bool is_held() const {
+    return std::ranges::any_of(calls_[static_cast<size_t>(idle_)], [&](const MemberRef& ref) {
+      return ref.member->unfinished() && is_in_launch(ref);
+    });
+  }
+
   // All others have ended their calls, and the numbers of calls do not tell more.
   bool is_unknowable() const { return only_one_waits() && some_lost(run_); }
 

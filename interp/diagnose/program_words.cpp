@@ -198,9 +198,15 @@ bool ProgramWords::same(const Word& a, const Word& b) {
 
 void ProgramWords::note_late() {
   late_.assign(calls_.size(), false);
+  const auto note = [&](model::Rank rank) {
+    if (rank >= 0 && static_cast<size_t>(rank) < late_.size())
+      late_[static_cast<size_t>(rank)] = true;
+  };
   for (const model::CallRange& range : run_.ranges) {
-    const bool known = range.rank >= 0 && static_cast<size_t>(range.rank) < late_.size();
-    if (known && range.first && *range.first > 1) late_[static_cast<size_t>(range.rank)] = true;
+    if (range.first && *range.first > 1) note(range.rank);
+  }
+  for (const model::Gap& gap : run_.gaps) {
+    if (gap.kind == model::Gap::Kind::kBeginsLate && gap.rank) note(*gap.rank);
   }
 }
 

@@ -241,11 +241,13 @@ void RunBuilder::add_late_beginnings() {
     });
     if (!range.first || said) continue;
     const Communicator& communicator = run_.communicators[range.communicator.index];
+    const std::string& name =
+        communicator.description.empty() ? communicator.name : communicator.description;
     run_.gaps.push_back({Gap::Kind::kBeginsLate, range.rank, range.communicator, range.first,
-                         fmt::format("rank {}: calls on {} before seq {} were lost", range.rank,
-                                     communicator.description.empty() ? communicator.name
-                                                                      : communicator.description,
-                                     *range.first)});
+                         *range.first == UINT64_MAX
+                             ? fmt::format("rank {}: no call on {} is on record", range.rank, name)
+                             : fmt::format("rank {}: calls on {} before seq {} were lost",
+                                           range.rank, name, *range.first)});
   }
 }
 

@@ -216,7 +216,9 @@ def draw(seed, jobs, most=1):
             continue
         ranks = {rng.randrange(job.world)}
         while len(ranks) < min(most, job.world - 1) and rng.random() < 0.2:
-            ranks.add(rng.randrange(job.world))
+            other = rng.randrange(job.world)
+            if 2 * (len(ranks) + 1) < job.world:  # what a majority does counts as right
+                ranks.add(other)
         planted = [one_mistake(rng, job, rank) for rank in sorted(ranks)]
         if all(planted) and pipes.is_stuck(job.run()):
             return "; ".join([text, *planted]), job, ranks
@@ -311,7 +313,7 @@ def check(hostir, seed, root, files):
     said, error = ask(hostir, folder)
     if said is None:
         return text, "no verdict", error
-    if said["culprits"] and ranks >= set(said["culprits"]):
+    if ranks & set(said["culprits"]) and ranks | lost >= set(said["culprits"]):
         result = "right"
     elif lost and set(said["culprits"]) == lost:
         result = "the rank without a file"
