@@ -54,7 +54,8 @@ class DivergenceJudge {
     }
     // That a rank stopped or died explains all; this is only a guess. A rank that stopped leaves
     // the others in any part of their rounds.
-    const bool died = out_.charge == Charge::kNoRecord && !first.proved;
+    const bool proved = first.proved && first.kind != DivergentRank::Kind::kExtra;
+    const bool died = out_.charge == Charge::kNoRecord && !proved;
     const bool stopped = out_.charge == Charge::kNeverCame;
     if (first.own_rounds && !known && (died || stopped) && mends_by_missing()) {
       if (died) also_odd(first);

@@ -37,34 +37,51 @@ class Doubt {
         at_(place_of(calls, verdict.missing)),
         waiting_(waiting) {}
 
-  // Only the two ranks are concerned, and the idle one waits at most for the launch of that call.
+  // Only the two ranks are concerned, and the idle one waits at most for the other.
   bool applies() const {
     if (idle_ == waits_ || at_ >= line_.size()) return false;
     if (call_.meeting != nullptr && members_on_record(run_, *call_.meeting) != 2) return false;
     return std::ranges::all_of(calls_[static_cast<size_t>(idle_)], [&](const MemberRef& ref) {
-      return !ref.member->unfinished() || is_in_launch(ref);
+      return !ref.member->unfinished() || may_wait_for_launch(ref);
     });
   }
   bool holds() const {
     if (calls_[static_cast<size_t>(idle_)].empty()) return is_unknowable();
-    return is_held() || has_passed() || repeated_one() || repeated_in_rounds() || is_new_to_it() ||
-           is_unknowable() || (only_one_waits() && leaves_its_rounds()) ||
+    return is_held() || has_passed() || is_its_own_line() || repeated_one() ||
+           repeated_in_rounds() || is_new_to_it() || is_unknowable() ||
+           (only_one_waits() && leaves_its_rounds()) ||
            is_ahead_of_its_program(run_, calls_, idle_, call_, waiting_);
   }
   Rank waits() const { return waits_; }
+  // The idle rank did not stop: it waits for a call that in turn waits for it.
+  bool is_held() const {
+    return std::ranges::any_of(calls_[static_cast<size_t>(idle_)], [&](const MemberRef& ref) {
+      return ref.member->unfinished() && may_wait_for_launch(ref);
+    });
+  }
 
  private:
-  // The other side of this send or recv was issued together with the call.
-  bool is_in_launch(const MemberRef& ref) const {
+  // The other side of this send or recv was issued together with the call. If calls were lost, the
+  // sides may have been paired wrongly, and this one may wait for the waiting rank in any case.
+  bool may_wait_for_launch(const MemberRef& ref) const {
     if (ref.pair == nullptr || call_.pair == nullptr) return false;
+    if (some_lost(run_)) return true;
     const model::Member& other = *other_side(ref);
     return other.rank == waits_ && other.arrived() && other.order == call_.member->order;
   }
-  // It did not stop: it waits for the launch, which waits for it.
-  bool is_held() const {
-    return std::ranges::any_of(calls_[static_cast<size_t>(idle_)], [&](const MemberRef& ref) {
-      return ref.member->unfinished() && is_in_launch(ref);
-    });
+  // The waiting rank called this line once, and other calls that it made later have completed. The
+  // idle one never called it.
+  bool is_its_own_line() const {
+    if (call_.meeting == nullptr || !stack_is_known(run_, *call_.member)) return false;
+    const auto here = [&](const MemberRef& ref) {
+      return same_stack(run_, *ref.member, *call_.member);
+    };
+    return std::ranges::none_of(calls_[static_cast<size_t>(idle_)], here) &&
+           std::ranges::count_if(line_, here) == 1 &&
+           std::any_of(line_.begin() + static_cast<ptrdiff_t>(at_) + 1, line_.end(),
+                       [](const MemberRef& ref) {
+                         return ref.member->state == model::MemberState::kCompleted;
+                       });
   }
 
   // All others have ended their calls, and the numbers of calls do not tell more.
@@ -268,6 +285,8 @@ void doubt_never_came(const Run& run, const std::vector<std::vector<MemberRef>>&
     std::erase(verdict.culprits, charge.culprits.front());
     insert_once(verdict.suspects, charge.culprits.front());
     insert_once(verdict.suspects, doubt.waits());
+    if (!doubt.is_held()) continue;
+    for (const Rank rank : unfinished_ranks(calls)) insert_once(verdict.suspects, rank);
   }
   if (doubted) verdict.sentence = std::move(sentence);
 }

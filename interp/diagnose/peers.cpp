@@ -64,7 +64,7 @@ bool Peers::plausible(const WrongPeer& found, bool passed) const {
   const model::RankFacts* facts = run_.find(named);
   if (facts == nullptr || facts->record == model::RecordState::kMissing) return false;
   if (is_stopped(run_, named) || met(found.wrong, named)) return false;
-  if (met(found.wrong, right)) return true;
+  if (stack_is_known(run_, *found.wrong.member) && met(found.wrong, right)) return true;
   if (others_wait_for(named, found.wrong)) return false;
   if (passed && !exchanged(rank, named)) return true;
   return !exchanged(rank, named) && !exchanged(rank, right);
