@@ -152,6 +152,7 @@ Expected<void> reshard(LowerState& s) {
         s.resharded, insert_reshards(s.out.program, std::move(propagated), *s.moves, s.options.keep,
                                      s.out.explanation, s.homes.homes));
   }
+  drop_needless_reshards(s.resharded, *s.moves, s.options.keep, s.out.explanation);
   s.resharded.function = compacted(std::move(s.resharded.function));
   s.out.sharded = s.resharded.function;
   if (s.is_shown(LowerPhase::kSharded)) s.function() = s.resharded.function;

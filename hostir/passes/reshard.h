@@ -28,6 +28,8 @@ struct Resharded {
   Function function;
   /// Built value -> value in the fusion with the same (possibly partial) content.
   std::vector<std::pair<std::string, std::string>> origins;
+  /// Built values that are made by a reshard to their annotation.
+  std::vector<ValueId> annotated;
 };
 
 /// `fusion` is the output of propagate(); `moves` must have its meshes, and `homes` must be those
@@ -36,5 +38,11 @@ struct Resharded {
 Expected<Resharded> insert_reshards(const Program& program, Function fusion, MeshMoves& moves,
                                     std::span<const std::string> keep, Explanation& explanation,
                                     const AxisHomes& homes = {});
+
+/// Drops reshards to an annotation if no op needs the value in that sharding, or only to reshard it
+/// again and that takes longer than from the sharding that its op left. The search for homes counts
+/// these reshards, because an annotation asks for them.
+void drop_needless_reshards(Resharded& made, MeshMoves& moves, std::span<const std::string> keep,
+                            Explanation& explanation);
 
 }  // namespace hostir

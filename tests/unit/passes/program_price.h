@@ -13,11 +13,11 @@
 #include "hostir/passes/fusion_info.h"
 #include "hostir/passes/fusion_price.h"
 #include "hostir/passes/lower.h"
-#include "hostir/passes/redistribute.h"
+#include "hostir/passes/mesh_moves.h"
 
 namespace hostir {
 
-/// The size of the largest value, for the Redistributor.
+/// The size of the largest value, for MeshMoves.
 inline double bytes_of(const Function& f) {
   double largest = 0;
   for (const Value& v : f.values) {
@@ -42,7 +42,7 @@ inline constexpr double kMebibyte = 1
 // Adds up the reshards and the work of a fusion whose values have their final shardings.
 class Pricing {
  public:
-  Pricing(const Program& program, const Function& f, Redistributor& moves)
+  Pricing(const Program& program, const Function& f, MeshMoves& moves)
       : program_(program), f_(f), moves_(moves), uses_(uses_of(f)) {}
 
   ProgramPrice price() {
@@ -72,9 +72,12 @@ class Pricing {
  private:
   Sharding sharding(ValueId v) const {
     const TensorType& type = tensor_type(f_, v);
-    return effective(moves_.mesh(), type.sharding.value_or(Sharding::replicated(
-                                        moves_.mesh().name, type.shape.size())));
+    const std::string& first = program_.meshes.front().name;
+    return on_its_mesh(type.sharding.value_or(Sharding::replicated(first, type.shape.size())));
   }
+
+  Sharding on_its_mesh(const Sharding& s) const { return effective(moves_.mesh(s.mesh), s); }
+  const Mesh& mesh_of(ValueId v) const { return moves_.mesh(sharding(v).mesh); }
 
   // Several reshards one after the other are one: Shardy reduces before it reshards, and fuses both
   // later.
@@ -84,18 +87,19 @@ class Pricing {
       if (record(by.kind).shape != OpShape::kLayout) break;
       v = by.operands[0].value;
     }
-    const Sharding target = effective(moves_.mesh(), to);
-    if (!moved_.insert({v.index, target.dims_to_string()}).second) return;
+    const Sharding target = on_its_mesh(to);
+    if (!moved_.insert({v.index, target.to_string()}).second) return;
     const TensorType& type = tensor_type(f_, v);
     Sharding at = sharding(v);
-    const Redistribution& plan = moves_.plan(type, at, target);
+    const Redistribution plan = moves_.plan(type, at, target);
     out_.ns += plan.cost_ns;
     for (const RedistributeStep& step : plan.steps) {
-      out_.bytes += moves_.cost().step_bytes(type, at, step);
+      out_.bytes += moves_.step_bytes(type, at, step);
       at = step.to;
-      if (step.kind == StepKind::kLocal) continue;
+      if (step.kind == StepKind::kLocal || step.kind == StepKind::kRelabel) continue;
       out_.collectives += (out_.collectives.empty() ? "" : ", ") + std::string(name(step.kind)) +
-                          " " + axes_to_string(step.axes);
+                          " " +
+                          (step.ranks.empty() ? axes_to_string(step.axes) : "between the meshes");
     }
   }
 
@@ -103,7 +107,7 @@ class Pricing {
   // lacks. Each operand then costs at least one permute of the most that a rank lacks of it.
   void add_exchange(const Instruction& i) {
     if (i.kind != OpKind::slice && i.kind != OpKind::concat) return;
-    const Mesh& mesh = moves_.mesh();
+    const Mesh& mesh = mesh_of(i.results[0]);
     const ValueId result = i.results[0];
     const auto made = shard_boxes(mesh, sharding(result), extents(result));
     const size_t dim = static_cast<size_t>(i.attributes.get_or<int64_t>("dim", 0));
@@ -150,7 +154,7 @@ class Pricing {
     Extents out;
     for (size_t d = 0; d < type.shape.size(); ++d) {
       const Sharding one{s.mesh, {s.dims[d]}, {}, Reduction::kSum, {}};
-      out.push_back(static_cast<int64_t>(largest_local_elems(moves_.mesh(), {type.shape[d]}, one)));
+      out.push_back(static_cast<int64_t>(largest_local_elems(mesh_of(v), {type.shape[d]}, one)));
     }
     return out;
   }
@@ -164,15 +168,16 @@ class Pricing {
     for (const ValueId r : i.results) results.push_back(box(r));
     const BoundCall bound(program_, f_, i);
     const Cost cost = op.cost(bound.call, operands, results);
-    out_.ns += moves_.cost().kernel_ns(tensor_type(f_, i.results[0]).dtype, cost.flops,
-                                       cost.read_bytes + cost.write_bytes);
+    const StepCost& price = moves_.on(sharding(i.results[0]).mesh).cost();
+    out_.ns += price.kernel_ns(tensor_type(f_, i.results[0]).dtype, cost.flops,
+                               cost.read_bytes + cost.write_bytes);
   }
 
   const Program& program_;
   const Function& f_;
-  Redistributor& moves_;
+  MeshMoves& moves_;
   std::vector<std::vector<InstrId>> uses_;
-  std::set<std::pair<uint32_t, std::string>> moved_;
+  std::set<std::pair<uint32_t, std::string>> moved_;  // value, and sharding that it moved to
   ProgramPrice out_;
 };
 
@@ -183,18 +188,16 @@ inline ProgramPrice compiled_price(const Program& program, const std::string& fu
     ADD_FAILURE() << fusion << ": " << lowered.error().message();
     return {};
   }
-  Redistributor moves(program.meshes[0], default_machine(),
-                      bytes_of(*program.find_function(fusion)));
+  MeshMoves moves(program, default_machine(), bytes_of(*program.find_function(fusion)));
   ProgramPrice out = Pricing(program, lowered->sharded, moves).price();
-  MeshMoves shared(program, default_machine(), bytes_of(*program.find_function(fusion)));
-  out.shared_ns = price_of(program, lowered->sharded, shared).shared_ns;
+  out.shared_ns = price_of(program, lowered->sharded, moves).shared_ns;
   return out;
 }
 
 /// The cost of a fusion that has its final shardings and reshards in the text.
 inline ProgramPrice written_price(const Program& program, const std::string& fusion) {
   const Function& f = *program.find_function(fusion);
-  Redistributor moves(program.meshes[0], default_machine(), bytes_of(f));
+  MeshMoves moves(program, default_machine(), bytes_of(f));
   return Pricing(program, f, moves).price();
 }
 

@@ -30,6 +30,7 @@ struct Part {
   std::string text;
   std::string section;  // of Shardy's tests
   std::string name;
+  std::string reason;  // why the compiler's way is different; from a line `//? `
 };
 
 // The parts of a case file, and its lines `// - section | case | construct`, which name the cases
@@ -54,6 +55,7 @@ CaseFile read_cases(const std::string& name) {
       out.inexpressible.push_back(line.substr(5));
     } else {
       if (line.starts_with("//! ")) part.section = line.substr(4);
+      if (line.starts_with("//? ")) part.reason = line.substr(4);
       if (line.starts_with("fusion @") && part.name.empty()) {
         part.name = line.substr(8, line.find('(') - 8);
       }
@@ -174,9 +176,11 @@ TEST(ShardyPrograms, ExplicitReshardsCostNoMore) {
       verdict = fmt::format("different at its own sizes: {:.1f} us, Shardy's {:.1f}",
                             small_ours.ns / 1000, small_theirs.ns / 1000);
     }
-    tally.add(
-        verdict.substr(0, verdict.find(' ')),
-        fmt::format("| {} | {} | {} | {} |\n", part.name, cells(ours), cells(theirs), verdict));
+    const std::string word = verdict.substr(0, verdict.find(' '));
+    EXPECT_EQ(word == "different", !part.reason.empty()) << part.name << " is " << verdict;
+    if (!part.reason.empty()) verdict += ": " + part.reason;
+    tally.add(word, fmt::format("| {} | {} | {} | {} |\n", part.name, cells(ours), cells(theirs),
+                                verdict));
   }
   tally.finish(cases);
   expect_table("explicit_reshards.md", tally.table);
