@@ -139,14 +139,17 @@ class JobBuilder {
       sent.push_back(elements(member, member.call.inputs));
       expected.push_back(elements(member, member.call.outputs));
     }
-    const auto known = [](const std::vector<int64_t>& list) {
-      return std::all_of(list.begin(), list.end(), [](int64_t each) { return each >= 0; });
-    };
-    if (!known(sent) || !known(expected) || mine == n) {
-      call.sends.assign(n, 1);
-      call.receives.assign(n, 1);
+    if (mine == n) return;
+    // As an exchange usually is: the same for all.
+    const int64_t all = *std::max_element(sent.begin(), sent.end());
+    const auto fits = [&](int64_t each) { return each < 0 || each == all; };
+    if (all % static_cast<int64_t>(n) == 0 && std::ranges::all_of(sent, fits) &&
+        std::ranges::all_of(expected, fits) && all > 0) {
+      call.sends.assign(n, all / static_cast<int64_t>(n));
+      call.receives = call.sends;
       return;
     }
+    complete_totals(sent, expected);
     const auto sum = [](const std::vector<int64_t>& list) {
       return std::accumulate(list.begin(), list.end(), int64_t{0});
     };
@@ -160,6 +163,23 @@ class JobBuilder {
       sent[p] -= block;
       expected[q] -= block;
       sent[p] == 0 ? ++p : ++q;
+    }
+  }
+  // A total that is not known (-1) makes up for the difference of the known ones.
+  static void complete_totals(std::vector<int64_t>& sent, std::vector<int64_t>& expected) {
+    const auto known = [](const std::vector<int64_t>& list) {
+      return std::accumulate(list.begin(), list.end(), int64_t{0}, [](int64_t sum, int64_t each) {
+        return sum + std::max(each, int64_t{0});
+      });
+    };
+    int64_t lacking = known(sent) - known(expected);  // of what is expected
+    for (std::vector<int64_t>* list : {&expected, &sent}) {
+      for (int64_t& each : *list) {
+        if (each >= 0) continue;
+        each = std::max(lacking, int64_t{0});
+        lacking -= each;
+      }
+      lacking = -lacking;
     }
   }
   static int64_t elements(const Member& member, const std::vector<Extents>& shapes) {

@@ -106,6 +106,11 @@ void CallReader::left_out(const AlignedCalls& aligned, size_t at, RecordedVerdic
       fmt::format("with {} on rank {}",
                   count == 1 ? std::string("this call") : fmt::format("these {} calls", count),
                   aligned.mine.rank);
+  // If only the rank itself ever calls from that line, it may also be there a call too early.
+  const bool elsewhere = count == 1 && next < aligned.steps.size() &&
+                         aligned.steps[next].kind == Step::kElsewhere &&
+                         is_new(aligned, {aligned.steps[next].mine, aligned.steps[next].theirs});
+  if (elsewhere) verdict.also = "; or that is one call more, and it comes to the others' later";
 }
 
 // The position before the next call that both ranks have; the end if there is none.

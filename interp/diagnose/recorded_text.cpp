@@ -253,7 +253,10 @@ class Teller {
     const std::string whose = v_.culprits.size() == 1
                                   ? std::string("its last call")
                                   : fmt::format("the last call of rank {}", v_.at.member->rank);
-    text += fmt::format("; {} was {}{}", whose, call_name(run_, v_.at), at_stack(run_, v_.at));
+    const std::string at = at_stack(run_, v_.at);
+    const bool same_line = !at.empty() && at == at_stack(run_, v_.missing);
+    text += fmt::format("; {} was {}{}", whose, call_name(run_, v_.at),
+                        same_line ? " from the same line" : at);
     if (v_.at.member->state == model::MemberState::kCompleted) text += ", which completed";
     return text;
   }
@@ -388,26 +391,31 @@ std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,
                                 const MemberRef& before, const MemberRef& awaiting) {
   const std::string ranks = model::list_of(verdict.culprits);
   const bool one = verdict.culprits.size() == 1;
+  // The number of a call in an earlier round would look like that of the missing one.
+  const auto example = [&](const MemberRef& ref) {
+    return ref.meeting == nullptr ? short_call_name(run, ref)
+                                  : fmt::format("{} on {}", kind_name(ref.member->call),
+                                                communicator_name(run, ref.communicator()));
+  };
   std::string text;
   if (verdict.charge == Charge::kExtraCall) {
     text = fmt::format("{} {} one call more than in {} earlier rounds: {}{}", ranks,
                        one ? "makes" : "make", one ? "its" : "their", call_name(run, verdict.at),
                        at_stack(run, verdict.at));
   } else if (verdict.charge == Charge::kLeftOut) {
-    text = fmt::format("{} left out {}{}, as {} made in {} earlier rounds", ranks,
-                       short_call_name(run, before), at_stack(run, before), one ? "it" : "they",
-                       one ? "its" : "their");
+    text = fmt::format("{} left out {}{}, as {} made in {} earlier rounds", ranks, example(before),
+                       at_stack(run, before), one ? "it" : "they", one ? "its" : "their");
   } else if (verdict.charge == Charge::kSwapped || awaiting.member == nullptr) {
     text = fmt::format("{} {} {}{} before {}{}, in {} earlier rounds the other way round", ranks,
                        one ? "calls" : "call", short_call_name(run, verdict.at),
-                       at_stack(run, verdict.at), short_call_name(run, before),
-                       at_stack(run, before), one ? "its" : "their");
+                       at_stack(run, verdict.at), example(before), at_stack(run, before),
+                       one ? "its" : "their");
   } else {
     text = fmt::format(
         "{} {} {}{} without {}{}, which came first in {} earlier rounds: it was left "
         "out there, or comes later",
         ranks, one ? "calls" : "call", short_call_name(run, verdict.at), at_stack(run, verdict.at),
-        short_call_name(run, before), at_stack(run, before), one ? "its" : "their");
+        example(before), at_stack(run, before), one ? "its" : "their");
   }
   if (awaiting.member != nullptr) {
     text += fmt::format("; rank {} waits for it in {}{}", awaiting.member->rank,
@@ -451,43 +459,6 @@ std::string either_sentence(const Run& run, const RecordedVerdict& verdict) {
                         at_stack(run, verdict.at));
   }
   return text;
-}
-
-std::string innocent_sentence(const Run& run, bool moving) {
-  size_t calls = 0;
-  size_t unfinished = 0;
-  const model::Meeting* oldest = nullptr;
-  for (const model::Meeting& meeting : run.meetings) {
-    ++calls;
-    const bool open = std::any_of(meeting.members.begin(), meeting.members.end(),
-                                  [](const Member& m) { return m.unfinished(); });
-    if (!open) continue;
-    ++unfinished;
-    if (oldest == nullptr) oldest = &meeting;
-  }
-  for (const model::SendRecv& pair : run.pairs) {
-    ++calls;
-    if (pair.send.unfinished() || pair.recv.unfinished()) ++unfinished;
-  }
-  if (unfinished == 0) {
-    return fmt::format("no rank is at fault: all {} calls on record completed", calls);
-  }
-  std::string text = fmt::format("no rank is accused: {} of {} calls on record {} in flight",
-                                 unfinished, calls, unfinished == 1 ? "is" : "are");
-  if (moving) return text + ", and the run may still move: " + run.motion_source;
-  if (oldest == nullptr) return text;
-  const auto first = std::find_if(oldest->members.begin(), oldest->members.end(),
-                                  [](const Member& m) { return m.unfinished(); });
-  text += fmt::format("; as far as is recorded, all members of {} are in it with the same call",
-                      call_name(run, {oldest, nullptr, &*first}));
-  const bool rooted = first->call.kind == OpKind::broadcast || first->call.kind == OpKind::reduce;
-  if (rooted && !first->call.root) text += "; its root is not recorded, and may differ";
-  return text;
-}
-
-std::string not_yet_sentence(const Run& run, const RecordedVerdict& stuck) {
-  return fmt::format("nobody is accused yet: {}. If the job is stuck: {}", run.motion_source,
-                     stuck.sentence);
 }
 
 }  // namespace hostir::diagnose

@@ -20,6 +20,8 @@ for target in $targets; do
   seeds=()
   if [ -d tests/fuzz/corpus/"$target" ]; then seeds+=(tests/fuzz/corpus/"$target"); fi
   options=(-timeout=20)
+  # The largest of the scripts takes two seconds without the sanitizers.
+  if [ "$target" = script_fuzz ]; then options=(-timeout=90); fi
   case $target in
     text_fuzz | script_fuzz) seeds+=(tests/programs tests/scripts); options+=(-max_len=16384 -dict=tests/fuzz/hir.dict) ;;
     module_fuzz) seeds+=(tests/truth/jax/*/ tests/truth/jax_made/*/); options+=(-max_len=16384) ;;

@@ -1,0 +1,103 @@
+// The steps of judge(): recorded.cpp has the rules that accuse, judge_revise.cpp what happens to an
+// accusation.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "interp/diagnose/call_order.h"
+#include "interp/diagnose/disagreement.h"
+#include "interp/diagnose/other_call.h"
+#include "interp/diagnose/peers.h"
+#include "interp/diagnose/recorded.h"
+#include "interp/diagnose/rerun.h"
+#include "interp/diagnose/stopped_process.h"
+#include "interp/diagnose/waited.h"
+
+namespace hostir::diagnose {
+
+class Judge {
+ public:
+  /// `moving`: what may still move is not held against anybody.
+  Judge(const model::Run& run, bool moving, size_t faults_before = 0)
+      : run_(run),
+        calls_(calls_by_rank(run)),
+        peers_(run, calls_),
+        reader_(run, calls_),
+        faults_before_(faults_before),
+        moving_(moving) {}
+
+  RecordedVerdict judge();
+
+ private:
+  // ---- the rules, in order of precedence
+
+  /// True: it applies, and those after it do not.
+  using Rule = bool (Judge::*)();
+  static std::span<const Rule> rules();
+  /// Applies the first rule that fits.
+  void accuse(std::span<const Rule> from);
+  /// Compares the accusation with the rest of the record, and runs the repaired job.
+  void revise();
+  /// Says which ranks in flight the sentence has not named, and counts them as waiting.
+  std::string wait_behind();
+
+  // ---- two faults at once
+
+  /// Adds a fault of ranks that have no part in the first disagreement.
+  void second_fault();
+  /// Runs the repaired job; if it hangs, judges it again. The next fault counts if the repair of
+  /// both lets all ranks complete. True if there is one.
+  bool more_faults();
+  /// Judges the first fault once more, in the job in which only the second is repaired.
+  void judge_beside(const std::vector<CallEdit>& repair_of_second);
+  /// The verdict on a repaired job, with its calls as those of this run.
+  std::optional<RecordedVerdict> judge_again(const Rerun& again, size_t faults_before) const;
+  void add_fault(RecordedVerdict other);
+
+  // ---- members that disagree
+
+  bool disagreeing_members();
+  void disagreement(const Disagreement& found);
+  void undecided(const Disagreement& found);
+
+  // ---- waiting ranks
+
+  bool absent_rank();
+  bool rank_without_record();
+  bool has_record(model::Rank rank) const;
+  size_t place_of(const MemberRef& ref) const { return diagnose::place_of(calls_, ref); }
+
+  void absent(const Waited& waited);
+  bool left_out_by_some(const Waited& waited);
+  bool ahead(const Waited& waited);
+  void never_came(const Waited& waited);
+  void add_call(model::Rank rank, const MemberRef& pattern);
+  void change_call(const MemberRef& wrong, const MemberRef& right);
+  void peer(const Waited& waited);
+  void no_record(const Waited& waited);
+
+  // ---- missing calls that no rank waits for
+
+  bool stopped_process() { return !moving_ && accuse_stopped_process(run_, calls_, out_); }
+
+  bool order_cycle();
+  bool unanswered();
+  bool shifted();
+
+  const model::Run& run_;
+  std::vector<std::vector<MemberRef>> calls_;
+  Peers peers_;
+  CallReader reader_;
+  static constexpr size_t kMostFaults = 6;
+  size_t faults_before_;  // repaired before this one was found
+  std::vector<Disagreement> found_;
+  std::vector<Waited> waited_;
+  std::vector<model::Rank> named_;  // that the sentence says wait
+  RecordedVerdict out_;
+  bool moving_;
+};
+
+}  // namespace hostir::diagnose

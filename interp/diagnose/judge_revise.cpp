@@ -1,0 +1,143 @@
+// 1. Compare the accusation with the calls on all communicators.
+// 2. Run the repaired job; if it hangs, look for the next fault in it.
+// 3. Withdraw what does not explain the hang.
+// 4. Complete the sentence.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "hostir/support/lists.h"
+#include "interp/diagnose/continuation.h"
+#include "interp/diagnose/divergent_verdict.h"
+#include "interp/diagnose/doubt.h"
+#include "interp/diagnose/explanation.h"
+#include "interp/diagnose/job_calls.h"
+#include "interp/diagnose/judge.h"
+#include "interp/diagnose/recorded_text.h"
+
+namespace hostir::diagnose {
+
+using model::Member;
+using model::Rank;
+using model::Run;
+
+void Judge::revise() {
+  // The rules look at one communicator; these compare with the calls on all of them. They come
+  // first, because they change the repair.
+  accuse_extra_instead(run_, calls_, out_);
+  accuse_wrong_group_instead(run_, calls_, out_);
+  accuse_divergent_ranks(run_, calls_, moving_, out_);
+  // Runs the repaired job. A second fault there explains what would raise doubts below.
+  const bool more = more_faults();
+  // What the repair does not explain withdraws the accusation.
+  if (!more) check_explanation(run_, calls_, waited_, out_);
+  if (out_.culprits.size() > 1) named_ = out_.waiting;
+  if (!more) doubt_never_came(run_, calls_, out_);
+  // The charge is final. A fault elsewhere and missing ranks only add to the sentence.
+  if (out_.is_fault() && out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
+  if (!more && !found_.empty() && !out_.culprits.empty()) second_fault();
+  if (out_.is_fault())
+    out_.sentence += out_.also + missing_also_explains(run_, out_) + wait_behind();
+  if (!out_.is_fault()) out_.sentence = innocent_sentence(run_, moving_);
+  spare_ranks_with_a_record(run_, out_);
+}
+
+// Ranks in flight that the sentence has not named.
+std::string Judge::wait_behind() {
+  std::vector<Rank> behind;
+  for (const Rank rank : unfinished_ranks(calls_)) {
+    const bool named =
+        contains(named_, rank) || contains(out_.culprits, rank) || contains(out_.suspects, rank);
+    if (!named) behind.push_back(rank);
+    insert_once(out_.waiting, rank);
+  }
+  if (behind.empty() || waited_.empty()) return {};
+  return fmt::format("; {} {} in turn", model::list_of(behind),
+                     behind.size() == 1 ? "waits" : "wait");
+}
+
+// A fault among ranks that have no part in the first disagreement is not its consequence.
+void Judge::second_fault() {
+  const auto apart = [&](Rank rank) {
+    return found_.front().member(rank) == nullptr && !contains(out_.culprits, rank);
+  };
+  for (size_t i = 1; i < found_.size(); ++i) {
+    const auto& all = found_[i].members;
+    const bool is_apart =
+        std::all_of(all.begin(), all.end(), [&](const Member* m) { return apart(m->rank); });
+    if (!is_apart || found_[i].odd.empty()) continue;
+    Judge other(run_, moving_);
+    other.disagreement(found_[i]);
+    add_fault(std::move(other.out_));
+    return;
+  }
+  if (moving_) return;
+  Judge other(run_, moving_);
+  other.accuse(rules().subspan(1));  // without disagreements
+  const model::Communicator* facts = run_.find(other.out_.communicator);
+  if (other.out_.culprits.empty() || facts == nullptr || !facts->members) return;
+  const auto& all = *facts->members;
+  if (std::all_of(all.begin(), all.end(), apart)) add_fault(std::move(other.out_));
+}
+
+// The repaired job is run again. If it hangs, the next fault is judged in the same way; it counts
+// if the repair of both lets all ranks complete.
+bool Judge::more_faults() {
+  constexpr size_t kMostCalls = 50'000;
+  size_t recorded = 0;
+  for (const auto& line : calls_) recorded += line.size();
+  if (faults_before_ + 1 >= kMostFaults || recorded > kMostCalls || out_.culprits.empty() ||
+      out_.repair.empty() || some_lost(run_))
+    return false;
+  const JobCalls job = repaired(run_, out_.repair);
+  if (completes(run_, job)) return false;
+  const Rerun again = rerun(run_, job);
+  auto other = judge_again(again, faults_before_ + 1);
+  if (!other || other->culprits.empty() || goes_beyond_record(run_, calls_, *other)) return false;
+  std::vector<CallEdit> both = out_.repair;
+  both.insert(both.end(), other->repair.begin(), other->repair.end());
+  if (!completes(run_, repaired(run_, both))) return false;
+  const bool again_so = other->charge == out_.charge && other->culprits == out_.culprits &&
+                        other->at.member != nullptr && out_.at.member != nullptr &&
+                        other->at.member->instruction == out_.at.member->instruction;
+  if (!again_so) judge_beside(other->repair);
+  if (out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
+  if (again_so) {
+    out_.repair = std::move(both);
+    out_.repair_text += " each time";
+    out_.also += "; and so in a later call";
+  } else {
+    add_fault(std::move(*other));
+  }
+  return true;
+}
+
+// The second fault may hide who is at fault in the first. It is judged once more, in the job in
+// which only the second is repaired.
+void Judge::judge_beside(const std::vector<CallEdit>& repair_of_second) {
+  if (out_.charge != Charge::kNeverCame) return;
+  const Rerun alone = rerun(run_, repaired(run_, repair_of_second));
+  auto verdict = judge_again(alone, kMostFaults);
+  if (!verdict || !verdict->is_fault() || verdict->culprits == out_.culprits) return;
+  std::vector<CallEdit> both = verdict->repair;
+  both.insert(both.end(), repair_of_second.begin(), repair_of_second.end());
+  if (completes(run_, repaired(run_, both))) out_ = std::move(*verdict);
+}
+
+// The verdict on a repaired job, with its calls as those of this run.
+std::optional<RecordedVerdict> Judge::judge_again(const Rerun& again, size_t faults_before) const {
+  return in_first_run(again, calls_, Judge(again.run, moving_, faults_before).judge());
+}
+
+void Judge::add_fault(RecordedVerdict other) {
+  if (other.sentence.empty()) other.sentence = sentence_of(run_, calls_, other);
+  out_.also += "; also, " + other.sentence;
+  for (const Rank rank : other.culprits) insert_once(out_.culprits, rank);
+  for (const Rank rank : other.waiting) insert_once(out_.waiting, rank);
+  if (out_.repair.empty() || other.repair.empty()) return;
+  out_.repair.insert(out_.repair.end(), other.repair.begin(), other.repair.end());
+  out_.repair_text += " and " + other.repair_text;
+}
+
+}  // namespace hostir::diagnose
