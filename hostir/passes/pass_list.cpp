@@ -18,6 +18,7 @@
 #include "hostir/passes/lifetimes.h"
 #include "hostir/passes/member_regions.h"
 #include "hostir/passes/mesh_borders.h"
+#include "hostir/passes/needless_reshards.h"
 #include "hostir/passes/propagate.h"
 #include "hostir/passes/split_reshards.h"
 

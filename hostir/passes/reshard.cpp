@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "hostir/ops/builder.h"
 #include "hostir/passes/factors.h"
@@ -16,9 +15,9 @@ namespace hostir {
 
 namespace {
 
-constexpr const char* kAnnotation = "its annotation";
-
+// A scalar that is not annotated as partial may stay so until an op needs it whole.
 bool closed(const Sharding& s) {
+  if (s.dims.empty()) return s.is_partial();
   return std::none_of(s.dims.begin(), s.dims.end(), [](const DimSharding& d) { return d.open; });
 }
 
@@ -319,7 +318,7 @@ class Resharder {
     for (size_t r = 0; r < i.results.size(); ++r) {
       const RequestedSharding& request = requests_[i.results[r].index];
       if (!request.fixed || request.sharding == choice.results[r]) continue;
-      const UseSite annotation{kAnnotation, use.number};
+      const UseSite annotation{std::string(kAnnotationUse), use.number};
       annotated_.push_back(versions_.obtain(i.results[r], request.sharding, annotation,
                                             source_.value(i.results[r]).name));
       versions_.prefer_last(i.results[r]);
@@ -445,58 +444,6 @@ Expected<Resharded> insert_reshards(const Program& program, Function fusion, Mes
                                     std::span<const std::string> keep, Explanation& explanation,
                                     const AxisHomes& homes) {
   return Resharder(program, std::move(fusion), moves, keep, homes, explanation).run();
-}
-
-namespace {
-
-void explain_kept(const std::string& value, const Sharding& held, const Sharding& annotated,
-                  Explanation& explanation) {
-  for (ExplainRecord& record : explanation) {
-    if (record.value != value || record.sentence.find(kAnnotation) == std::string::npos) continue;
-    record.what = "stays";
-    record.sentence = fmt::format("its op leaves it as {}, and no op needs it as annotated, {}",
-                                  held.dims_to_string(), annotated.dims_to_string());
-  }
-}
-
-}  // namespace
-
-void drop_needless_reshards(Resharded& made, MeshMoves& moves, std::span<const std::string> keep,
-                            Explanation& explanation) {
-  if (made.annotated.empty()) return;
-  Function& f = made.function;
-  std::set<InstrId> needless;
-  const auto uses = uses_of(f);
-  const auto cost_ns = [&](ValueId from, ValueId to) {
-    const TensorType& type = tensor_type(f, from);
-    return moves.cost_ns(type, *type.sharding, *tensor_type(f, to).sharding);
-  };
-  for (const ValueId annotated : made.annotated) {
-    const std::vector<InstrId>& users = uses[annotated.index];
-    const auto moves_on = [&](InstrId user) { return f.instr(user).kind == OpKind::reshard; };
-    if (contains(keep, f.value(annotated).name) || !std::ranges::all_of(users, moves_on)) continue;
-    const InstrId by = f.value(annotated).defined_by;
-    const ValueId held = f.instr(by).operands.front().value;
-    double over_it = cost_ns(held, annotated);
-    double past_it = 0;
-    for (const InstrId user : users) {
-      over_it += cost_ns(annotated, f.instr(user).results.front());
-      past_it += cost_ns(held, f.instr(user).results.front());
-    }
-    if (past_it >= over_it) continue;
-    needless.insert(by);
-    for (const InstrId user : users) f.instr(user).operands.front().value = held;
-    explain_kept(f.value(annotated).name, *tensor_type(f, held).sharding,
-                 *tensor_type(f, annotated).sharding, explanation);
-    // What the op leaves takes the name.
-    const std::string name = std::exchange(f.value(annotated).name, {});
-    std::erase_if(made.origins, [&](const auto& pair) { return pair.first == name; });
-    const auto before = std::ranges::find(made.origins, f.value(held).name,
-                                          &std::pair<std::string, std::string>::first);
-    if (before != made.origins.end()) before->first = name;
-    f.value(held).name = name;
-  }
-  std::erase_if(f.region(f.body).instructions, [&](InstrId id) { return needless.contains(id); });
 }
 
 }  // namespace hostir

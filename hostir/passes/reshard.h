@@ -15,6 +15,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,9 @@
 #include "hostir/passes/mesh_moves.h"
 
 namespace hostir {
+
+/// How an explanation names the annotation that a value is resharded to.
+inline constexpr std::string_view kAnnotationUse = "its annotation";
 
 struct Resharded {
   Function function;
@@ -38,11 +42,5 @@ struct Resharded {
 Expected<Resharded> insert_reshards(const Program& program, Function fusion, MeshMoves& moves,
                                     std::span<const std::string> keep, Explanation& explanation,
                                     const AxisHomes& homes = {});
-
-/// Drops reshards to an annotation if no op needs the value in that sharding, or only to reshard it
-/// again and that takes longer than from the sharding that its op left. The search for homes counts
-/// these reshards, because an annotation asks for them.
-void drop_needless_reshards(Resharded& made, MeshMoves& moves, std::span<const std::string> keep,
-                            Explanation& explanation);
 
 }  // namespace hostir

@@ -46,8 +46,11 @@ bool derive(VerifyContext& context, Function& function, const GradientNote& note
     }
     return false;
   }
-  // The errors of these have already been reported.
-  if (context.faulty.contains(of->name) || applies_faulty_gradient(context, *of)) return false;
+  // The errors of these have already been reported, or those of other functions stand for them.
+  const bool untyped = std::ranges::any_of(
+      of->values, [](const Value& v) { return std::holds_alternative<NoType>(v.type); });
+  if (untyped || context.faulty.contains(of->name) || applies_faulty_gradient(context, *of))
+    return false;
   auto derived = differentiate(context.program, *of, function.name, note.wrt);
   if (!derived) {
     for (Diagnostic& d : derived.error().diagnostics) {
