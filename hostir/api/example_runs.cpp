@@ -42,15 +42,22 @@ struct Wanted {
   double rounded = 0;
 };
 
-// The roundings of a fusion's outputs in a run that may execute other ops.
+// The roundings of a fusion's outputs in a run that may execute other ops. Bounds for the values on
+// the way would grow with every op, and allow any difference in the end.
 std::vector<Wanted> wanted_of(const Function& fusion,
                               const std::vector<std::pair<std::string, Tensor>>& inputs,
-                              const std::vector<interp::NamedOutput>& outputs) {
+                              const interp::UnshardedValues& unsharded) {
+  const std::vector<interp::NamedOutput>& outputs = unsharded.outputs;
   interp::RoundingBounds roundings(fusion, interp::RoundingBounds::Order::kAnother);
   for (size_t p = 0; p < fusion.params.size() && p < inputs.size(); ++p)
     roundings.set_known(fusion.params[p].value, inputs[p].second);
   const std::vector<InstrId> order = fusion.preorder();
-  for (const InstrId id : order) roundings.add(fusion.instr(id));
+  for (const InstrId id : order) {
+    roundings.add(fusion.instr(id));
+    for (const ValueId v : fusion.instr(id).results) {
+      if (unsharded.values[v.index]) roundings.set_known(v, *unsharded.values[v.index]);
+    }
+  }
   const std::vector<Operand>& returned = fusion.instr(order.back()).operands;
   std::vector<Wanted> out;
   for (size_t i = 0; i < outputs.size() && i < returned.size(); ++i) {
@@ -111,15 +118,16 @@ Expected<ExampleRuns> run_both(const LoadedFile& file, const Program& program,
   options.summary = interp::RunOptions::Summary::kNone;
   const interp::BackendFactory make = make_backend_factory();
   HOSTIR_ASSIGN_OR_RETURN(
-      const std::vector<interp::NamedOutput> wanted,
-      interp::unsharded_outputs(program, against, prepared->inputs, make, options));
+      const interp::UnshardedValues unsharded,
+      interp::unsharded_values(program, against, prepared->inputs, make, options));
   options.keep_parts = true;
   HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult result, interp::run(*prepared, make, options));
   const std::vector<Wanted> expected =
-      wanted_of(*program.find_function(against), prepared->inputs, wanted);
+      wanted_of(*program.find_function(against), prepared->inputs, unsharded);
   for (size_t i = 0; i < result.outputs.size() && i < expected.size(); ++i) {
-    if (result.outputs[i].global.dtype != wanted[i].global.dtype ||
-        result.outputs[i].global.extents != wanted[i].global.extents)
+    const Tensor& wanted = unsharded.outputs[i].global;
+    if (result.outputs[i].global.dtype != wanted.dtype ||
+        result.outputs[i].global.extents != wanted.extents)
       return out;
     out.outputs.push_back(compared(result.outputs[i], expected[i], against));
   }

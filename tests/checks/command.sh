@@ -191,6 +191,10 @@ done
 sed '/%g_rows_2 = subview/s/coord(tp) + 2/coord(tp) + 1/g; /%g_rows_3 = subview/s/coord(tp) + 1/coord(tp) + 2/g' \
   "$work/overlapped.hir" >"$work/mistaken.hir"
 expect 1 "two blocks of a ring in the rows of each other" "$hostir" verify "$work/mistaken.hir" @mlp.host --against @mlp
+# Backwards through a block: the values on the way limit how far rounding may explain a difference.
+"$hostir" lower tests/programs/block.hir @block_grad --size B=1 --size S=6 --size E=16 --size F=24 2>/dev/null |
+  sed '/reduce_scatter sum.*block_grad#63/s/ sum / avg /' >"$work/block.hir"
+expect 1 "a sum of a block divided once more" "$hostir" verify "$work/block.hir" @block_grad.host --against @block_grad
 expect 64 "a different number of parameters" "$hostir" verify $against @right --against @rows
 says "@right has 3 parameters and 1 results, @rows has 1 and 1" "the parameters are counted"
 expect 64 "against a function that is no fusion" "$hostir" verify $against @right --against @mm

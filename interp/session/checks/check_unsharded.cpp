@@ -274,18 +274,51 @@ Expected<UnshardedReport> check_unsharded(const Prepared& prepared,
   return report;
 }
 
+namespace {
+
+// `inputs` are by position, because parameter names may differ.
+auto prepared_unsharded(const Program& program, const std::string& fusion,
+                        const std::vector<std::pair<std::string, Tensor>>& inputs,
+                        std::vector<std::string> keep) {
+  const Program plain = unshard(program, fusion);
+  PrepareOptions options;
+  options.function = fusion;
+  options.keep = std::move(keep);
+  const Function& f = *plain.find_function(fusion);
+  std::vector<NamedInput> named;
+  for (size_t i = 0; i < f.params.size() && i < inputs.size(); ++i)
+    named.push_back({f.value(f.params[i].value).name, inputs[i].second});
+  return prepare(plain, named, options);
+}
+
+}  // namespace
+
+Expected<UnshardedValues> unsharded_values(
+    const Program& program, const std::string& fusion,
+    const std::vector<std::pair<std::string, Tensor>>& inputs, const BackendFactory& make_backend,
+    const RunOptions& run_options) {
+  const Function& f = *program.find_function(fusion);
+  std::vector<std::string> names;
+  for (const InstrId id : f.preorder()) {
+    for (const ValueId v : f.instr(id).results) names.push_back(unsharded_name(f, v));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const auto prepared,
+                          prepared_unsharded(program, fusion, inputs, std::move(names)));
+  HOSTIR_ASSIGN_OR_RETURN(const RecordedRun run,
+                          recorded_run(*prepared, make_backend, on_one_rank(run_options)));
+  UnshardedValues out;
+  for (size_t v = 0; v < f.values.size(); ++v)
+    out.values.push_back(
+        reference_value(run, unsharded_name(f, ValueId(static_cast<uint32_t>(v)))));
+  out.outputs = run.result.outputs;
+  return out;
+}
+
 Expected<std::vector<NamedOutput>> unsharded_outputs(
     const Program& program, const std::string& fusion,
     const std::vector<std::pair<std::string, Tensor>>& inputs, const BackendFactory& make_backend,
     const RunOptions& run_options) {
-  const Program plain = unshard(program, fusion);
-  PrepareOptions options;
-  options.function = fusion;
-  const Function& f = *plain.find_function(fusion);
-  std::vector<NamedInput> named;  // by position: parameter names may differ
-  for (size_t i = 0; i < f.params.size() && i < inputs.size(); ++i)
-    named.push_back({f.value(f.params[i].value).name, inputs[i].second});
-  HOSTIR_ASSIGN_OR_RETURN(const auto prepared, prepare(plain, named, options));
+  HOSTIR_ASSIGN_OR_RETURN(const auto prepared, prepared_unsharded(program, fusion, inputs, {}));
   HOSTIR_ASSIGN_OR_RETURN(RunResult result, run(*prepared, make_backend, on_one_rank(run_options)));
   const Fault* fault = result.worst();
   if (fault && fault->fatal) return tl::unexpected(to_error(*fault));

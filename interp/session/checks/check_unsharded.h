@@ -49,4 +49,15 @@ Expected<std::vector<NamedOutput>> unsharded_outputs(
     const std::vector<std::pair<std::string, Tensor>>& inputs, const BackendFactory& make_backend,
     const RunOptions& run_options);
 
+struct UnshardedValues {
+  std::vector<NamedOutput> outputs;
+  std::vector<std::optional<Tensor>> values;  // by ValueId; unset: it was not in a buffer
+};
+
+/// The same with the values on the way to the outputs.
+Expected<UnshardedValues> unsharded_values(
+    const Program& program, const std::string& fusion,
+    const std::vector<std::pair<std::string, Tensor>>& inputs, const BackendFactory& make_backend,
+    const RunOptions& run_options);
+
 }  // namespace hostir::interp
