@@ -12,9 +12,19 @@ namespace hostir::sim {
 
 namespace {
 
-// The bytes that nccl-tests would count: the larger side of what this rank states.
-double stated_bytes(const interp::CommunicationItem& item) {
+// The bytes that nccl-tests would count: the larger side of what this rank states. An exchange of
+// blocks whose sizes differ takes as long as an even one that moves as much between the ranks: the
+// rank's own block may be most of it, as when only borders move.
+double stated_bytes(const interp::CommunicationItem& item, OpKind kind) {
   const int64_t element = size_bytes(item.dtype);
+  const size_t ranks = item.send_counts.size();
+  if (kind == OpKind::all_to_all && ranks > 1 && item.recv_counts.size() == ranks) {
+    const auto others = [&](const interp::MemberCounts& counts) {
+      return counts.total() - counts[static_cast<size_t>(item.position)];
+    };
+    const int64_t moved = std::max(others(item.send_counts), others(item.recv_counts)) * element;
+    return static_cast<double>(moved) * static_cast<double>(ranks) / static_cast<double>(ranks - 1);
+  }
   const int64_t in = item.in.allocation.valid() ? item.in.size_bytes : 0;
   const int64_t out = item.out.allocation.valid() ? item.out.size_bytes : 0;
   return static_cast<double>(
@@ -155,7 +165,7 @@ SimBackend::ItemCost SimBackend::cost_of(const interp::CommunicationItem& item, 
   if (whole_group && known == group_places_.end()) group_places_.emplace(members.data(), place);
   place.ranks = static_cast<int64_t>(item.members.size());
   ItemCost cost;
-  cost.bytes = stated_bytes(item);
+  cost.bytes = stated_bytes(item, kind);
   if (place.ranks <= 1) {  // a copy in local memory
     cost.latency_ns = machine.launch_ns;
     const double bandwidth = machine.memory_bandwidth_bytes_per_s;
