@@ -22,7 +22,6 @@ constexpr double kWorthCollectives = 1.1;  // the same for more collectives
 // all_reduce takes up to twice the steps, but combine() lets it share its call with others.
 constexpr double kWorthGathering = 2;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-constexpr int kLookahead = 8;  // maximum number of ops by which a reduce may be delayed
 constexpr size_t kMaxOrderedTensors = 4;
 constexpr size_t kMaxAxesTried = 2;  // in every place of a contraction; more is slow
 
@@ -190,6 +189,15 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
   return {std::move(out), suggested};
 }
 
+// A contraction with more to add, as a bias, is expanded: its product takes partial operands.
+PartialUse OpChooser::use_of(const OpCall& call, size_t operand, Reduction kind) {
+  const OpRecord& op = record(call.kind);
+  const bool is_product =
+      op.shape == OpShape::kContraction && op.needs_expand != nullptr && op.needs_expand(call);
+  if (!is_product || kind != Reduction::kSum) return partial_use(call, operand, kind);
+  return op.operands[slot_of(op, operand)].partial.sum;
+}
+
 std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction& i) const {
   const BoundCall bound(program_, source_, i);
   Partial p;
@@ -199,7 +207,7 @@ std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction&
   for (size_t o = 0; o < i.operands.size(); ++o) {
     const Sharding held = sharding_of_operand(i.operands[o]);
     if (!held.is_partial() || is_reduced_anyway(i.operands[o].value, held)) continue;
-    const PartialUse use = partial_use(bound.call, o, held.unreduced_kind);
+    const PartialUse use = use_of(bound.call, o, held.unreduced_kind);
     if (use == PartialUse::kReduceFirst) continue;
     if (!any) {
       any = true;
@@ -302,6 +310,10 @@ std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const Sharding
     if (partial != nullptr && (choice.expand || partial->kind != rule.reduction_kind)) {
       return std::nullopt;
     }
+  } else if (partial != nullptr && record(i.kind).shape == OpShape::kContraction) {
+    const BoundCall bound(program_, source_, i);
+    const OpRecord& op = record(i.kind);
+    choice.expand = op.needs_expand != nullptr && op.needs_expand(bound.call);
   }
   for (size_t r = 0; r < i.results.size(); ++r) {
     Sharding s{mesh, assemble(mesh_, rule, rule.results[r], choice.axes), reduced, {}, {}};
@@ -328,100 +340,6 @@ std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const Sharding
   return choice;
 }
 
-double OpChooser::work_ns(const Instruction& i, const OpChoice& choice) const {
-  const OpRecord& op = record(i.kind);
-  if (op.cost == nullptr) return 0;
-  std::vector<Extents> operands;
-  std::vector<Extents> results;
-  for (size_t o = 0; o < i.operands.size(); ++o) {
-    operands.push_back(
-        largest_box(mesh_, tensor_type(source_, i.operands[o].value).shape, choice.operands[o]));
-  }
-  for (size_t r = 0; r < i.results.size(); ++r) {
-    results.push_back(
-        largest_box(mesh_, tensor_type(source_, i.results[r]).shape, choice.results[r]));
-  }
-  const BoundCall bound(program_, source_, i);
-  const Cost cost = op.cost(bound.call, operands, results);
-  const DType dtype = tensor_type(source_, i.results.front()).dtype;
-  return moves_.cost().kernel_ns(dtype, cost.flops, cost.read_bytes + cost.write_bytes);
-}
-
-double OpChooser::result_cost(ValueId value, const Sharding& held) const {
-  const RequestedSharding& request = requests_[value.index];
-  const TensorType& type = tensor_type(source_, value);
-  if (request.fixed || request.only_returned) return moves_.cost_ns(type, held, request.sharding);
-  if (held.is_partial()) return future_cost(value, held, kLookahead);
-  // Open dimensions without axes express no preference.
-  const Sharding whole = reduced(request.sharding);
-  return whole.is_fully_replicated() ? 0 : moves_.cost_ns(type, held, whole);
-}
-
-size_t OpChooser::collectives_after(ValueId value, const Sharding& held) const {
-  const RequestedSharding& request = requests_[value.index];
-  const Sharding needed =
-      request.fixed || request.only_returned ? request.sharding : reduced(request.sharding);
-  if (!request.fixed && !request.only_returned && needed.is_fully_replicated())
-    return held.is_partial();
-  return moves_.plan(tensor_type(source_, value), held, needed).collectives();
-}
-
-double OpChooser::reduce_ns(ValueId value, const Sharding& held) const {
-  const Sharding whole = reduced(requests_[value.index].sharding);
-  return moves_.cost_ns(tensor_type(source_, value), held, whole);
-}
-
-// The cost of reducing `value`, or a lower cost if its only user can keep it partial: then the
-// reduce happens later and may be shared with other operands.
-double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) const {
-  const RequestedSharding& request = requests_[value.index];
-  if (request.returned_partial && request.sharding.unreduced == held.unreduced) return 0;
-  const double now = reduce_ns(value, held);
-  if (depth == 0) return now;
-  const Instruction* user = users_.only(source_, value);
-  if (user == nullptr || user->results.size() != 1 || record(user->kind).rule == nullptr)
-    return now;
-  const ValueId next = user->results.front();
-  if (requests_[next.index].fixed && !requests_[next.index].sharding.is_partial()) return now;
-  const BoundCall bound(program_, source_, *user);
-  double sharers = 0;
-  for (size_t o = 0; o < user->operands.size(); ++o) {
-    const ValueId other = user->operands[o].value;
-    const PartialUse use = partial_use(bound.call, o, held.unreduced_kind);
-    const bool partial = other == value || likely_partial(other, held.unreduced, depth);
-    if (other == value && use == PartialUse::kReduceFirst) return now;
-    if (use == PartialUse::kOthersWhole && partial && other != value) return now;
-    if (use == PartialUse::kAllAlike && !partial) return now;
-    if (partial && use != PartialUse::kReduceFirst) sharers += 1;
-  }
-  Sharding next_held = requests_[next.index].sharding;
-  next_held.unreduced = held.unreduced;
-  next_held.unreduced_kind = held.unreduced_kind;
-  for (DimSharding& d : next_held.dims) {
-    d.axes = prefix_avoiding(mesh_, d.axes, held.unreduced);
-  }
-  return std::min(now, future_cost(next, canonical(mesh_, next_held), depth - 1) / sharers);
-}
-
-// True if `value` is partial over these axes, or will probably be, judging by its definition.
-bool OpChooser::likely_partial(ValueId value, const AxisList& axes, int depth) const {
-  if (const Version* v = versions_.primary(value)) return v->sharding.unreduced == axes;
-  if (requests_[value.index].sharding.unreduced == axes) return true;
-  const InstrId def = source_.value(value).defined_by;
-  if (depth == 0 || !def.valid()) return false;
-  const Instruction& i = source_.instr(def);
-  if (record(i.kind).rule == nullptr) return false;
-  const BoundCall bound(program_, source_, i);
-  bool any = false;
-  for (size_t o = 0; o < i.operands.size(); ++o) {
-    const bool partial = likely_partial(i.operands[o].value, axes, depth - 1);
-    const PartialUse use = partial_use(bound.call, o, Reduction::kSum);
-    if (use == PartialUse::kAllAlike && !partial) return false;
-    any = any || (partial && use != PartialUse::kReduceFirst);
-  }
-  return any;
-}
-
 Expected<const OpChoice*> OpChooser::choose(const Instruction& instruction) {
   std::string key = keys_.key(instruction, kLookahead);
   const auto known = known_.by_key.find(key);
@@ -430,7 +348,22 @@ Expected<const OpChoice*> OpChooser::choose(const Instruction& instruction) {
   return &known_.by_key.emplace(std::move(key), std::move(choice)).first->second;
 }
 
+// A product that is wanted as a partial sum is made apart from what is added to it once.
+bool OpChooser::splits_sum(const Instruction& i) const {
+  const OpRecord& op = record(i.kind);
+  const RequestedSharding& request = requests_[i.results.front().index];
+  if (op.shape != OpShape::kContraction || op.needs_expand == nullptr) return false;
+  const BoundCall bound(program_, source_, i);
+  return request.sharding.is_partial() && request.sharding.unreduced_kind == Reduction::kSum &&
+         op.needs_expand(bound.call);
+}
+
 Expected<OpChoice> OpChooser::choose_uncached(const Instruction& instruction) const {
+  if (splits_sum(instruction)) {
+    OpChoice choice;
+    choice.expand = true;
+    return choice;
+  }
   HOSTIR_ASSIGN_OR_RETURN(const ShardingRule rule, rule_of(program_, source_, instruction));
   const std::optional<Partial> partial = partial_operands(instruction);
   const Candidates all = candidates(instruction, rule);

@@ -53,6 +53,7 @@ class OpChooser {
   Expected<const OpChoice*> choose(const Instruction& instruction);
 
  private:
+  static constexpr int kLookahead = 8;  // maximum number of ops by which a reduce may be delayed
   struct Partial {
     std::vector<bool> operands;  // true: used as partial
     AxisList axes;
@@ -65,6 +66,8 @@ class OpChooser {
     size_t suggested = 0;  // the first ones, which use axes where a tensor has them
   };
   Candidates candidates(const Instruction& i, const ShardingRule& rule) const;
+  bool splits_sum(const Instruction& i) const;
+  static PartialUse use_of(const OpCall& call, size_t operand, Reduction kind);
   std::optional<Partial> partial_operands(const Instruction& i) const;
   bool is_reduced_anyway(ValueId value, const Sharding& held) const;
   std::optional<OpChoice> evaluate(const Instruction& i, const ShardingRule& rule,
