@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hostir/api/backends.h"
 #include "interp/session/checks/check_unsharded.h"
@@ -68,9 +69,43 @@ std::vector<Wanted> wanted_of(const Function& fusion,
   return out;
 }
 
+// By how much all elements are larger; nullopt if they differ by various amounts.
+std::optional<double> common_offset(const Tensor& actual, const Tensor& wanted) {
+  constexpr double kSameOffset = 1e-3;  // of the offset
+  std::optional<double> out;
+  for (int64_t i = 0; i < wanted.element_count(); ++i) {
+    const double offset = actual.get_double(i) - wanted.get_double(i);
+    if (!out) out = offset;
+    if (!(std::fabs(offset - *out) <= kSameOffset * std::fabs(*out))) return std::nullopt;
+  }
+  return out;
+}
+
+// A normalisation over a cut dimension that misses, or counts twice, a division by the number of
+// ranks moves every loss by the logarithm of it.
+std::string logarithm_text(const Tensor& actual, const Tensor& wanted,
+                           const std::vector<Mesh>& meshes) {
+  constexpr double kClose = 1e-3;
+  const std::optional<double> offset = common_offset(actual, wanted);
+  if (!offset) return {};
+  for (const Mesh& mesh : meshes) {
+    for (const MeshAxis& axis : mesh.axes) {
+      const double logarithm = std::log(static_cast<double>(axis.size));
+      if (axis.size < 2 || std::fabs(std::fabs(*offset) - logarithm) > kClose * logarithm) continue;
+      return fmt::format(
+          "; that is log({0}) = {1:.4g} too {2}, and axis {3} has size {0}: a sum of exponentials "
+          "is "
+          "{0} times too {2}",
+          axis.size, logarithm, *offset > 0 ? "large" : "small", axis.name);
+    }
+  }
+  return {};
+}
+
 std::optional<ExampleRuns::Output> difference(const Tensor& actual, const Wanted& expected,
                                               const std::string& name, const std::string& where,
-                                              const std::string& against) {
+                                              const std::string& against,
+                                              const std::vector<Mesh>& meshes) {
   const Tensor& wanted = expected.tensor;
   const auto found =
       interp::compare(actual, wanted, Tolerance(), expected.rounded_to, expected.rounded);
@@ -78,13 +113,14 @@ std::optional<ExampleRuns::Output> difference(const Tensor& actual, const Wanted
   const std::vector<int64_t> at = Box::whole(wanted.extents).index_at(found->first);
   const std::string index = at.empty() ? std::string() : fmt::format("[{}]", fmt::join(at, ", "));
   return ExampleRuns::Output{
-      fmt::format("on the example inputs %{}{} is {}{} and {} in @{}", name, index,
-                  found->actual_text, where, found->expected_text, against),
+      fmt::format("on the example inputs %{}{} is {}{} and {} in @{}{}", name, index,
+                  found->actual_text, where, found->expected_text, against,
+                  logarithm_text(actual, wanted, meshes)),
       may_be_rounding(*found, wanted.dtype)};
 }
 
 ExampleRuns::Output compared(const interp::NamedOutput& given, const Wanted& expected,
-                             const std::string& against) {
+                             const std::string& against, const std::vector<Mesh>& meshes) {
   const Tensor& wanted = expected.tensor;
   const Sharding* sharding = sharding_of(given.type);
   const bool is_partial = sharding != nullptr && sharding->is_partial();
@@ -92,7 +128,7 @@ ExampleRuns::Output compared(const interp::NamedOutput& given, const Wanted& exp
   const auto add = [&](std::optional<ExampleRuns::Output> found) {
     if (found && (!worst || (worst->is_rounding && !found->is_rounding))) worst = std::move(found);
   };
-  if (is_partial) add(difference(given.global, expected, given.name, "", against));
+  if (is_partial) add(difference(given.global, expected, given.name, "", against, meshes));
   for (size_t rank = 0; !is_partial && rank < given.parts.size(); ++rank) {
     const Box& box = given.boxes[rank];
     const Tensor& part = given.parts[rank];
@@ -100,7 +136,7 @@ ExampleRuns::Output compared(const interp::NamedOutput& given, const Wanted& exp
                          Box::whole(wanted.extents).contains(box);
     if (!is_held) continue;
     add(difference(with_part(wanted, box, part), expected, given.name,
-                   fmt::format(" on rank {}", rank), against));
+                   fmt::format(" on rank {}", rank), against, meshes));
   }
   return worst.value_or(ExampleRuns::Output{});
 }
@@ -129,7 +165,7 @@ Expected<ExampleRuns> run_both(const LoadedFile& file, const Program& program,
     if (result.outputs[i].global.dtype != wanted.dtype ||
         result.outputs[i].global.extents != wanted.extents)
       return out;
-    out.outputs.push_back(compared(result.outputs[i], expected[i], against));
+    out.outputs.push_back(compared(result.outputs[i], expected[i], against, program.meshes));
   }
   // Replicas that differ do not end a run; the outputs show them.
   out.compared = result.worst() == nullptr || !result.worst()->fatal;

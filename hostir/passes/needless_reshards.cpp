@@ -39,8 +39,11 @@ void drop_needless_reshards(Resharded& made, MeshMoves& moves, std::span<const s
   for (const ValueId annotated : made.annotated) {
     const std::vector<InstrId>& users = uses[annotated.index];
     const auto moves_on = [&](InstrId user) { return f.instr(user).kind == OpKind::reshard; };
-    if (contains(keep, f.value(annotated).name) || !std::ranges::all_of(users, moves_on)) continue;
     const InstrId by = f.value(annotated).defined_by;
+    const bool is_moved = by.valid() && moves_on(by);  // a constant is made anew, not moved
+    if (!is_moved || contains(keep, f.value(annotated).name) ||
+        !std::ranges::all_of(users, moves_on))
+      continue;
     const ValueId held = f.instr(by).operands.front().value;
     double over_it = cost_ns(held, annotated);
     double past_it = 0;

@@ -195,6 +195,9 @@ expect 1 "two blocks of a ring in the rows of each other" "$hostir" verify "$wor
 "$hostir" lower tests/programs/block.hir @block_grad --size B=1 --size S=6 --size E=16 --size F=24 2>/dev/null |
   sed '/reduce_scatter sum.*block_grad#63/s/ sum / avg /' >"$work/block.hir"
 expect 1 "a sum of a block divided once more" "$hostir" verify "$work/block.hir" @block_grad.host --against @block_grad
+log=tests/scripts/regress/loss_off_by_log.hir
+expect 1 "a loss off by log(4)" "$hostir" verify $log @log_tp --against @loss
+says "that is log(4) = 1.386 too small, and axis tp has size 4: a sum of exponentials is 4 times too small" "the verdict on @log_tp"
 expect 64 "a different number of parameters" "$hostir" verify $against @right --against @rows
 says "@right has 3 parameters and 1 results, @rows has 1 and 1" "the parameters are counted"
 expect 64 "against a function that is no fusion" "$hostir" verify $against @right --against @mm
