@@ -13,8 +13,19 @@ std::vector<Parts> contracted(const ModuleOp& op, const std::vector<Parts>& left
   const Attr* batch = op.find("batching_dims");
   const Attr* depth = op.find("contracting_dims");
   if (batch == nullptr || depth == nullptr) return std::vector<Parts>(rank);
+  const auto right_batch = batch->items[1].integers();
   for (const int64_t d : batch->items[0].integers()) {
-    if (d >= 0 && static_cast<size_t>(d) < left.size()) out.push_back(left[static_cast<size_t>(d)]);
+    if (d < 0 || static_cast<size_t>(d) >= left.size()) continue;
+    const size_t number = out.size();
+    Parts parts = left[static_cast<size_t>(d)];
+    const auto other = number < right_batch.size() ? static_cast<size_t>(right_batch[number]) : 0;
+    if (number < right_batch.size() && other < right.size()) {
+      for (const Parts& group : axis_groups(right[other])) {
+        if (!contains(axes_of(parts), group.front().axis))
+          insert_in_order(parts, group, right[other]);
+      }
+    }
+    out.push_back(std::move(parts));
   }
   for (size_t side = 0; side < 2; ++side) {
     const std::vector<Parts>& dims = side == 0 ? left : right;

@@ -242,9 +242,11 @@ class Guess {
       out.dims.resize(to.size());
       const auto& part = f.type(op.operands[1]).dims;
       for (size_t d = 0; d < to.size() && d < part.size(); ++d) {
-        Axes more = part[d] == to[d] ? axes_of(in[1].dims[d]) : Axes();
-        std::erase_if(more, [&](const auto& axis) { return place_of(out.dims, axis) < to.size(); });
-        insert_axes(out.dims[d], more);
+        if (part[d] != to[d]) continue;
+        for (const std::string& axis : axes_of(in[1].dims[d])) {
+          if (place_of(out.dims, axis) == to.size())
+            insert_in_order(out.dims[d], {{axis, 1, {}}}, in[1].dims[d]);
+        }
       }
     } else if (name == "stablehlo.concatenate" && !out.exchanged.empty()) {
       const auto d = static_cast<size_t>(op.integer_or("dimension", 0));
@@ -318,15 +320,13 @@ class Guess {
         continue;
       }
       for (size_t d = 0; d < rank; ++d) {
-        Parts more;
         for (const Parts& group : axis_groups(in[i].dims[d])) {
           const std::string& axis = group.front().axis;
           const size_t place = place_of(out, axis);
           if (place < rank && sureness(out[place], axis) >= sureness(in[i].dims[d], axis)) continue;
           remove_axes(out, {axis});
-          more.insert(more.end(), group.begin(), group.end());
+          insert_in_order(out[d], group, in[i].dims[d]);
         }
-        insert_parts(out[d], more);
       }
     }
     return out;

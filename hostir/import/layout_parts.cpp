@@ -252,6 +252,28 @@ std::vector<Parts> axis_groups(const Parts& parts) {
   return out;
 }
 
+void insert_in_order(Parts& parts, const Parts& group, const Parts& order) {
+  const auto position = [](const Parts& in, const std::string& axis) {
+    return static_cast<size_t>(
+        std::find_if(in.begin(), in.end(), [&](const Part& p) { return p.axis == axis; }) -
+        in.begin());
+  };
+  const size_t own = position(order, group.front().axis);
+  std::optional<size_t> place;
+  for (size_t i = own; i-- > 0 && !place;) {
+    const size_t before = order[i].is_axis() ? position(parts, order[i].axis) : parts.size();
+    if (before == parts.size()) continue;
+    const size_t end = group_end(parts, before);
+    place = is_unit_group(parts, before, end) && !parts[end - 1].is_axis() ? end : before + 1;
+  }
+  for (size_t i = own + 1; i < order.size() && !place; ++i) {
+    const size_t after = order[i].is_axis() ? position(parts, order[i].axis) : parts.size();
+    if (after < parts.size()) place = after;
+  }
+  if (!place) return insert_parts(parts, group);
+  parts.insert(parts.begin() + static_cast<int64_t>(*place), group.begin(), group.end());
+}
+
 int sureness(const Parts& parts, const std::string& axis) {
   size_t at = 0;
   while (at < parts.size() && parts[at].axis != axis) ++at;

@@ -49,6 +49,9 @@ std::string text_of(const Parts& parts);
 /// Each axis of a dimension as a list of its own. A local index of size 1 follows an axis if it
 /// did so before.
 std::vector<Parts> axis_groups(const Parts& parts);
+/// Inserts the group of an axis where `order`, the same dimension of another value, has it: after
+/// the axis before it, else before the axis after it, else as insert_parts does.
+void insert_in_order(Parts& parts, const Parts& group, const Parts& order);
 /// How certain the place of an axis is: 2 if devices hold several elements along its dimension, 1
 /// if they hold one, 0 if such a dimension was joined with others.
 int sureness(const Parts& parts, const std::string& axis);

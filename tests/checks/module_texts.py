@@ -114,6 +114,36 @@ ENTRY main {
 }""", [tensor(ROWS)], [tensor((ROWS[0:2] + ROWS[4:6] + ROWS[2:4] + ROWS[6:8]) * 2)], layouts="0 as [{a0:(2)2}, {}]",
      notes="result 0, %r: in the order of the parameters, dimension 0 is {2, a0:(2)2, 2}, the major part first; no sharding expresses this")
 
+# A sum over the major part of a cut dimension, combined with values that are still cut by all of it, in both orders.
+SUMMED = """
+HloModule m, is_scheduled=true, num_partitions=4
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY main {
+  x = f32[2,2]{1,0} parameter(0), sharding={devices=[4,1]<=[4]}
+  sum = f32[2,2]{1,0} all-reduce(x), channel_id=1, replica_groups={{0,2},{1,3}}, use_global_device_ids=true, to_apply=add
+"""
+SUMS = each(lambda a, b: a + b, ROWS, ROWS[4:] + ROWS[:4])
+case("a_sum_over_a_major_part_and_a_whole_value", SUMMED + """
+  before = f32[2,2]{1,0} multiply(sum, x)
+  after = f32[2,2]{1,0} multiply(x, sum)
+  side = f32[2,4]{1,0} concatenate(sum, x), dimensions={1}
+  zero = s32[] constant(0)
+  sums = f32[2,4]{1,0} concatenate(sum, sum), dimensions={1}
+  wide = f32[2,4]{1,0} dynamic-update-slice(sums, x, zero, zero)
+  ROOT r = (f32[2,2]{1,0}, f32[2,2]{1,0}, f32[2,4]{1,0}, f32[2,4]{1,0}) tuple(before, after, side, wide)
+}""", [tensor(ROWS)],
+     [tensor(each(lambda a, b: a * b, SUMS, ROWS))] * 2 +
+     [tensor([a + b for a, b in zip(SUMS, ROWS)]), tensor([b + a for a, b in zip(SUMS, ROWS)])],
+     layouts="0 as [{a0}, {}], 1 as [{a0}, {}], 2 as [{a0}, {}], 3 as [{a0}, {}]")
+
+case("a_batch_that_only_the_second_factor_has_whole", SUMMED + """
+  ROOT r = f32[2]{0} dot(sum, x), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}
+}""", [tensor(ROWS)], [tensor([a[0] * b[0] + a[1] * b[1] for a, b in zip(SUMS, ROWS)])], layouts="0 as [{a0}]")
+
 case("a_gathered_major_axis_is_a_local_index", """
 HloModule m, num_partitions=4
 ENTRY main {
