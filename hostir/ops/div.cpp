@@ -20,8 +20,8 @@ OpRecord op_div() {
               .sharding = "Every dimension passes through. Linear in the dividend: it may be a "
                           "partial sum; a partial divisor is reduced first.",
               .dtypes = "All but i1. 16- and 8-bit floats are computed in f32 and rounded once. "
-                        "Integers round towards zero; dividing an integer by 0 gives 0, the "
-                        "lowest by -1 wraps.",
+                        "Integers round towards zero; dividing an integer by 0 gives all "
+                        "bits set (-1), the lowest by -1 wraps.",
               .cost = "Reads a and b and writes y once (bytes); about 4 flops per element."},
       .operands = {{.name = "a", .doc = "the left operand", .partial = ops::kLinear},
                    {.name = "b", .doc = "the right operand"}},

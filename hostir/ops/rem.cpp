@@ -19,7 +19,7 @@ OpRecord op_rem() {
       .summary = "The remainder of dividing two tensors, element by element.",
       .doc = {.shapes = "Any shape, the same for both operands and the result.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
-              .dtypes = "All but i1. The sign is that of a; a remainder by 0 is 0 for integers and "
+              .dtypes = "All but i1. The sign is that of a; a remainder by 0 is a for integers and "
                         "NaN for floats. 16- and 8-bit floats are computed in f32.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand"},

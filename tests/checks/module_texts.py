@@ -847,6 +847,23 @@ module @m attributes {mhlo.num_partitions = 2 : i32} {
 }""", refuses="error[import_c2]: @main does not end with a return of its manual computation's results")
 
 
+# XLA's integers: a division by 0 has all bits set, the remainder is the dividend; the lowest by -1 wraps.
+case("integers_divided_by_zero", """
+module @m {
+  func.func public @main(%a: tensor<4xi32>, %b: tensor<4xi32>, %c: tensor<3xui32>, %d: tensor<3xui32>) -> (tensor<4xi32>, tensor<4xi32>, tensor<3xui32>, tensor<3xui32>, tensor<i32>) {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %five = stablehlo.constant dense<5> : tensor<i32>
+    %0 = stablehlo.divide %a, %b : tensor<4xi32>
+    %1 = stablehlo.remainder %a, %b : tensor<4xi32>
+    %2 = stablehlo.divide %c, %d : tensor<3xui32>
+    %3 = stablehlo.remainder %c, %d : tensor<3xui32>
+    %4 = stablehlo.divide %five, %zero : tensor<i32>
+    return %0, %1, %2, %3, %4 : tensor<4xi32>, tensor<4xi32>, tensor<3xui32>, tensor<3xui32>, tensor<i32>
+  }
+}""", ["4xi32=[7 -7 -2147483648 0]", "4xi32=[0 0 -1 0]", "3xu32=[7 0 5]", "3xu32=[0 0 4294967295]"],
+     ["4xi32=[-1 -1 -2147483648 -1]", "4xi32=[7 -7 0 0]", "3xu32=[4294967295 4294967295 0]", "3xu32=[7 0 5]", "i32=-1"])
+
+
 def check(hostir, name, folder):
     text, inputs, outputs, layouts, refuses, notes = CASES[name]
     path = pathlib.Path(folder) / (name + (".hlo" if text.startswith("HloModule") else ".mlir"))
