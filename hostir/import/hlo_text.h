@@ -1,8 +1,7 @@
 // Parses HLO text, long or short form, into named instructions. Only shapes are interpreted.
 //
 // Attributes stay text; `hlo_module.h` interprets them. Errors: `hlo_syntax`, with the position.
-// Nesting and sizes are limited. Metadata, backend configurations and stack frame tables are
-// skipped.
+// Nesting and sizes are limited. Metadata and stack frame tables are skipped.
 #pragma once
 
 #include "hostir/import/module.h"

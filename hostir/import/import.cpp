@@ -9,6 +9,7 @@
 #include "hostir/import/complex_pairs.h"
 #include "hostir/import/gspmd.h"
 #include "hostir/import/hlo_module.h"
+#include "hostir/import/library_calls.h"
 #include "hostir/import/mlir.h"
 
 namespace hostir::importer {
@@ -44,7 +45,8 @@ Expected<Imported> import_module(const Module& module) {
 Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
                                const ResultShapes& shapes) {
   if (language_of(sources.text(file)) == SourceLanguage::kHlo) {
-    HOSTIR_ASSIGN_OR_RETURN(const HloText text, read_hlo_text(sources, file));
+    HOSTIR_ASSIGN_OR_RETURN(HloText text, read_hlo_text(sources, file));
+    write_out_library_calls(text);
     HOSTIR_ASSIGN_OR_RETURN(HloModule hlo, convert_hlo(text));
     Imported out;
     std::vector<std::string> shardings;

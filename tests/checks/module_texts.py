@@ -864,6 +864,100 @@ module @m {
      ["4xi32=[-1 -1 -2147483648 -1]", "4xi32=[7 -7 0 0]", "3xu32=[4294967295 4294967295 0]", "3xu32=[7 0 5]", "i32=-1"])
 
 
+# ---- library calls in HLO that was compiled for a device
+
+# The operands, the fields of the configuration, the result's elements and the number of further results.
+def library_call(target, operands, config, element="f32", more="", extra=""):
+    shapes = {"x": "f32[2,3]{1,0}", "w": "f32[3,2]{1,0}", "v": "f32[2,3]{1,0}", "bias": "f32[2]{0}", "c": "f32[2,2]{1,0}",
+              "s": "f32[]", "t": "f32[]"}
+    lines = [f"  {name} = {shapes[name]} parameter({i})" for i, name in enumerate(operands)]
+    result = f"({element}[2,2]{{1,0}}{more}, s8[4194304]{{0}})"
+    return "\n".join(["HloModule m, is_scheduled=true", "ENTRY main {"] + lines + [
+        f"  call = {result} custom-call({', '.join(operands)}), custom_call_target=\"{target}\", backend_config={config}{extra}",
+        f"  y = {element}[2,2]{{1,0}} get-tuple-element(call), index=0"])
+
+
+def gemm(fields, right="0"):
+    return ('{"operation_queue_id":"0","gemm_backend_config":{' + fields + ',"alpha_imag":0,"dot_dimension_numbers":'
+            '{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["' + right + '"],"lhs_batch_dimensions":[],'
+            '"rhs_batch_dimensions":[]},"precision_config":{"operand_precision":["DEFAULT","DEFAULT"]},"lhs_stride":"6"}}')
+
+
+GX = [[1, -2, 3], [0.5, 4, -1]]
+GW = [[1, 2], [0, -1], [-2, 1]]
+GB = [0.5, -1.5]
+GC = [[1, 2], [3, 4]]
+PRODUCT_OF = [[sum(a * b for a, b in zip(row, column)) for column in zip(*GW)] for row in GX]
+BIASED = [[v + b for v, b in zip(row, GB)] for row in PRODUCT_OF]
+
+
+def gelu(v):
+    return 0.5 * v * (1 + math.tanh(0.7978845608028654 * (v + 0.044715 * v ** 3)))
+
+
+ROOT_Y = "\n  ROOT r = f32[2,2]{1,0} copy(y)\n}"
+case("cublas_product", library_call("__cublas$gemm", ["x", "w"], gemm('"alpha_real":1,"beta":0,"epilogue":"DEFAULT"')) + ROOT_Y,
+     [tensor(GX), tensor(GW)], [tensor(PRODUCT_OF)])
+case("cublas_product_of_a_transposed_factor_in_a_quoted_configuration",
+     library_call("__cublas$gemm", ["x", "v"], '"' + gemm('"alpha_real":1,"beta":0', "1").replace('"', '\\"') + '"') + ROOT_Y,
+     [tensor(GX), tensor([list(column) for column in zip(*GW)])], [tensor(PRODUCT_OF)])
+case("cublas_product_scaled_and_added",
+     library_call("__cublas$lt$matmul", ["x", "w", "c", "bias"], gemm('"alpha_real":2,"beta":0.5,"epilogue":"BIAS_RELU"')) + ROOT_Y,
+     [tensor(GX), tensor(GW), tensor(GC), tensor(GB)],
+     [tensor([[max(2 * p + 0.5 * c + b, 0) for p, c, b in zip(*rows, GB)] for rows in zip(PRODUCT_OF, GC)])])
+case("cublas_gelu_gives_its_operand_too",
+     library_call("__cublas$lt$matmul", ["x", "w", "bias"], gemm('"alpha_real":1,"beta":0,"epilogue":"BIAS_GELU_AUX"'),
+                  more=", f32[2,2]{1,0}") + """
+  aux = f32[2,2]{1,0} get-tuple-element(call), index=1
+  ROOT r = (f32[2,2]{1,0}, f32[2,2]{1,0}) tuple(y, aux)
+}""", [tensor(GX), tensor(GW), tensor(GB)], [tensor(each(gelu, BIASED)), tensor(BIASED)])
+case("cublas_product_with_scales_of_its_factors",
+     library_call("__cublas$lt$matmul$f8", ["x", "w", "s", "t", "bias"], gemm('"alpha_real":1,"beta":0,"epilogue":"BIAS"')) + ROOT_Y,
+     [tensor(GX), tensor(GW), "f32=2", "f32=0.25", tensor(GB)],
+     [tensor([[0.5 * v + b for v, b in zip(row, GB)] for row in PRODUCT_OF])])
+# bf16: the sum is rounded once, after the bias. 257 is not a number of bf16: rounded first it gives 256 and then 255.
+case("cublas_product_is_rounded_once", """
+HloModule m, is_scheduled=true
+ENTRY main {
+  x = bf16[1,2]{1,0} parameter(0)
+  w = bf16[2,1]{1,0} parameter(1)
+  b = bf16[1]{0} parameter(2)
+  ROOT r = bf16[1,1]{1,0} custom-call(x, w, b), custom_call_target="__cublas$lt$matmul", backend_config=""" +
+     gemm('"alpha_real":1,"beta":0,"epilogue":"BIAS"') + """
+}""", ["1x2xbf16=[256 1]", "2x1xbf16=[1 1]", "1xbf16=[-2]"], ["1x1xbf16=[255]"])
+case("cublas_epilogue_that_is_not_known",
+     library_call("__cublas$lt$matmul", ["x", "w"], gemm('"alpha_real":1,"beta":0,"epilogue":"SOFTMAX"')) + ROOT_Y,
+     [], None, notes="1 x stablehlo.custom_call (@__cublas$lt$matmul): no counterpart")
+case("cublas_product_on_two_devices", """
+HloModule m, is_scheduled=true, num_partitions=2
+ENTRY main {
+  x = f32[1,3]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}
+  w = f32[3,2]{1,0} parameter(1), sharding={replicated}
+  call = (f32[1,2]{1,0}, s8[33554432]{0}) custom-call(x, w), custom_call_target="__cublas$gemm", backend_config=""" +
+     gemm('"alpha_real":1,"beta":0') + """
+  ROOT r = f32[1,2]{1,0} get-tuple-element(call), index=0
+}""", [tensor(GX), tensor(GW)], [tensor(PRODUCT_OF)], layouts="0 as [{a0}, {}]")
+case("onednn_product_with_a_bias", """
+HloModule m, is_scheduled=true
+ENTRY main {
+  x = f32[2,3]{1,0} parameter(0)
+  v = f32[2,3]{1,0} parameter(1)
+  b = f32[2]{0} parameter(2)
+  ROOT r = f32[2,2]{1,0} custom-call(x, v, b), custom_call_target="__onednn$matmul", backend_config={"outer_dimension_partitions":[],"onednn_matmul_config":{"fusions":{"ops":["BIAS","RELU"]},"transpose_a":false,"transpose_b":true}}
+}""", [tensor(GX), tensor([list(column) for column in zip(*GW)]), tensor(GB)], [tensor(each(lambda v: max(v, 0), BIASED))])
+case("cudnn_convolution_with_bias_and_activation", """
+HloModule m, is_scheduled=true
+ENTRY main {
+  x = f32[1,1,1,4]{3,2,1,0} parameter(0)
+  w = f32[2,1,1,3]{3,2,1,0} parameter(1)
+  b = f32[2]{0} parameter(2)
+  side = f32[1,2,1,4]{3,2,1,0} parameter(3)
+  call = (f32[1,2,1,4]{3,2,1,0}, u8[0]{0}) custom-call(x, w, b, side), window={size=1x3 pad=0_0x1_1}, dim_labels=bf01_oi01->bf01, custom_call_target="__cudnn$convBiasActivationForward", backend_config={"cudnn_conv_backend_config":{"conv_result_scale":2,"activation_mode":"kRelu","side_input_scale":0.5,"leakyrelu_alpha":0}}
+  ROOT r = f32[1,2,1,4]{3,2,1,0} get-tuple-element(call), index=0
+}""", ["1x1x1x4xf32=[1 2 3 4]", "2x1x1x3xf32=[1 0 -1 0 1 0]", tensor(GB), "1x2x1x4xf32=[8 8 8 8 2 2 2 2]"],
+     ["1x2x1x4xf32=[0.5 0.5 0.5 10.5 1.5 3.5 5.5 7.5]"])
+
+
 def check(hostir, name, folder):
     text, inputs, outputs, layouts, refuses, notes = CASES[name]
     path = pathlib.Path(folder) / (name + (".hlo" if text.startswith("HloModule") else ".mlir"))
