@@ -286,8 +286,7 @@ class Expansion {
   // oneDNN: the last two dimensions are a matrix, those before them a batch.
   bool onednn_product() {
     const std::string_view fused = field(config_, "fused_ops");
-    const auto words =
-        words_of(fused.empty() ? field(config_, "ops") : fused, kCapitalsAndLines);
+    const auto words = words_of(fused.empty() ? field(config_, "ops") : fused, kCapitalsAndLines);
     const HloShape* a = shape_of(0);
     const HloShape* b = shape_of(1);
     const bool fits = a != nullptr && b != nullptr && is_known_result() &&
