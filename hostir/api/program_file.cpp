@@ -41,6 +41,8 @@ LoadedFile load_foreign(const std::string& name, std::string text,
   out.imported = true;
   out.import_notes = std::move(notes);
   out.unfinished = imported->report.unfinished;
+  out.complex_params = std::move(imported->report.complex.params);
+  out.complex_results = std::move(imported->report.complex.results);
   return out;
 }
 

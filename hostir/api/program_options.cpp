@@ -6,6 +6,7 @@
 #include "hostir/api/backends.h"
 #include "hostir/api/example_inputs.h"
 #include "hostir/api/process_place.h"
+#include "hostir/io/complex_parts.h"
 #include "hostir/io/generate.h"
 #include "hostir/io/npy.h"
 #include "hostir/io/tensor_file.h"
@@ -147,16 +148,48 @@ Expected<std::vector<interp::NamedInput>> ProgramOptions::named_inputs() const {
 
 namespace {
 
-// `--input 0=@x.npy` means the first parameter, unless a parameter is named 0.
-void name_positions(const Function& function, std::vector<interp::NamedInput>& inputs) {
+bool has_parameter(const Function& function, const std::string& name) {
+  return std::any_of(function.params.begin(), function.params.end(),
+                     [&](const Parameter& p) { return function.value(p.value).name == name; });
+}
+
+// `--input 0=@x.npy` means the first parameter, unless a parameter is named 0. In an imported
+// program, positions are the module's: a complex parameter, at a place in `pairs`, counts once and
+// is named without `_re`.
+void name_positions(const Function& function, const std::vector<size_t>& pairs,
+                    std::vector<interp::NamedInput>& inputs) {
   for (interp::NamedInput& input : inputs) {
     const auto position = position_of(input.name);
-    const bool is_name =
-        std::any_of(function.params.begin(), function.params.end(),
-                    [&](const Parameter& p) { return function.value(p.value).name == input.name; });
-    if (!position || is_name || *position >= function.params.size()) continue;
-    input.name = function.value(function.params[*position].value).name;
+    if (!position || has_parameter(function, input.name)) continue;
+    const size_t place = io::place_of_module(*position, pairs);
+    if (place >= function.params.size()) continue;
+    input.name = function.value(function.params[place].value).name;
+    if (contains(pairs, place) && input.name.ends_with("_re"))
+      input.name.resize(input.name.size() - 3);
   }
+}
+
+// An input %x for a pair of parameters %x_re and %x_im becomes an input for each.
+Expected<void> split_pairs(const Function& function, std::vector<interp::NamedInput>& inputs) {
+  std::vector<interp::NamedInput> out;
+  for (interp::NamedInput& input : inputs) {
+    if (has_parameter(function, input.name) || !has_parameter(function, input.name + "_re") ||
+        !has_parameter(function, input.name + "_im")) {
+      out.push_back(std::move(input));
+      continue;
+    }
+    interp::NamedInput re{input.name + "_re", input.value};
+    interp::NamedInput im{input.name + "_im", input.value};
+    if (const auto* tensor = std::get_if<Tensor>(&input.value)) {
+      HOSTIR_ASSIGN_OR_RETURN(io::ComplexParts parts, io::complex_parts(*tensor, input.name));
+      re.value = std::move(parts.re);
+      im.value = std::move(parts.im);
+    }
+    out.push_back(std::move(re));
+    out.push_back(std::move(im));
+  }
+  inputs = std::move(out);
+  return {};
 }
 
 // The input as a tensor without data; unchanged if its shape is not known, which prepare() reports.
@@ -219,7 +252,9 @@ Expected<RunArguments> ProgramOptions::arguments(const LoadedFile& file,
   out.options.sources = &file.sources;
   HOSTIR_TRY(check_sizes(*chosen.program->find_function(chosen.name), out.options.sizes));
   HOSTIR_ASSIGN_OR_RETURN(out.inputs, named_inputs());
-  name_positions(*chosen.program->find_function(chosen.name), out.inputs);
+  const Function& chosen_function = *chosen.program->find_function(chosen.name);
+  name_positions(chosen_function, file.complex_params, out.inputs);
+  HOSTIR_TRY(split_pairs(chosen_function, out.inputs));
   if (!notice) return out;
   const std::string directory = std::filesystem::path(path).parent_path().string();
   HOSTIR_ASSIGN_OR_RETURN(*notice, add_example_inputs(*chosen.program, chosen.name, directory,

@@ -3,27 +3,38 @@
 #include <fmt/core.h>
 
 #include "hostir/api/program_options.h"
+#include "hostir/io/complex_parts.h"
 #include "hostir/io/files.h"
 #include "hostir/io/generate.h"
+#include "hostir/io/npy.h"
 #include "hostir/io/tensor_file.h"
 #include "hostir/ir/fits.h"
 #include "hostir/ir/inline_value.h"
+#include "hostir/support/lists.h"
 #include "interp/session/checks/compare.h"
 
 namespace hostir::cli {
 
 namespace {
 
-Expected<size_t> output_index(const interp::Prepared& prepared, const std::string& name) {
+struct OutputPlace {
+  size_t index = 0;
+  bool is_pair = false;  // the real part of a complex output
+};
+
+Expected<OutputPlace> output_place(const interp::Prepared& prepared, const std::string& name,
+                                   const std::vector<size_t>& pairs) {
   const auto& results = prepared.code->functions.front()->results;
   std::string names;
   for (size_t i = 0; i < results.size(); ++i) {
     const std::string known = results[i].name.empty() ? fmt::format("{}", i) : results[i].name;
-    if (known == name) return i;
+    if (results[i].name == name) return OutputPlace{i, false};
+    if (contains(pairs, i) && known == name + "_re") return OutputPlace{i, true};
     names += (names.empty() ? "" : ", ") + known;
   }
-  if (const auto position = api::position_of(name); position && *position < results.size()) {
-    return *position;
+  if (const auto position = api::position_of(name)) {
+    const size_t place = io::place_of_module(*position, pairs);
+    if (place < results.size()) return OutputPlace{place, contains(pairs, place)};
   }
   return fail(ErrorKind::kUsage, "usage",
               fmt::format("the program has no output \"{}\"; it has {}", name,
@@ -33,7 +44,8 @@ Expected<size_t> output_index(const interp::Prepared& prepared, const std::strin
 }  // namespace
 
 Expected<OutputFiles> OutputFiles::parse(const std::vector<std::string>& texts,
-                                         const interp::Prepared& prepared) {
+                                         const interp::Prepared& prepared,
+                                         const std::vector<size_t>& complex_results) {
   OutputFiles out;
   for (const std::string& text : texts) {
     File file;
@@ -41,7 +53,10 @@ Expected<OutputFiles> OutputFiles::parse(const std::vector<std::string>& texts,
       file.path = text.substr(1);
     } else {
       HOSTIR_ASSIGN_OR_RETURN(const auto binding, api::split_binding(text, "--output"));
-      HOSTIR_ASSIGN_OR_RETURN(file.output, output_index(prepared, binding.first));
+      HOSTIR_ASSIGN_OR_RETURN(const OutputPlace place,
+                              output_place(prepared, binding.first, complex_results));
+      file.output = place.index;
+      file.is_pair = place.is_pair;
       file.path = binding.second.starts_with('@') ? binding.second.substr(1) : binding.second;
     }
     if (file.path.empty())
@@ -56,7 +71,15 @@ Expected<void> OutputFiles::write(const interp::RunResult& result) const {
   for (const File& file : files_) {
     if (file.output) {
       const interp::NamedOutput& o = result.outputs[*file.output];
-      HOSTIR_TRY(io::write_tensor_file(file.path, o.name, o.global));
+      if (!file.is_pair) {
+        HOSTIR_TRY(io::write_tensor_file(file.path, o.name, o.global));
+        continue;
+      }
+      const Tensor both = io::joined_parts(o.global, result.outputs[*file.output + 1].global);
+      const std::string name = o.name.substr(0, o.name.size() - 3);  // without _re
+      HOSTIR_TRY(io::holds_named_tensors(file.path)
+                     ? io::write_tensor_file(file.path, name, both)
+                     : io::write_file(file.path, io::format_complex_npy(both)));
       continue;
     }
     io::NamedTensors all;
@@ -67,28 +90,45 @@ Expected<void> OutputFiles::write(const interp::RunResult& result) const {
 }
 
 Expected<ExpectedOutputs> ExpectedOutputs::parse(const std::vector<std::string>& texts,
-                                                 const interp::Prepared& prepared) {
+                                                 const interp::Prepared& prepared,
+                                                 const std::vector<size_t>& complex_results) {
   ExpectedOutputs out;
+  const auto add = [&](const std::string& name, Item item) -> Expected<void> {
+    HOSTIR_ASSIGN_OR_RETURN(const OutputPlace place, output_place(prepared, name, complex_results));
+    item.output = place.index;
+    if (!place.is_pair) {
+      out.items_.push_back(std::move(item));
+      return {};
+    }
+    Item im = item;
+    im.output = place.index + 1;
+    if (item.value) {
+      HOSTIR_ASSIGN_OR_RETURN(io::ComplexParts parts, io::complex_parts(*item.value, name));
+      item.value = std::move(parts.re);
+      im.value = std::move(parts.im);
+    }
+    out.items_.push_back(std::move(item));
+    out.items_.push_back(std::move(im));
+    return {};
+  };
   for (const std::string& text : texts) {
     if (text.starts_with('@') && io::holds_named_tensors(text)) {
       HOSTIR_ASSIGN_OR_RETURN(io::NamedTensors members, io::read_named_tensors(text.substr(1)));
       for (auto& [name, tensor] : members) {
         Item item;
-        HOSTIR_ASSIGN_OR_RETURN(item.output, output_index(prepared, name));
         item.spec.kind = ValueSpec::Kind::kFile;
         item.value = std::move(tensor);
-        out.items_.push_back(std::move(item));
+        HOSTIR_TRY(add(name, std::move(item)));
       }
       continue;
     }
     HOSTIR_ASSIGN_OR_RETURN(const auto binding, api::split_binding(text, "--expect"));
     Item item;
-    HOSTIR_ASSIGN_OR_RETURN(item.output, output_index(prepared, binding.first));
     HOSTIR_ASSIGN_OR_RETURN(item.spec, api::parse_bound_value(binding, "--expect"));
     if (item.spec.kind == ValueSpec::Kind::kInline || item.spec.kind == ValueSpec::Kind::kFile) {
       HOSTIR_ASSIGN_OR_RETURN(item.value, io::materialise(item.spec, "", nullptr, nullptr));
     }
-    out.items_.push_back(std::move(item));
+    HOSTIR_TRY(add(binding.first, std::move(item)));
   }
   return out;
 }

@@ -1,5 +1,9 @@
 // The files that `run` writes (--output) and compares with (--expect). They are checked before the
 // run, so that a wrong name or a missing folder does not waste a run.
+//
+// A complex output of an imported module is a pair of outputs; `complex_results` has the places of
+// the real parts. It has one file and one expected value, under the name without `_re` or the
+// module's position.
 #pragma once
 
 #include <optional>
@@ -18,13 +22,15 @@ class OutputFiles {
   /// Errors: kUsage if the text has another form or the program has no such output; `file_open` if
   /// the file cannot be written.
   static Expected<OutputFiles> parse(const std::vector<std::string>& texts,
-                                     const interp::Prepared& prepared);
+                                     const interp::Prepared& prepared,
+                                     const std::vector<size_t>& complex_results);
   Expected<void> write(const interp::RunResult& result) const;
 
  private:
   struct File {
     std::string path;
     std::optional<size_t> output;  // none: all, in one file
+    bool is_pair = false;          // the real part of a complex output; the next is the imaginary
   };
   std::vector<File> files_;
 };
@@ -35,9 +41,10 @@ class ExpectedOutputs {
  public:
   /// Errors: kUsage as for OutputFiles; those of reading the values.
   static Expected<ExpectedOutputs> parse(const std::vector<std::string>& texts,
-                                         const interp::Prepared& prepared);
-  /// The shape of the value given for output number `index`; none if it has no value of its own, or
-  /// if the value cannot be read, which `parse` reports.
+                                         const interp::Prepared& prepared,
+                                         const std::vector<size_t>& complex_results);
+  /// The shape of the value given for output number `index` of the module; none if it has no value
+  /// of its own, or if the value cannot be read, which `parse` reports.
   static std::optional<std::vector<int64_t>> shape(const std::vector<std::string>& texts,
                                                    size_t index);
   enum class Report : uint8_t { kAll, kDifferences };

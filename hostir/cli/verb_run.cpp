@@ -110,9 +110,10 @@ class RunVerb : public Verb {
                          {{}, [&terminal](std::string_view part) { terminal.progress(part); }}));
     if (!notice.empty() && (computes || program_.sizes.empty())) terminal.note(notice);
     if (!file.import_notes.empty()) terminal.note(file.import_notes);
-    HOSTIR_ASSIGN_OR_RETURN(const OutputFiles outputs, OutputFiles::parse(outputs_, *prepared));
+    HOSTIR_ASSIGN_OR_RETURN(const OutputFiles outputs,
+                            OutputFiles::parse(outputs_, *prepared, file.complex_results));
     HOSTIR_ASSIGN_OR_RETURN(const ExpectedOutputs expected,
-                            ExpectedOutputs::parse(expects_, *prepared));
+                            ExpectedOutputs::parse(expects_, *prepared, file.complex_results));
     HOSTIR_ASSIGN_OR_RETURN(interp::BackendRequest request, backend_.request(*prepared->program));
     HOSTIR_ASSIGN_OR_RETURN(auto log, log_.open(*prepared, request, file, program_.path));
     const InterruptGuard guard;

@@ -413,12 +413,18 @@ void split_complex(Module& module, const std::string& entry, ImportReport& repor
     const auto has = [](const ModuleValue& value) { return is_complex(value.type); };
     if (std::none_of(f.values.begin(), f.values.end(), has)) continue;
     std::string pairs;
+    ComplexPorts places;
     for (size_t p = 0; p < f.params.size(); ++p) {
-      if (is_complex(f.params[p].type)) pairs += fmt::format(" parameter {},", p);
+      if (!is_complex(f.params[p].type)) continue;
+      pairs += fmt::format(" parameter {},", p);
+      places.params.push_back(p + places.params.size());
     }
     for (size_t r = 0; r < f.results.size(); ++r) {
-      if (is_complex(f.results[r].type)) pairs += fmt::format(" result {},", r);
+      if (!is_complex(f.results[r].type)) continue;
+      pairs += fmt::format(" result {},", r);
+      places.results.push_back(r + places.results.size());
     }
+    if (f.name == entry) report.complex = std::move(places);
     if (f.name == entry && !pairs.empty()) {
       pairs.pop_back();
       report.notes.push_back({Severity::kNote,

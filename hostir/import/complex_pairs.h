@@ -11,7 +11,7 @@
 namespace hostir::importer {
 
 /// Rewrites all functions that have complex values. Notes in the report which parameters and
-/// results of `entry` are pairs now.
+/// results of `entry` are pairs now, and where.
 void split_complex(Module& module, const std::string& entry, ImportReport& report);
 
 }  // namespace hostir::importer

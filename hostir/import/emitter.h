@@ -38,11 +38,19 @@ struct Known {
 
 using Frame = std::vector<std::optional<Known>>;  // by ValueNumber
 
+/// Complex parameters and results of the module: the places of their real parts in the program, in
+/// order. The imaginary part follows.
+struct ComplexPorts {
+  std::vector<size_t> params;
+  std::vector<size_t> results;
+};
+
 /// What the import skipped or guessed, for the user.
 struct ImportReport {
   std::map<std::string, int64_t> opaque;  // count of each operation without a counterpart
   std::string unfinished;  // the i1 result that is true if a loop needs more passes; or empty
   std::vector<Diagnostic> notes;
+  ComplexPorts complex;
 };
 
 class Emitter;

@@ -24,6 +24,23 @@ const ModuleFunction& entry_of(const Module& module) {
   return module.functions.front();  // read_mlir() rejects a module without functions
 }
 
+// The shapes of results after complex ones became pairs. `shapes` has the module's results; a
+// complex one has a last dimension for the parts.
+ResultShapes shapes_of_parts(const ResultShapes& shapes, const std::vector<size_t>& pairs) {
+  if (!shapes || pairs.empty()) return shapes;
+  return [shapes, pairs](size_t place) {
+    size_t number = place;
+    bool is_part = false;
+    for (const size_t pair : pairs) {
+      if (pair < place) --number;
+      is_part = is_part || pair == place || pair + 1 == place;
+    }
+    auto shape = shapes(number);
+    if (shape && is_part && !shape->empty()) shape->pop_back();
+    return shape;
+  };
+}
+
 }  // namespace
 
 SourceLanguage language_of(std::string_view text) {
@@ -56,7 +73,8 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
     }
     hlo.entry.shardings = std::move(shardings);
     split_complex(hlo.module, hlo.module.functions.front().name, out.report);
-    HOSTIR_TRY(build_hlo(hlo, shapes, out.program, out.report));
+    HOSTIR_TRY(build_hlo(hlo, shapes_of_parts(shapes, out.report.complex.results), out.program,
+                         out.report));
     return out;
   }
   HOSTIR_ASSIGN_OR_RETURN(Module module, read_mlir(sources, file));
@@ -65,8 +83,9 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
   ImportReport report;
   split_complex(module, entry_of(module).name, report);
   auto out = import_module(module);
-  if (out)
-    out->report.notes.insert(out->report.notes.begin(), report.notes.begin(), report.notes.end());
+  if (!out) return out;
+  out->report.complex = std::move(report.complex);
+  out->report.notes.insert(out->report.notes.begin(), report.notes.begin(), report.notes.end());
   return out;
 }
 

@@ -110,6 +110,7 @@ struct Source {
   std::string_view kind;  // the descr without the byte order
   std::string_view name;  // in NumPy
   DType dtype;
+  bool is_complex = false;  // two numbers of the dtype
 };
 
 // NumPy itself has no bfloat16 and no 8-bit floats. ml_dtypes registers their names, and writes V2
@@ -132,6 +133,8 @@ constexpr Source kSources[] = {
     {"u1", "uint8", DType::kU8},
     {"V1", "one-byte void", DType::kU8},
     {"b1", "bool", DType::kI1},
+    {"c8", "complex64", DType::kF32, true},
+    {"c16", "complex128", DType::kF64, true},
 };
 
 const Source* source_of(std::string_view descr) {
@@ -191,7 +194,7 @@ Expected<Tensor> convert(const Header& header, const Source& source, bool big_en
 
 std::string descr_of(DType dtype) {
   for (const Source& source : kSources) {
-    if (source.dtype != dtype) continue;
+    if (source.dtype != dtype || source.is_complex) continue;
     if (source.kind.size() > 2) return std::string(source.kind);  // a name of ml_dtypes
     return (size_bytes(dtype) == 1 ? "|" : "<") + std::string(source.kind);
   }
@@ -222,6 +225,9 @@ Expected<Layout> layout_of(std::span<const std::byte> bytes) {
   HOSTIR_ASSIGN_OR_RETURN(Header header, HeaderParser(text).parse());
   const Source* source = source_of(header.descr);
   if (!source) return bad("dtype '" + header.descr + "' is not supported");
+  if (source->is_complex && header.fortran_order && header.extents.size() > 1)
+    return bad("complex numbers in Fortran order; save np.ascontiguousarray(x)");
+  if (source->is_complex) header.extents.push_back(2);
   return Layout{std::move(header), source, header_at + text.size()};
 }
 
@@ -252,14 +258,17 @@ std::string npy_reading(const std::string& path) {
   return path + " holds " + std::string(source.name) + ", which is read as u8";
 }
 
-std::string format_npy(const Tensor& tensor) {
+namespace {
+
+std::string format_elements(const Tensor& tensor, const std::string& descr,
+                            std::span<const int64_t> extents) {
   std::string shape = "(";
-  for (const int64_t e : tensor.extents) shape += std::to_string(e) + ", ";
-  if (tensor.extents.size() > 1) shape.resize(shape.size() - 2);
-  if (tensor.extents.size() == 1) shape.resize(shape.size() - 1);
+  for (const int64_t e : extents) shape += std::to_string(e) + ", ";
+  if (extents.size() > 1) shape.resize(shape.size() - 2);
+  if (extents.size() == 1) shape.resize(shape.size() - 1);
   shape += ")";
-  std::string header = "{'descr': '" + descr_of(tensor.dtype) +
-                       "', 'fortran_order': False, 'shape': " + shape + ", }";
+  std::string header =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
   std::string out = "\x93NUMPY";
@@ -272,6 +281,17 @@ std::string format_npy(const Tensor& tensor) {
   out.resize(at + tensor.data.size());
   if (!tensor.data.empty()) std::memcpy(out.data() + at, tensor.data.data(), tensor.data.size());
   return out;
+}
+
+}  // namespace
+
+std::string format_npy(const Tensor& tensor) {
+  return format_elements(tensor, descr_of(tensor.dtype), tensor.extents);
+}
+
+std::string format_complex_npy(const Tensor& tensor) {
+  return format_elements(tensor, tensor.dtype == DType::kF64 ? "<c16" : "<c8",
+                         std::span(tensor.extents).first(tensor.extents.size() - 1));
 }
 
 Expected<Tensor> read_npy(const std::string& path) {

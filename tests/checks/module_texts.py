@@ -604,6 +604,34 @@ module @m {
 }""", [tensor(A), tensor(B)], [tensor(RE(W)), tensor(IM(W)), tensor(each(abs, Z)), tensor(B), tensor([sum(r) for r in B]),
   tensor([[sum(x * y for x, y in zip(p, q)).imag for q in Z] for p in Z]), "2x4xi1=[0 0 0 0 0 0 0 0]"])
 
+def pairs(values):
+    """Complex numbers as the command line takes them: a last dimension for the real and imaginary part."""
+    return tensor(each(lambda z: [z.real, z.imag], values))
+
+
+# A complex parameter or result counts once in positions, as in the module.
+case("positions_count_complex_values_once", """
+module @m {
+  func.func public @main(%a: tensor<2x4xcomplex<f32>>, %b: tensor<2x4xf32>, %c: tensor<2x4xcomplex<f32>>) -> (tensor<2x4xf32>, tensor<2x4xcomplex<f32>>, tensor<2x4xf32>) {
+    %0 = stablehlo.add %a, %c : tensor<2x4xcomplex<f32>>
+    %1 = stablehlo.negate %b : tensor<2x4xf32>
+    %2 = stablehlo.imag %c : (tensor<2x4xcomplex<f32>>) -> tensor<2x4xf32>
+    return %1, %0, %2 : tensor<2x4xf32>, tensor<2x4xcomplex<f32>>, tensor<2x4xf32>
+  }
+}""", [pairs(Z), tensor(B), pairs(W)],
+     [tensor(each(lambda b: -b, B)), pairs(each(lambda z, w: z + w, Z, W)), tensor(IM(W))],
+     notes="two tensors instead of parameter 0, parameter 2, result 1 of @main")
+
+case("complex_results_of_hlo", """
+HloModule m, num_partitions=2
+ENTRY main {
+  z = c64[1,4]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}
+  x = f32[1,4]{1,0} parameter(1), sharding={devices=[2,1]<=[2]}
+  w = c64[1,4]{1,0} add(z, z)
+  y = f32[1,4]{1,0} negate(x)
+  ROOT r = (c64[1,4]{1,0}, f32[1,4]{1,0}) tuple(w, y)
+}""", [pairs(Z), tensor(B)], [pairs(each(lambda z: z + z, Z)), tensor(each(lambda b: -b, B))])
+
 case("complex_parameters_are_pairs", """
 module @m attributes {mhlo.num_partitions = 2 : i32} {
   sdy.mesh @mesh = <["x"=2]>
@@ -627,7 +655,7 @@ module @m attributes {mhlo.num_partitions = 2 : i32} {
     %0 = chlo.square %z : tensor<2x4xcomplex<f32>> -> tensor<2x4xcomplex<f32>>
     return %0 : tensor<2x4xcomplex<f32>>
   }
-}""", [tensor(A), tensor(B)], [tensor([[(Z[i][j]**8).real for i in range(2)] for j in range(4)]), tensor([[(Z[i][j]**8).imag for i in range(2)] for j in range(4)])],
+}""", [pairs(Z)], [pairs([[Z[i][j]**8 for i in range(2)] for j in range(4)])],
  notes="two tensors instead of parameter 0, result 0 of @main")
 
 # Every rank of x sends its row to the next, and exchanges columns for rows; y is not manual.
@@ -981,7 +1009,16 @@ def check(hostir, name, folder):
     for i, value in enumerate(outputs):
         command += ["--expect", f"{i}={value}"]
     status, said = run(*command)
-    return "" if status == 0 else f"run ends with status {status}: {said[-1500:]}"
+    if status != 0 or "two tensors instead of" not in notes:
+        return "" if status == 0 else f"run ends with status {status}: {said[-1500:]}"
+    # Complex numbers also in files.
+    files = [f"{i}=@{path.with_suffix('')}.{i}.npy" for i in range(len(outputs))]
+    for option in ("--output", "--expect"):
+        status, said = run(*command, *(part for file in files for part in (option, file)))
+        if status != 0:
+            return f"{option} ends with status {status}: {said[-1500:]}"
+    kinds = [pathlib.Path(file.split("@")[1]).read_bytes()[:60].count(b"'<c8'") for file in files]
+    return "" if sum(kinds) == text.split("-> (")[1].split(") {")[0].count("complex<f32>") else f"kinds of files: {kinds}"
 
 
 def main():

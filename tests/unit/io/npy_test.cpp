@@ -49,6 +49,24 @@ TEST(Npy, ReadsFortranOrderAndBigEndian) {
   for (int64_t i = 0; i < 6; ++i) EXPECT_EQ(t->get_int(i), expected[i]);
 }
 
+TEST(Npy, ComplexNumbersHaveALastDimensionForTheirParts) {
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    const Tensor t = sample(dtype, {3, 2});
+    const std::string text = format_complex_npy(t);
+    EXPECT_NE(text.find(dtype == DType::kF32 ? "'<c8'" : "'<c16'"), std::string::npos);
+    EXPECT_NE(text.find("(3,)"), std::string::npos);
+    const auto back = parse_npy(bytes_of(text));
+    ASSERT_TRUE(back.has_value());
+    EXPECT_EQ(*back, t);
+  }
+  const std::string dict = "{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }\n";
+  EXPECT_FALSE(parse_npy(bytes_of(with_header(dict, std::string(15, '\0')))).has_value());
+  EXPECT_FALSE(parse_npy(bytes_of(with_header(
+                   "{'descr': '<c8', 'fortran_order': True, 'shape': (1, 2), }\n",
+                   std::string(16, '\0'))))
+                   .has_value());
+}
+
 TEST(Npy, ReadsWhatMlDtypesWrites) {
   const auto read = [](const std::string& descr, const std::string& data) {
     return parse_npy(bytes_of(with_header(
