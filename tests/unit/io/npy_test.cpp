@@ -61,10 +61,10 @@ TEST(Npy, ComplexNumbersHaveALastDimensionForTheirParts) {
   }
   const std::string dict = "{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }\n";
   EXPECT_FALSE(parse_npy(bytes_of(with_header(dict, std::string(15, '\0')))).has_value());
-  EXPECT_FALSE(parse_npy(bytes_of(with_header(
-                   "{'descr': '<c8', 'fortran_order': True, 'shape': (1, 2), }\n",
-                   std::string(16, '\0'))))
-                   .has_value());
+  EXPECT_FALSE(
+      parse_npy(bytes_of(with_header("{'descr': '<c8', 'fortran_order': True, 'shape': (1, 2), }\n",
+                                     std::string(16, '\0'))))
+          .has_value());
 }
 
 TEST(Npy, ReadsWhatMlDtypesWrites) {
