@@ -78,14 +78,6 @@ std::optional<Sharding> our_sharding(const Emitter& emitter, const Port& port) {
   return out;
 }
 
-// `result['w1']` gives "w1"; `result[0]` gives no name.
-std::string result_name(const Port& port) {
-  std::string_view info = port.info;
-  if (info.starts_with("result")) info.remove_prefix(6);
-  const std::string name = plain_name(info, "");
-  return std::all_of(name.begin(), name.end(), [](char c) { return c == '_'; }) ? "" : name;
-}
-
 // Adds a result that is true if a loop has not ended within the passes that are unrolled. Devices
 // of a manual computation may differ; one that still runs is enough.
 Expected<void> add_unfinished(Emitter& emitter, Function& fusion, std::vector<ValueId>& returned,
@@ -133,6 +125,13 @@ Expected<void> add_unfinished(Emitter& emitter, Function& fusion, std::vector<Va
 }
 
 }  // namespace
+
+std::string result_name(const Port& port) {
+  std::string_view info = port.info;
+  if (info.starts_with("result")) info.remove_prefix(6);
+  const std::string name = plain_name(info, "");
+  return std::all_of(name.begin(), name.end(), [](char c) { return c == '_'; }) ? "" : name;
+}
 
 Expected<void> build_fusion(const Module& module, const ModuleFunction& entry, Program& program,
                             ImportReport& report) {

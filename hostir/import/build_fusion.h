@@ -22,4 +22,7 @@ void drop_unused(Function& function);
 /// Appends a `return` of these values to the body.
 void add_return(Function& function, const std::vector<ValueId>& values);
 
+/// The name that JAX gives a result: `result['w1']` gives "w1"; `result[0]` gives no name.
+std::string result_name(const Port& port);
+
 }  // namespace hostir::importer

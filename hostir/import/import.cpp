@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "hostir/import/batch_norm.h"
 #include "hostir/import/build_fusion.h"
 #include "hostir/import/build_hlo.h"
@@ -39,6 +41,22 @@ ResultShapes shapes_of_parts(const ResultShapes& shapes, const std::vector<size_
     if (shape && is_part && !shape->empty()) shape->pop_back();
     return shape;
   };
+}
+
+// A program of kernels whose loops end when their conditions say so. Only for one device, where
+// nothing has to be divided.
+Expected<Imported> import_for_one_device(const Module& module) {
+  HloModule whole;
+  whole.module = module;
+  auto& functions = whole.module.functions;
+  const std::string name = entry_of(module).name;
+  const auto entry = std::find_if(functions.begin(), functions.end(),
+                                  [&](const ModuleFunction& f) { return f.name == name; });
+  std::rotate(functions.begin(), entry, entry + 1);
+  whole.entry.shardings.resize(functions.front().params.size());
+  Imported out;
+  HOSTIR_TRY(build_hlo(whole, {}, out.program, out.report));
+  return out;
 }
 
 }  // namespace
@@ -84,6 +102,9 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
   split_complex(module, entry_of(module).name, report);
   auto out = import_module(module);
   if (!out) return out;
+  if (!out->report.unfinished.empty() && module.partitions == 1 && module.meshes.empty()) {
+    if (auto host = import_for_one_device(module)) out = std::move(host);
+  }
   out->report.complex = std::move(report.complex);
   out->report.notes.insert(out->report.notes.begin(), report.notes.begin(), report.notes.end());
   return out;

@@ -892,6 +892,40 @@ module @m {
      ["4xi32=[-1 -1 -2147483648 -1]", "4xi32=[7 -7 0 0]", "3xu32=[4294967295 4294967295 0]", "3xu32=[7 0 5]", "i32=-1"])
 
 
+# A module for one device has loops as long as its conditions say.
+case("a_loop_whose_bound_is_a_parameter", """
+module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%n: tensor<i32>, %x: tensor<2xf32>, %end: tensor<f32>) -> (tensor<2xf32> {jax.result_info = "result['sum']"}, tensor<i32>) {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %0:2 = stablehlo.while(%i = %zero, %a = %x) : tensor<i32>, tensor<2xf32>
+    cond {
+      %1 = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %1 : tensor<i1>
+    } do {
+      %1 = func.call @body(%i, %a) : (tensor<i32>, tensor<2xf32>) -> tensor<2xf32>
+      %2 = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %2, %1 : tensor<i32>, tensor<2xf32>
+    }
+    %3 = stablehlo.while(%v = %zero) : tensor<i32>
+    cond {
+      %4 = stablehlo.convert %v : (tensor<i32>) -> tensor<f32>
+      %5 = stablehlo.compare LT, %4, %end, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %5 : tensor<i1>
+    } do {
+      %4 = stablehlo.add %v, %one : tensor<i32>
+      stablehlo.return %4 : tensor<i32>
+    }
+    return %0#1, %3 : tensor<2xf32>, tensor<i32>
+  }
+  func.func private @body(%i: tensor<i32>, %a: tensor<2xf32>) -> tensor<2xf32> {
+    %0 = stablehlo.convert %i : (tensor<i32>) -> tensor<f32>
+    %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<2xf32>
+    %2 = stablehlo.add %a, %1 : tensor<2xf32>
+    return %2 : tensor<2xf32>
+  }
+}""", ["i32=200", "2xf32=[1 -1]", "f32=130.5"], ["2xf32=[19901 19899]", "i32=131"])
+
 # ---- library calls in HLO that was compiled for a device
 
 # The operands, the fields of the configuration, the result's elements and the number of further results.
