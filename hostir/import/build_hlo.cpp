@@ -370,7 +370,8 @@ Expected<void> build_hlo(const HloModule& hlo, const ResultShapes& shapes, Progr
                             builder.stored(results[r], fmt::format("result{}", r)));
     HOSTIR_ASSIGN_OR_RETURN(Sharding sharding, result_sharding(hlo, r, layouts[r], tiles, report));
     builder.local().results.push_back(
-        {result_name(entry.results[r]), local, global_of(builder.local().values[local].type, std::move(sharding), world)});
+        {result_name(entry.results[r]), local,
+         global_of(builder.local().values[local].type, std::move(sharding), world)});
   }
   if (hlo.entry.partitions > 1 && tiles.results.empty()) note_layouts(builder.local(), report);
   return write_host(builder.local(), builder.name(), world, program);
