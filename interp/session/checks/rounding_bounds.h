@@ -9,6 +9,11 @@
 // are only picked, the tolerance stays below kMostRelative of the value, or the check would find
 // nothing any more after a mask of -1e30. Equal operands give equal results, except where the order
 // of an op's sum may differ.
+//
+// The default tolerance is that of one op. Roundings on the way to a value add up as independent
+// errors do: the squares of their sizes. A sum of n addends rounds n times in f32 (f64 for f64),
+// and every result is rounded to its dtype. Where kDeviations roots of the sum of squares, along
+// the path with the most, exceed the default tolerance, the scale grows by as much.
 #pragma once
 
 #include <optional>
@@ -25,6 +30,7 @@ bool coarsen(std::optional<DType>& coarsest, std::optional<DType> other);
 class RoundingBounds {
  public:
   static constexpr double kMostRelative = 0.05;
+  static constexpr double kDeviations = 2;
 
   /// kSame: both runs execute the same ops, so only the order inside an op's sum may differ.
   /// kAnother: one may add, multiply or round in another order throughout.
@@ -42,8 +48,9 @@ class RoundingBounds {
 
   /// The dtype with the fewest digits to which the value or one that it depends on was rounded.
   std::optional<DType> of(ValueId value) const { return known_[value.index].dtype; }
-  /// The largest number that was rounded on the way, at least the value's largest element.
-  double scale(ValueId value) const { return known_[value.index].scale(); }
+  /// The largest number that was rounded on the way, at least the value's largest element; times
+  /// how much larger than the default tolerance the roundings on the way are together.
+  double scale(ValueId value) const;
 
  private:
   struct Rounding {
@@ -52,6 +59,7 @@ class RoundingBounds {
     double largest = 0;  // the largest element, or a bound where no run has the value in a buffer
     double rounded = 0;  // the largest number rounded on the way
     std::optional<double> amplification = {};  // of `largest`: limits `rounded`
+    double squares = 0;  // of the relative roundings on the way that add up to the most
 
     double scale() const;
   };
@@ -60,6 +68,8 @@ class RoundingBounds {
   enum class Effect : uint8_t { kAdded, kMultiplied, kPicked, kOther };
   static Effect effect_of(const Instruction& i);
   void find_largest(const Instruction& i, Effect effect, Rounding& out) const;
+  double addends_of(const Instruction& i) const;
+  static void add_roundings(Rounding& to, DType dtype, double addends);
 
   const Function& fusion_;
   const Order order_;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 
 #include "hostir/text/parser.h"
@@ -55,6 +56,22 @@ TEST(RoundingBounds, ValuesAreTheirOwnScaleWithoutCancellation) {
   EXPECT_EQ(s.at("p"), 6);
   EXPECT_EQ(s.at("t"), 1);
   EXPECT_EQ(s.at("y"), 4);
+}
+
+// Independent roundings add up by their squares: 16 sums of 4096 addends in f32.
+TEST(RoundingBounds, LongSumsOneAfterTheOtherDifferByMoreThanOne) {
+  std::string text =
+      "fusion @f(%x0: tensor<1x4096xf32>, %w: tensor<4096x4096xf32>) -> (%x16: tensor<1x4096xf32>) "
+      "{\n";
+  std::map<std::string, double> known = {{"x0", 1}, {"w", 1}};
+  for (int n = 1; n <= 16; ++n) {
+    text += "  %x" + std::to_string(n) + " = matmul %x" + std::to_string(n - 1) + ", %w\n";
+    known["x" + std::to_string(n)] = 1;
+  }
+  const auto s = scales(text + "  return %x16\n}", known);
+  const double one = 2 * std::ldexp(1, -24) * std::sqrt(4096) / 2e-6;
+  EXPECT_NEAR(s.at("x1"), one, 1e-6);
+  EXPECT_NEAR(s.at("x16"), 4 * one, 1e-6);
 }
 
 // After a mask, a slice or a softmax may take numbers of the usual size: they are checked again.
