@@ -52,7 +52,8 @@ std::string Judge::wait_behind() {
     if (!named) behind.push_back(rank);
     insert_once(out_.waiting, rank);
   }
-  if (behind.empty() || waited_.empty()) return {};
+  const bool names_some = out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord;
+  if (behind.empty() || waited_.empty() || !names_some) return {};
   return fmt::format("; {} {} in turn", model::list_of(behind),
                      behind.size() == 1 ? "waits" : "wait");
 }

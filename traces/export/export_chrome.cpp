@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "hostir/support/json_text.h"
+#include "interp/diagnose/user_frame.h"
 
 namespace hostir::traces {
 
@@ -95,8 +96,12 @@ bool known(int64_t begin, int64_t end) {
 struct Anchor {
   uint32_t branch = 0;
   int64_t thread = 0;
+  int64_t issued_ns = kUnknownNs;
 };
 using Anchors = std::unordered_map<int64_t, Anchor>;
+
+/// The first thread of the calls that belong to no stream: other tools' files know communicators.
+constexpr int64_t kCommunicatorThreads = 1000;
 
 Expected<void> put_events(const LogReader& log, ChromeWriter& writer, Anchors& anchors,
                           std::stop_token stop) {
@@ -117,6 +122,9 @@ Expected<void> put_events(const LogReader& log, ChromeWriter& writer, Anchors& a
       if (log.instructions()[e.instruction].op_class == OpClass::kCommunication) {
         anchors[e.id] = {e.branch, thread_of(e)};
       }
+    } else if (e.stream < 0 &&
+               log.instructions()[e.instruction].op_class == OpClass::kCommunication) {
+      anchors[e.id] = {e.branch, kCommunicatorThreads, e.host_start_ns};
     }
     const int64_t time = e.stream >= 0 ? e.finish_ns : e.host_end_ns;
     if (e.live_bytes >= 0 && time != kUnknownNs) {
@@ -149,18 +157,65 @@ FlowKey key_of(const LogReader& log, const LogCollective& c, uint32_t branch) {
 struct FlowEnd {
   LogCollective member;
   int64_t thread = 0;
+  int64_t at_ns = 0;
+  int64_t end_ns = 0;
 };
+
+/// By instruction: where the user's code calls it.
+using Places = std::unordered_map<int64_t, std::string>;
+
+Expected<Places> places_of(const LogReader& log, std::stop_token stop) {
+  HOSTIR_ASSIGN_OR_RETURN(const auto connection, log.connect(std::move(stop)));
+  HOSTIR_ASSIGN_OR_RETURN(Statement s,
+                          connection->prepare("SELECT instruction, function, file, line FROM frame "
+                                              "ORDER BY instruction, depth"));
+  std::unordered_map<int64_t, model::Instruction> known;
+  while (true) {
+    HOSTIR_ASSIGN_OR_RETURN(const bool more, s.step());
+    if (!more) break;
+    model::StackFrame frame;
+    frame.function = s.text(1);
+    frame.place.file = s.text(2);
+    if (const int64_t line = s.integer_or(3, 0); line > 0)
+      frame.place.line = static_cast<uint32_t>(line);
+    known[s.integer(0)].frames.push_back(std::move(frame));
+  }
+  Places out;
+  for (const auto& [instruction, facts] : known)
+    out.emplace(instruction, diagnose::stack_text(facts));
+  return out;
+}
+
+/// A call from another tool's file. It begins when it was issued and the previous one of its
+/// communicator had ended; one in flight ends with the record. Returns its end.
+int64_t put_call(const Places& places, ChromeWriter& writer, const LogCollective& c, int64_t thread,
+                 int64_t begin_ns, int64_t record_end_ns) {
+  const bool in_flight = c.finish_ns == kUnknownNs;
+  const int64_t end = std::max(begin_ns, in_flight ? record_end_ns : c.finish_ns);
+  std::string arguments = fmt::format(R"("seq":{},"bytes":{},"state":"{}")", c.sequence, c.bytes,
+                                      in_flight ? "in flight" : "completed");
+  const auto place = places.find(c.instruction);
+  if (place != places.end() && !place->second.empty())
+    arguments += R"(,"place":)" + quoted(place->second);
+  writer.put(fmt::format(
+      R"({{"ph":"X","name":{},"cat":"communication","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
+      quoted(c.kind + (in_flight ? " (in flight)" : "")), c.rank, thread, us(begin_ns),
+      us(end - begin_ns), arguments));
+  return end;
+}
 
 /// Arrows from the last member to arrive to every other one, at the start of the transfer.
 void put_arrows(ChromeWriter& writer, const std::vector<FlowEnd>& ends, int64_t& flow) {
-  const auto last = std::max_element(ends.begin(), ends.end(), [](const auto& a, const auto& b) {
-    return a.member.arrival_ns < b.member.arrival_ns;
+  const auto arrival_ns = [](const FlowEnd& end) {
+    return end.member.arrival_ns == kUnknownNs ? end.at_ns : end.member.arrival_ns;
+  };
+  const auto last = std::max_element(ends.begin(), ends.end(), [&](const auto& a, const auto& b) {
+    return arrival_ns(a) < arrival_ns(b);
   });
   const auto put = [&](std::string_view phase, const FlowEnd& end, std::string_view binding) {
     writer.put(fmt::format(
         R"({{"ph":"{}","name":{},"cat":"collective","id":{},"pid":{},"tid":{},"ts":{}{}}})", phase,
-        quoted(end.member.kind), flow, end.member.rank, end.thread, us(end.member.start_ns),
-        binding));
+        quoted(end.member.kind), flow, end.member.rank, end.thread, us(end.at_ns), binding));
   };
   for (auto end = ends.begin(); end != ends.end(); ++end) {
     if (end == last) continue;
@@ -174,18 +229,50 @@ Expected<void> put_flows(const LogReader& log, ChromeWriter& writer, const Ancho
                          std::stop_token stop) {
   interp::EventFilter filter;
   filter.limit = std::numeric_limits<int64_t>::max();
+  HOSTIR_ASSIGN_OR_RETURN(const Places places, places_of(log, stop));
   HOSTIR_ASSIGN_OR_RETURN(const auto members, log.collectives(filter, std::move(stop)));
   std::map<FlowKey, std::vector<FlowEnd>> meetings;
+  std::map<std::pair<interp::Rank, int64_t>, int64_t> ended_ns;  // by rank and thread
+  int64_t record_end_ns = kUnknownNs;
+  const auto note = [&](int64_t ns) {
+    if (ns != kUnknownNs && (record_end_ns == kUnknownNs || ns > record_end_ns)) record_end_ns = ns;
+  };
+  for (const LogCollective& member : members) note(member.finish_ns);
+  for (const auto& [event, anchor] : anchors) note(anchor.issued_ns);
   for (const LogCollective& member : members) {
     const auto anchor = anchors.find(member.event);  // members of a group have none
-    if (anchor == anchors.end() || !known(member.start_ns, member.finish_ns) ||
-        member.comm >= log.communicators().size()) {
+    if (anchor == anchors.end() || member.comm >= log.communicators().size()) continue;
+    const auto& [branch, thread, issued_ns] = anchor->second;
+    if (thread < kCommunicatorThreads) {
+      if (known(member.start_ns, member.finish_ns))
+        meetings[key_of(log, member, branch)].push_back(
+            {member, thread, member.start_ns, member.finish_ns});
       continue;
     }
-    meetings[key_of(log, member, anchor->second.branch)].push_back({member, anchor->second.thread});
+    if (issued_ns == kUnknownNs) continue;
+    const int64_t own = thread + member.comm;
+    const auto [before, is_first] = ended_ns.try_emplace({member.rank, own}, issued_ns);
+    if (is_first) {
+      writer.put(
+          fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})",
+                      member.rank, own, quoted(log.communicators()[member.comm].name)));
+    }
+    const int64_t begin_ns = std::max(issued_ns, before->second);
+    before->second = put_call(places, writer, member, own, begin_ns, record_end_ns);
+    meetings[key_of(log, member, branch)].push_back({member, own, begin_ns, before->second});
   }
   int64_t flow = 0;
-  for (const auto& [key, ends] : meetings) put_arrows(writer, ends, flow);
+  for (auto& [key, ends] : meetings) {
+    // Calls from files have no time of their transfer: it begins when the last member has come.
+    int64_t all_came_ns = 0;
+    for (const FlowEnd& end : ends) all_came_ns = std::max(all_came_ns, end.at_ns);
+    for (FlowEnd& end : ends) {
+      if (end.thread >= kCommunicatorThreads) end.at_ns = all_came_ns;
+    }
+    // Unless the clocks disagree, or the call met others than its number says.
+    std::erase_if(ends, [](const FlowEnd& end) { return end.at_ns > end.end_ns; });
+    put_arrows(writer, ends, flow);
+  }
   return {};
 }
 
