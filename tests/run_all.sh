@@ -137,6 +137,7 @@ beside replays tests/checks/replay_all.sh $hostir
 beside killed-logs tests/checks/killed_logs.sh $hostir 8
 beside command tests/checks/command.sh $hostir
 beside profiles tests/checks/profiles.py $hostir
+beside nccl-reports tests/checks/nccl_reports.py $hostir
 beside refusals tests/checks/refusals.sh $hostir
 beside nccl-plugin tests/checks/nccl_plugin.py build-ci
 beside python-module tests/checks/python_module.py build-ci/hostir/api/c/libhostir.so

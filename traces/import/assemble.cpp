@@ -14,6 +14,7 @@
 #include "traces/import/call_parts.h"
 #include "traces/import/local_ranks.h"
 #include "traces/import/merge.h"
+#include "traces/import/nccl_members.h"
 #include "traces/import/other_runs.h"
 #include "traces/import/pair_order.h"
 
@@ -52,8 +53,10 @@ class Assembler {
   explicit Assembler(std::vector<ProcessDump> dumps) : dumps_(std::move(dumps)) {}
 
   Expected<model::Run> assemble() {
+    name_members(dumps_);
     HOSTIR_TRY(check_size());
     HOSTIR_TRY(find_ranks());
+    HOSTIR_TRY(check_ranks());
     drop_other_runs();
     for (std::string& text : number_local_ranks(dumps_)) note_unread(std::move(text));
     HOSTIR_TRY(merge_files());
@@ -128,6 +131,25 @@ class Assembler {
       note_unread(what + "; it is not read");
     }
     std::erase_if(dumps_, [&](const ProcessDump& dump) { return !has_rank(dump); });
+    return {};
+  }
+
+  // Ranks of a communicator that is not the world's would mix up processes.
+  Expected<void> check_ranks() const {
+    std::map<model::Rank, const ProcessDump*> first;
+    for (const ProcessDump& dump : dumps_) {
+      if (dump.rank_found_by != kLargestCommunicator) continue;
+      const ProcessDump& other = *first.try_emplace(*dump.rank, &dump).first->second;
+      if (std::tie(other.computer, other.process) == std::tie(dump.computer, dump.process))
+        continue;
+      return fail(
+          ErrorKind::kInvalid, "import_rank",
+          fmt::format("{}: processes {} and {} on {} and {} are both rank {} of their largest "
+                      "communicator, so they are of two jobs, or no communicator has all "
+                      "ranks; open the files of one job",
+                      dump.file, other.process.value_or(0), dump.process.value_or(0),
+                      other.computer, dump.computer, *dump.rank));
+    }
     return {};
   }
 
@@ -368,6 +390,15 @@ class Assembler {
   // was older than its timeout, or a second if none is known, show a job that may only be slow.
   void add_motion() {
     model::Run& run = builder_.run();
+    for (const ProcessDump& dump : dumps_) {
+      if (dump.motion == model::Motion::kUnknown) continue;
+      run.motion = dump.motion;
+      run.motion_source = dump.motion_source;
+      // The ages of the calls are not known. From a second on, judge() also names who would be at
+      // fault if the job is stuck.
+      if (dump.motion == model::Motion::kMoving) run.oldest_call_ns = 1'000'000'000;
+      return;
+    }
     bool unfinished = false;
     bool young = true;
     int64_t oldest_ns = 0;

@@ -11,7 +11,6 @@
 #include "hostir/support/number_from.h"
 #include "hostir/support/text.h"
 #include "traces/import/names.h"
-#include "traces/import/nccl_members.h"
 #include "traces/import/text_lines.h"
 
 namespace hostir::traces::import {
@@ -61,7 +60,6 @@ class DebugReader {
       }
       out.push_back(std::move(process.dump));
     }
-    name_members(out);
     return out;
   }
 
@@ -70,6 +68,7 @@ class DebugReader {
     ProcessDump dump;
     std::map<uint64_t, size_t> group_of;  // by pointer
     std::map<size_t, uint64_t> next;
+    std::map<std::string, int64_t> splits;  // by the parent's name
   };
 
   /// `[2026-01-02 03:04:05] h0:11:12 [0]`: the host name and the process id.
@@ -92,25 +91,44 @@ class DebugReader {
     const auto pointer = hex_after(said, "comm ");
     const auto rank = number_after(said, "rank ");
     const auto size = number_after(said, "nranks ");
-    const auto id = word_after(said, "commId ");
     if (!pointer || !rank || !size || *rank < 0 || *rank >= *size || *size > kMostRanks) return;
     ProcessDump& dump = process_->dump;
     DumpGroup group;
-    // Before 2.22 a split communicator has no id: identify it by parent and color.
-    group.name =
-        id ? std::string(*id)
-           : fmt::format("split {} of size {}", word_after(said, "color ").value_or("?"), *size);
-    group.description = "commId " + group.name;
+    if (const auto id = word_after(said, "commId ")) {
+      group.name = *id;
+      group.description = "commId " + group.name;
+    } else {
+      group.name = name_of_split(said);
+      group.description = group.name;
+    }
     group.size = static_cast<uint32_t>(*size);
     group.position = static_cast<int32_t>(*rank);
     process_->group_of[*pointer] = dump.groups.size();
     dump.groups.push_back(std::move(group));
-    // In all known launchers the first communicator is the world's.
-    if (!dump.rank) {
+    // The largest communicator is assumed to be the world; the first one, if several are as large.
+    if (!dump.rank || *size > dump.world_size) {
       dump.rank = static_cast<model::Rank>(*rank);
-      dump.rank_found_by = "its rank in its first communicator";
+      dump.rank_found_by = kLargestCommunicator;
       dump.world_size = *size;
     }
+  }
+
+  /// From 2.22 on, a split communicator has no id in its line. Its members agree on the parent, on
+  /// how many splits the parent has had, and on the color.
+  std::string name_of_split(std::string_view said) {
+    const auto pointer = hex_after(said, "parent ");
+    const auto at = pointer ? process_->group_of.find(*pointer) : process_->group_of.end();
+    // The pointer of an unknown parent means nothing in another process.
+    const std::string parent =
+        at == process_->group_of.end()
+            ? fmt::format("an unknown communicator of {} process {}", process_->dump.computer,
+                          process_->dump.process.value_or(0))
+            : process_->dump.groups[at->second].name;
+    const int64_t before = process_->splits[parent]++;
+    auto count = number_after(said, "splitCount ");
+    if (!count) count = number_after(said, "childCount ");
+    return fmt::format("split {} of {} (color {})", count.value_or(before + 1), parent,
+                       word_after(said, "color ").value_or("?"));
   }
 
   bool call(std::string_view said) {

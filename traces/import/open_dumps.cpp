@@ -8,7 +8,8 @@
 
 #include "hostir/support/lists.h"
 #include "traces/import/assemble.h"
-#include "traces/import/nccl_members.h"
+#include "traces/import/inspector.h"
+#include "traces/import/ras.h"
 
 namespace hostir::traces::import {
 
@@ -52,12 +53,15 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
     std::move(file.dumps.begin(), file.dumps.end(), std::back_inserter(dumps));
     std::move(file.notes.begin(), file.notes.end(), std::back_inserter(notes));
   }
-  // Each of these files knows only its own process.
-  if (const auto at = by_format.find(DumpFormat::kNcclPlugin); at != by_format.end())
-    name_members(at->second);
   std::vector<OpenedDumps> all;
   for (auto& [format, dumps] : by_format) {
     if (dumps.empty()) continue;
+    if (format == DumpFormat::kRas) dumps = newest_report(std::move(dumps));
+    std::vector<std::string> more;
+    if (format == DumpFormat::kInspector) {
+      more = inspector_sentences(dumps);
+      more.insert(more.begin(), "NCCL Inspector writes finished calls only");
+    }
     auto run = assemble(std::move(dumps));
     if (!run) {
       // A stray log next to good dumps must not hide their verdict.
@@ -71,6 +75,7 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
     opened.verdict = diagnose::judge(*opened.run);
     spare_unreadable(read.unreadable, opened.verdict);
     spare_if_stuck(read.unreadable, opened.verdict);
+    for (const std::string& text : more) opened.verdict.sentence += "; " + text;
   }
   if (all.empty() && by_format.empty() && !read.profiles.empty()) {
     OpenedDumps only_profiles;

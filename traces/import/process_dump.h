@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "interp/model/run.h"
@@ -15,6 +16,9 @@ namespace hostir::traces::import {
 
 /// Larger ranks indicate damage and would cost memory, because facts are stored for every rank.
 inline constexpr int64_t kMostRanks = 1 << 17;
+
+/// `ProcessDump::rank_found_by` where no communicator is known to be the world's.
+inline constexpr std::string_view kLargestCommunicator = "its rank in its largest communicator";
 
 struct DumpGroup {
   std::string name;
@@ -36,6 +40,7 @@ struct DumpCall {
   model::Call call;
   model::MemberState state = model::MemberState::kUnknown;
   model::Times times;
+  std::optional<int64_t> execution_ns;  // on the device, where no start is recorded
   std::optional<bool> timed_out;
   std::optional<int64_t> timeout_ms;
   std::vector<model::StackFrame> frames;  // innermost first
@@ -58,6 +63,8 @@ struct ProcessDump {
   bool start_lost = false;            // a ring buffer overwrote the first calls
   bool sequences_lost = false;        // the first calls are lost and the others counted
   std::optional<int64_t> written_ns;  // upper bound: the file's time
+  model::Motion motion = model::Motion::kUnknown;  // of the job, if the files say so themselves
+  std::string motion_source;
   std::vector<DumpGroup> groups;
   std::vector<DumpCall> calls;       // as the process made them
   std::vector<std::string> remarks;  // what was not understood, one sentence each

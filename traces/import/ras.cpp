@@ -1,9 +1,12 @@
 #include "traces/import/ras.h"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -22,6 +25,16 @@ ProcessKey key_of(io::PlainView rank) {
           rank["cuda_dev"].integer().value_or(0)};
 }
 
+/// `2026-01-05 10:00:00`. The zone is unknown: good for differences only.
+std::optional<int64_t> time_of(std::string_view text) {
+  struct tm parts = {};
+  if (strptime(std::string(text).c_str(), "%Y-%m-%d %H:%M:%S", &parts) == nullptr) return {};
+  return int64_t{timegm(&parts)} * 1'000'000'000;
+}
+
+/// Calls made, by rank and communicator.
+using Progress = std::map<std::pair<model::Rank, std::string>, int64_t>;
+
 class RasReader {
  public:
   explicit RasReader(io::PlainView report) : report_(report) {}
@@ -29,7 +42,11 @@ class RasReader {
   std::vector<ProcessDump> read() {
     find_world();
     const io::PlainView communicators = report_["communicators"];
+    for (size_t i = 0; i < communicators.size(); ++i) {
+      if (communicators.at(i)["missing_ranks"].size() > 0) some_are_missing_ = true;
+    }
     for (size_t i = 0; i < communicators.size(); ++i) add_communicator(communicators.at(i));
+    doubt_single_report();
     std::vector<ProcessDump> out;
     for (auto& [rank, dump] : dumps_) out.push_back(std::move(dump));
     return out;
@@ -74,77 +91,127 @@ class RasReader {
       dump.world_size = world_size_;
       dump.computer = facts["host"].text();
       dump.process = facts["pid"].integer();
+      dump.written_ns = time_of(report_["timestamp"].text());
     }
     return dump;
   }
 
+  using Counts = std::map<std::string, int64_t>;  // by kind
+
   void add_communicator(io::PlainView communicator) {
-    const io::PlainView ranks = communicator["ranks"];
-    const io::PlainView missing = communicator["missing_ranks"];
     std::map<int64_t, model::Rank> members;
-    std::map<std::string, int64_t> kinds;   // with the largest count
-    std::map<std::string, int64_t> fewest;  // with the smallest
+    std::map<model::Rank, Counts> counts;
+    const io::PlainView ranks = communicator["ranks"];
     for (size_t i = 0; i < ranks.size(); ++i) {
-      const io::PlainView rank = ranks.at(i);
-      if (const auto all = global(rank)) members[rank["rank"].integer().value_or(-1)] = *all;
-      const io::PlainView counts = rank["collective_counts"];
-      for (size_t k = 0; k < counts.size(); ++k) {
-        int64_t& most = kinds[std::string(counts.key(k).text())];
-        const int64_t count = counts.value(k).integer().value_or(0);
-        most = std::max(most, count);
-        const auto [least, is_first] = fewest.try_emplace(std::string(counts.key(k).text()), count);
-        if (!is_first) least->second = std::min(least->second, count);
-      }
-    }
-    for (size_t i = 0; i < missing.size(); ++i) {
-      const io::PlainView rank = missing.at(i);
-      const auto all = global(rank);
+      const auto all = global(ranks.at(i));
       if (!all) continue;
-      members[rank["rank"].integer().value_or(-1)] = *all;
-      dump_of(*all, rank).dead = true;
-    }
-    for (const auto& [kind, most] : kinds) {
-      DumpGroup group;
-      group.name = fmt::format("{} of {}", kind, communicator["hash"].text());
-      group.description = group.name;
-      group.members.emplace();
-      for (const auto& [position, rank] : members) group.members->push_back(rank);
-      for (size_t i = 0; i < ranks.size(); ++i) {
-        const auto all = global(ranks.at(i));
-        if (!all) continue;
-        ProcessDump& dump = dump_of(*all, ranks.at(i));
-        add_counts(dump, group, kind, most, ranks.at(i));
-        if (dump.groups.back().last_enqueued == most - 1 && fewest[kind] == most - 1) {
-          dump.remarks.push_back(
-              fmt::format("its count of {} is one below the others', which happens briefly in a "
-                          "running job; if a second report says the same, it is stuck",
-                          kind));
-        }
+      dump_of(*all, ranks.at(i));
+      members[ranks.at(i)["rank"].integer().value_or(-1)] = *all;
+      const io::PlainView list = ranks.at(i)["collective_counts"];
+      for (size_t k = 0; k < list.size(); ++k) {
+        const int64_t count = list.value(k).integer().value_or(0);
+        counts[*all][std::string(list.key(k).text())] = std::clamp<int64_t>(count, 0, kMostCalls);
       }
     }
+    const io::PlainView missing = communicator["missing_ranks"];
+    for (size_t i = 0; i < missing.size(); ++i) {
+      const auto all = global(missing.at(i));
+      if (!all) continue;
+      members[missing.at(i)["rank"].integer().value_or(-1)] = *all;
+      dump_of(*all, missing.at(i)).dead = true;
+    }
+    for (const auto& [rank, mine] : std::map(counts)) {
+      for (const auto& [kind, count] : mine)
+        for (auto& [other, its] : counts) its.try_emplace(kind, 0);
+    }
+    DumpGroup group;
+    group.name = communicator["hash"].text();
+    group.description = "communicator " + group.name;
+    group.members.emplace();
+    for (const auto& [position, rank] : members) group.members->push_back(rank);
+    add_calls(group, counts);
   }
 
-  // Only the newest call matters; a rank that made it has made all earlier ones.
-  static void add_counts(ProcessDump& dump, const DumpGroup& group, const std::string& kind,
-                         int64_t most, io::PlainView rank) {
-    const int64_t count = rank["collective_counts"][kind].integer().value_or(0);
-    DumpGroup mine = group;
-    mine.last_enqueued = count;
-    if (most > 0 && count >= most) {
+  // 1. Each rank has made at least the calls that all have made. The next call is the one that some
+  //    lack; if all have made equally many, the last one.
+  // 2. Its kind is one that every rank that made it has made more of; the report has no order.
+  // 3. Members call the same collectives in the same order. If there is no such kind, they differ.
+  void add_calls(const DumpGroup& group, const std::map<model::Rank, Counts>& counts) {
+    Counts common;
+    for (const auto& [rank, mine] : counts) {
+      for (const auto& [kind, count] : mine) {
+        const auto at = common.try_emplace(kind, count).first;
+        at->second = std::min(at->second, count);
+      }
+    }
+    const int64_t made_by_all = total(common);
+    int64_t furthest = 0;
+    for (const auto& [rank, mine] : counts) furthest = std::max(furthest, total(mine));
+    // What ranks lack beside one that is gone may be a consequence.
+    const bool differ = furthest > made_by_all && !some_are_missing_;
+    std::map<model::Rank, std::set<std::string>> kinds;  // which the call may be of
+    for (const auto& [rank, mine] : counts) {
+      for (const auto& [kind, count] : mine) {
+        if (count > (differ ? common[kind] : 0)) kinds[rank].insert(kind);
+      }
+    }
+    std::set<std::string> shared = kinds.empty() ? std::set<std::string>() : kinds.begin()->second;
+    for (const auto& [rank, mine] : kinds)
+      std::erase_if(shared, [&](const std::string& kind) { return !mine.contains(kind); });
+    for (const auto& [rank, mine] : counts) {
+      ProcessDump& dump = dumps_.at(rank);
+      DumpGroup& made = dump.groups.emplace_back(group);
+      made.last_enqueued = total(mine);
+      note_counts(dump, group, mine, common, counts);
+      if (!kinds.contains(rank)) continue;
+      const std::set<std::string>& mine_or_shared = shared.empty() ? kinds[rank] : shared;
       DumpCall& call = dump.calls.emplace_back();
-      call.group = dump.groups.size();
-      call.sequence = static_cast<uint64_t>(most);
-      call.call.kind = op_of(kind);
-      call.call.name = kind;
+      call.group = dump.groups.size() - 1;
+      call.sequence = static_cast<uint64_t>(made_by_all + (differ ? 1 : 0));
+      call.call.name = mine_or_shared.size() == 1 ? *mine_or_shared.begin() : "collective";
+      call.call.kind = op_of(call.call.name);
       call.state = model::MemberState::kScheduled;
     }
-    dump.groups.push_back(std::move(mine));
+    furthest_apart_ = std::max(furthest_apart_, furthest - made_by_all);
   }
 
+  static int64_t total(const Counts& counts) {
+    int64_t out = 0;
+    for (const auto& [kind, count] : counts) out += count;
+    return out;
+  }
+
+  /// Tells the counts of a rank that lacks calls which others have made.
+  static void note_counts(ProcessDump& dump, const DumpGroup& group, const Counts& mine,
+                          const Counts& common, const std::map<model::Rank, Counts>& counts) {
+    for (const auto& [kind, least] : common) {
+      int64_t most = 0;
+      for (const auto& [rank, other] : counts) most = std::max(most, other.at(kind));
+      const int64_t count = mine.at(kind);
+      if (count >= most) continue;
+      dump.remarks.push_back(fmt::format("it has made {} {} on {}, and others {}", count, kind,
+                                         group.description, most));
+    }
+  }
+
+  // A count is read while the job runs, and each rank's at another moment.
+  void doubt_single_report() {
+    if (furthest_apart_ != 1 || some_are_missing_) return;
+    for (auto& [rank, dump] : dumps_) {
+      dump.motion = model::Motion::kMoving;
+      dump.motion_source =
+          "in one RAS report, ranks that are one call apart may both be moving; a second report "
+          "that says the same decides";
+    }
+  }
+
+  static constexpr int64_t kMostCalls = int64_t{1} << 48;
   io::PlainView report_;
   int64_t world_size_ = 0;
   std::map<ProcessKey, model::Rank> global_;
   std::map<model::Rank, ProcessDump> dumps_;
+  bool some_are_missing_ = false;
+  int64_t furthest_apart_ = 0;  // calls that a rank has made and another member has not
 };
 
 }  // namespace
@@ -154,5 +221,32 @@ bool looks_like_ras(io::PlainView report) {
 }
 
 std::vector<ProcessDump> read_ras(io::PlainView report) { return RasReader(report).read(); }
+
+std::vector<ProcessDump> newest_report(std::vector<ProcessDump> dumps) {
+  constexpr int64_t kTellingNs = 10'000'000'000;
+  std::map<int64_t, Progress> reports;  // by time
+  for (const ProcessDump& dump : dumps) {
+    for (const DumpGroup& group : dump.groups) {
+      if (dump.written_ns && dump.rank)
+        reports[*dump.written_ns][{*dump.rank, group.name}] = group.last_enqueued.value_or(0);
+    }
+  }
+  if (reports.size() < 2) return dumps;
+  const auto& [newest_ns, newest] = *reports.rbegin();
+  std::erase_if(dumps, [&](const ProcessDump& dump) { return dump.written_ns != newest_ns; });
+  const auto before = std::find_if(std::next(reports.rbegin()), reports.rend(), [&](const auto& r) {
+    return newest_ns - r.first >= kTellingNs;
+  });
+  if (before == reports.rend()) return dumps;
+  const bool same = before->second == newest;
+  const int64_t apart_s = (newest_ns - before->first) / 1'000'000'000;
+  for (ProcessDump& dump : dumps) {
+    dump.motion = same ? model::Motion::kStuck : model::Motion::kMoving;
+    dump.motion_source =
+        same ? fmt::format("two RAS reports {} s apart have the same counts", apart_s)
+             : fmt::format("counts went on between two RAS reports {} s apart", apart_s);
+  }
+  return dumps;
+}
 
 }  // namespace hostir::traces::import

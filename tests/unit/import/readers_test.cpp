@@ -112,7 +112,7 @@ TEST(Clog, StartsAndEndsMatchFirstInFirstOut) {
   EXPECT_EQ(dumps.front().remarks.size(), 1U);
 }
 
-TEST(Ras, WhoseCounterIsBehindIsNamed) {
+TEST(Ras, ACounterOneBehindIsDoubted) {
   auto dumps =
       dumps_of(R"({"nccl_version":"2.28","communicators":[{"hash":"0x5f1c","size":3,"ranks":[)"
                R"({"rank":0,"host":"a","pid":11,"collective_counts":{"AllReduce":8}},)"
@@ -122,14 +122,15 @@ TEST(Ras, WhoseCounterIsBehindIsNamed) {
   EXPECT_EQ(dumps.size(), 3U);
   model::Run run;
   const auto verdict = verdict_of(std::move(dumps), run);
-  EXPECT_EQ(verdict.charge, Charge::kNeverCame);
-  EXPECT_EQ(verdict.culprits, (std::vector<model::Rank>{1})) << verdict.sentence;
-  // Ranks that say the same share a sentence, and a difference of one is doubted.
+  EXPECT_FALSE(verdict.is_fault()) << verdict.sentence;
+  ASSERT_NE(verdict.if_stuck, nullptr) << verdict.sentence;
+  EXPECT_EQ(verdict.if_stuck->charge, Charge::kNeverCame);
+  EXPECT_EQ(verdict.if_stuck->culprits, (std::vector<model::Rank>{1})) << verdict.sentence;
+  // Ranks that say the same share a sentence.
   ASSERT_EQ(verdict.not_known.size(), 2U);
-  EXPECT_NE(verdict.not_known[0].find("rank 1: its count of AllReduce is one below"),
-            std::string::npos)
-      << verdict.not_known[0];
-  EXPECT_EQ(verdict.not_known[1].find("ranks 0, 1, 2: calls on AllReduce"), 0U)
+  EXPECT_EQ(verdict.not_known[0],
+            "rank 1: it has made 7 AllReduce on communicator 0x5f1c, and others 8");
+  EXPECT_EQ(verdict.not_known[1].find("ranks 0, 1, 2: calls on communicator 0x5f1c"), 0U)
       << verdict.not_known[1];
 }
 
