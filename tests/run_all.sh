@@ -136,6 +136,7 @@ beside proofs tests/long/random_proofs.py $hostir --seeds 0:20 --mistakes 2
 beside replays tests/checks/replay_all.sh $hostir
 beside killed-logs tests/checks/killed_logs.sh $hostir 8
 beside command tests/checks/command.sh $hostir
+beside dump-files tests/checks/dump_files.py $hostir
 beside profiles tests/checks/profiles.py $hostir
 beside nccl-reports tests/checks/nccl_reports.py $hostir
 beside refusals tests/checks/refusals.sh $hostir

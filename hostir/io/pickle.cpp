@@ -87,7 +87,7 @@ class PickleReader {
 
   Expected<PlainTree> read() {
     while (!stopped_) {
-      if (at_ >= bytes_.size()) return damaged("the file ends before its STOP");
+      if (at_ >= bytes_.size()) return ends_early();
       if (tree_.nodes.size() > kMaxNodes) {
         return damaged(fmt::format("more than {} values", kMaxNodes));
       }
@@ -100,6 +100,10 @@ class PickleReader {
   }
 
  private:
+  tl::unexpected<Error> ends_early() const {
+    return fail(ErrorKind::kInvalid, "pickle_format",
+                fmt::format("the file ends too early (byte {})", bytes_.size()));
+  }
   tl::unexpected<Error> damaged(const std::string& what) const {
     return fail(ErrorKind::kInvalid, "pickle_format", fmt::format("byte {}: {}", begin_, what));
   }
@@ -189,17 +193,16 @@ class PickleReader {
                     begin_, known == refused_opcodes().end() ? "unknown" : known->second, opcode));
   }
 
-  Expected<std::string_view> take(uint64_t count, std::string_view what) {
+  Expected<std::string_view> take(uint64_t count) {
     if (count > bytes_.size() - at_) {
-      return damaged(
-          fmt::format("{} needs {} bytes, {} are left", what, count, bytes_.size() - at_));
+      return ends_early();
     }
     const std::string_view part = bytes_.substr(at_, static_cast<size_t>(count));
     at_ += static_cast<size_t>(count);
     return part;
   }
-  Expected<uint64_t> little_endian(size_t count, std::string_view what) {
-    HOSTIR_ASSIGN_OR_RETURN(const std::string_view part, take(count, what));
+  Expected<uint64_t> little_endian(size_t count) {
+    HOSTIR_ASSIGN_OR_RETURN(const std::string_view part, take(count));
     uint64_t number = 0;
     for (size_t i = count; i-- > 0;) number = number << 8 | static_cast<uint8_t>(part[i]);
     return number;
@@ -214,7 +217,7 @@ class PickleReader {
   }
 
   Expected<void> protocol() {
-    HOSTIR_ASSIGN_OR_RETURN(const uint64_t version, little_endian(1, "PROTO"));
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t version, little_endian(1));
     if (version < 2 || version > 5) {
       return damaged(fmt::format("protocol {} is not supported; 2 to 5 are", version));
     }
@@ -222,30 +225,29 @@ class PickleReader {
   }
   // A frame's contents are read as they come; only its length is checked.
   Expected<void> frame() {
-    HOSTIR_ASSIGN_OR_RETURN(const uint64_t length, little_endian(8, "FRAME"));
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t length, little_endian(8));
     if (length > bytes_.size() - at_) {
-      return damaged(fmt::format("FRAME needs {} bytes, {} are left", length, bytes_.size() - at_));
+      return ends_early();
     }
     return {};
   }
   Expected<void> text(size_t length_bytes) {
-    HOSTIR_ASSIGN_OR_RETURN(const uint64_t length,
-                            little_endian(length_bytes, "the text's length"));
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t length, little_endian(length_bytes));
     if (length > kMaxTextBytes) {
       return damaged(fmt::format("a string of {} bytes; the limit is {}", length, kMaxTextBytes));
     }
-    HOSTIR_ASSIGN_OR_RETURN(const std::string_view bytes, take(length, "the text"));
+    HOSTIR_ASSIGN_OR_RETURN(const std::string_view bytes, take(length));
     return push({.kind = PlainKind::kText, .text = std::string(bytes)});
   }
   Expected<void> integer(size_t size, bool with_sign) {
-    HOSTIR_ASSIGN_OR_RETURN(const uint64_t raw, little_endian(size, "the number"));
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t raw, little_endian(size));
     const int64_t number =
         with_sign ? static_cast<int32_t>(static_cast<uint32_t>(raw)) : static_cast<int64_t>(raw);
     return push({.kind = PlainKind::kInt, .number = number});
   }
   Expected<void> long_integer() {
-    HOSTIR_ASSIGN_OR_RETURN(const uint64_t size, little_endian(1, "LONG1"));
-    HOSTIR_ASSIGN_OR_RETURN(const std::string_view part, take(size, "LONG1"));
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t size, little_endian(1));
+    HOSTIR_ASSIGN_OR_RETURN(const std::string_view part, take(size));
     const bool negative = size > 0 && (static_cast<uint8_t>(part[size - 1]) & 0x80) != 0;
     uint64_t low = negative ? ~uint64_t{0} : 0;
     for (size_t i = std::min<size_t>(part.size(), 8); i-- > 0;) {
@@ -264,7 +266,7 @@ class PickleReader {
     return damaged(fmt::format("a whole number of {} bytes", size));
   }
   Expected<void> real() {
-    HOSTIR_ASSIGN_OR_RETURN(const std::string_view part, take(8, "BINFLOAT"));
+    HOSTIR_ASSIGN_OR_RETURN(const std::string_view part, take(8));
     uint64_t bits = 0;
     for (const char byte : part) bits = bits << 8 | static_cast<uint8_t>(byte);
     return push({.kind = PlainKind::kReal, .real = std::bit_cast<double>(bits)});
@@ -344,11 +346,11 @@ class PickleReader {
     return {};
   }
   Expected<void> put(size_t size) {
-    HOSTIR_ASSIGN_OR_RETURN(const uint64_t index, little_endian(size, "the memo's index"));
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t index, little_endian(size));
     return memoize(index);
   }
   Expected<void> get(size_t size) {
-    HOSTIR_ASSIGN_OR_RETURN(const uint64_t index, little_endian(size, "the memo's index"));
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t index, little_endian(size));
     if (index >= memo_.size() || memo_[index] == kNotInMemo)
       return damaged(fmt::format("the memo has no entry {}", index));
     stack_.push_back(memo_[index]);

@@ -1,4 +1,5 @@
 """What the checks in Python share: counted checks, cases with a folder of their own, and the command under test."""
+import json
 import pathlib
 import subprocess
 import sys
@@ -57,6 +58,26 @@ def hostir(*arguments, status=0):
     done = subprocess.run([HOSTIR, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == status, f"status {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
     return done.stdout if status == 0 else done.stdout + done.stderr
+
+
+def opened(folder):
+    """The verdict on a folder of dumps; the exit status must agree with it."""
+    done = subprocess.run([HOSTIR, "open", "--json", str(folder)], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 4), done.stderr
+    said = json.loads(done.stdout)
+    assert done.returncode == (4 if said["fault"] else 0), done.returncode
+    return said
+
+
+def accuses(said, kind, *culprits, trial=True):
+    assert (said["fault"], said["kind"], said["culprits"]) == (True, kind, list(culprits)), said["sentence"]
+    assert not trial or "completes" in said["trial"], said["trial"]
+
+
+def accuses_nobody(said, *texts):
+    assert not said["fault"] and not said["culprits"], said["sentence"]
+    for text in texts:
+        assert text in said["sentence"], said["sentence"]
 
 
 def run_cases():

@@ -248,7 +248,7 @@ class Job:
                 "record_id": len(out), "pg_id": list(self.groups).index(call.group),
                 "process_group": (call.group, "default_pg" if call.group == "0" else "undefined"),
                 "collective_seq_id": seq.get(call.group, 0), "p2p_seq_id": p2p.get(call.group, 0), "op_id": op,
-                "profiling_name": "nccl:" + kind, "time_created_ns": call.created,
+                "profiling_name": "nccl:" + kind, "time_created_ns": call.created + r,
                 "input_sizes": sizes_in, "input_dtypes": [call.dtype] * len(sizes_in),
                 "output_sizes": sizes_out, "output_dtypes": [call.dtype] * len(sizes_out),
                 "state": state, "time_discovered_started_ns": None,

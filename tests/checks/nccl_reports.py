@@ -10,29 +10,9 @@ import json
 import subprocess
 import sys
 
-from cases import HOSTIR, case, run_cases
+from cases import HOSTIR, accuses, accuses_nobody, case, opened, run_cases
 
 RANKS = range(4)
-
-
-def opened(folder):
-    """The verdict on a folder; the exit status must agree with it."""
-    done = subprocess.run([HOSTIR, "open", "--json", str(folder)], capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 4), done.stderr
-    said = json.loads(done.stdout)
-    assert done.returncode == (4 if said["fault"] else 0), done.returncode
-    return said
-
-
-def accuses(said, kind, *culprits, trial=True):
-    assert (said["fault"], said["kind"], said["culprits"]) == (True, kind, list(culprits)), said["sentence"]
-    assert not trial or "completes" in said["trial"], said["trial"]
-
-
-def accuses_nobody(said, *texts):
-    assert not said["fault"] and not said["culprits"], said["sentence"]
-    for text in texts:
-        assert text in said["sentence"], said["sentence"]
 
 
 # ---- NCCL_DEBUG lines

@@ -196,14 +196,18 @@ refuses 3 'error[log_set_version]: "W/set/b.db" has schema version 1; a set need
 dump() { printf "$2" >"$work/$1"; }
 truth=tests/truth/flight_recorder
 dump rank_0.json '{"a":'
+refuses 2 'error[json_format]: the file ends too early (byte 5)' open "$work/rank_0.json"
+dump rank_0.json '{"a":x}'
 refuses 2 'error[json_format]: byte 6: the text is not JSON from here on' open "$work/rank_0.json"
 dump rank_0.json '{"a":1}'
 refuses 2 'error[import_format]: W/rank_0.json: holds plain data, but no dump of a known recorder' open "$work/rank_0.json"
+dump ras.txt 'NCCL version 2.28.7 compiled with CUDA 13.0\n\nJob summary\n==========='
+refuses 2 'error[ras_format]: W/ras.txt: is a RAS report as text; `ncclras -f json`, from NCCL 2.28.7 on, writes one that can be read' open "$work/ras.txt"
 dump rank_0.pkl '\x80\x02c'
 refuses 2 'error[pickle_opcode]: byte 2: opcode GLOBAL (0x63) is not plain data; Flight Recorder dumps and tensor files do not contain it, so the file is rejected' \
   open "$work/rank_0.pkl"
 dump rank_0.pkl '\x80\x02N'
-refuses 2 'error[pickle_format]: byte 2: the file ends before its STOP' open "$work/rank_0.pkl"
+refuses 2 'error[pickle_format]: the file ends too early (byte 3)' open "$work/rank_0.pkl"
 dump rank_0.pkl '\x80\x02]q\x00h\x00a.'
 refuses 2 'error[plain_data]: a container contains itself' open "$work/rank_0.pkl"
 dump rank_0.gz '\x1f\x8b\x08'

@@ -12,6 +12,7 @@
 #include "interp/diagnose/user_frame.h"
 #include "interp/model/builder.h"
 #include "traces/import/call_parts.h"
+#include "traces/import/group_lists.h"
 #include "traces/import/local_ranks.h"
 #include "traces/import/merge.h"
 #include "traces/import/nccl_members.h"
@@ -59,9 +60,11 @@ class Assembler {
     HOSTIR_TRY(check_ranks());
     drop_other_runs();
     for (std::string& text : number_local_ranks(dumps_)) note_unread(std::move(text));
-    HOSTIR_TRY(merge_files());
-    share_members();
     drop_outsiders();
+    for (std::string& text : forget_copies(dumps_)) note_unread(std::move(text));
+    HOSTIR_TRY(merge_files());
+    for (auto& remark : share_members(dumps_)) remarks_.push_back(std::move(remark));
+    tell_groups_apart(dumps_);
     model::Run& run = builder_.run();
     for (ProcessDump& dump : dumps_) {
       if (run.producer.name.empty()) {
@@ -201,39 +204,6 @@ class Assembler {
     }
     dumps_ = std::move(merged);
     return {};
-  }
-
-  // If a rank's settings omit a group, takes the members from another rank's. Keeps each list once:
-  // all ranks list the world.
-  void share_members() {
-    std::map<std::pair<std::string, std::string>, std::vector<const DumpGroup*>> named;
-    for (const ProcessDump& dump : dumps_) {
-      for (const DumpGroup& group : dump.groups) {
-        if (!group.members) continue;
-        std::vector<const DumpGroup*>& lists = named[{group.name, group.description}];
-        const auto is_same = [&](const DumpGroup* g) { return g->members == group.members; };
-        if (std::none_of(lists.begin(), lists.end(), is_same)) lists.push_back(&group);
-      }
-    }
-    for (ProcessDump& dump : dumps_) {
-      for (DumpGroup& group : dump.groups) {
-        const auto others = named.find({group.name, group.description});
-        if (others == named.end()) continue;
-        for (const DumpGroup* other : others->second) {
-          const bool mine = std::count(other->members->begin(), other->members->end(), *dump.rank);
-          if (!mine || group.members == other->members) continue;
-          if (!group.members) {
-            group.members = other->members;
-            continue;
-          }
-          remarks_.push_back(
-              {*dump.rank, fmt::format("rank {} lists other members of group {} than rank {} and "
-                                       "the others that list it",
-                                       *dump.rank, group.name, other->members->front())});
-          break;
-        }
-      }
-    }
   }
 
   void note_versions(const ProcessDump& dump) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string_view>
 
 #include "hostir/io/plain_value.h"
@@ -65,12 +67,66 @@ std::optional<model::Rank> in_part(std::string_view name) {
   return begin < name.size() ? number(name.substr(begin)) : std::nullopt;
 }
 
+using Ranks = std::vector<std::optional<model::Rank>>;
+
+std::vector<std::string_view> numbers_in(std::string_view name) {
+  std::vector<std::string_view> out;
+  for (size_t at = 0; at < name.size();) {
+    size_t end = at;
+    while (end < name.size() && is_digit(name[end])) ++end;
+    if (end > at) out.push_back(name.substr(at, end - at));
+    at = std::max(end, at + 1);
+  }
+  return out;
+}
+
+bool are_good(const Ranks& ranks, const std::function<bool(size_t, model::Rank)>& fits) {
+  std::set<model::Rank> seen;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (!ranks[i] || !fits(i, *ranks[i]) || !seen.insert(*ranks[i]).second) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<model::Rank> rank_in_name(const std::string& path) {
   const std::filesystem::path file(path);
   if (const auto rank = in_part(without_endings(file.filename().string()))) return rank;
   return in_part(file.parent_path().filename().string());
+}
+
+Ranks ranks_in_names(const std::vector<std::string>& paths,
+                     const std::function<bool(size_t, model::Rank)>& fits) {
+  Ranks usual;
+  std::vector<std::string> names;
+  std::vector<std::vector<std::string_view>> numbers;
+  size_t places = SIZE_MAX;
+  names.reserve(paths.size());
+  for (const std::string& path : paths) {
+    usual.push_back(rank_in_name(path));
+    numbers.push_back(numbers_in(names.emplace_back(std::filesystem::path(path).filename())));
+    places = std::min(places, numbers.back().size());
+  }
+  if (paths.empty() || are_good(usual, fits)) return usual;
+  for (size_t place = 0; place < places; ++place) {
+    Ranks ranks;
+    for (const auto& in_name : numbers) ranks.push_back(number(in_name[place]));
+    if (are_good(ranks, fits)) return ranks;
+  }
+  return usual;
+}
+
+std::string pattern_of_name(const std::string& path) {
+  std::string out;
+  for (const char c : std::filesystem::path(path).filename().string()) {
+    if (!is_digit(c)) {
+      out += c;
+    } else if (out.empty() || out.back() != '#') {
+      out += '#';
+    }
+  }
+  return out;
 }
 
 }  // namespace hostir::traces::import

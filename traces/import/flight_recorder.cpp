@@ -10,6 +10,7 @@
 
 #include "hostir/support/number_from.h"
 #include "traces/import/call_parts.h"
+#include "traces/import/call_sizes.h"
 #include "traces/import/names.h"
 
 namespace hostir::traces::import {
@@ -30,86 +31,11 @@ std::optional<Version> parse_version(std::string_view text) {
   return Version{*major, *minor};
 }
 
-/// `[[64, 64], [3]]`; ignores what is not a shape.
-std::vector<Extents> shapes_of(io::PlainView list) {
-  std::vector<Extents> shapes;
-  for (size_t i = 0; i < list.size(); ++i) {
-    if (auto shape = io::integer_list(list.at(i))) {
-      shapes.emplace_back(shape->begin(), shape->end());
-    }
-  }
-  return shapes;
-}
-
-/// Total elements of all tensors; nullopt if the numbers are not sizes.
-std::optional<int64_t> elements_of(const std::vector<Extents>& shapes) {
-  int64_t all = 0;
-  for (const Extents& shape : shapes) {
-    int64_t elements = 1;
-    for (const int64_t extent : shape) {
-      if (extent < 0 || __builtin_mul_overflow(elements, extent, &elements)) return std::nullopt;
-    }
-    if (__builtin_add_overflow(all, elements, &all)) return std::nullopt;
-  }
-  return all;
-}
-
 std::string dtype_text(io::PlainView dtypes) {
   const io::PlainView first = dtypes.at(0);
   if (!first.present()) return {};
   if (first.is(io::PlainKind::kInt)) return std::string(scalar_type_name(*first.integer()));
   return std::string(first.text());
-}
-
-/// Sets the fields that must be equal on all members of a collective of this kind.
-void set_totals(model::Call& call, bool sizes_known) {
-  if (!sizes_known || !call.kind) return;
-  const auto in = elements_of(call.inputs);
-  const auto out = elements_of(call.outputs);
-  const auto is = [&](OpKind kind) { return call.kind == kind; };
-  if (is(OpKind::all_reduce) || is(OpKind::reduce) || is(OpKind::broadcast)) {
-    // Out of place, only the output of a broadcast's receivers counts.
-    call.total_elems = call.inputs.empty() ? out : in;
-    call.local_elems = call.total_elems;
-  } else if (is(OpKind::all_gather)) {
-    call.total_elems = call.outputs.empty() ? std::nullopt : out;
-    call.local_elems = in;
-  } else if (is(OpKind::reduce_scatter)) {
-    call.total_elems = call.inputs.empty() ? std::nullopt : in;
-    call.local_elems = out;
-  } else if (is(OpKind::gather) || is(OpKind::all_to_all)) {
-    call.local_elems = in;
-  } else if (is(OpKind::scatter)) {
-    call.local_elems = out;
-  } else if (is(OpKind::send) || is(OpKind::recv)) {
-    call.total_elems = in;
-    call.local_elems = in;
-  }
-}
-
-/// A list of tensors per member, or the split lists of 2.11, give the sizes of the blocks.
-void set_splits(model::Call& call, io::PlainView entry, size_t members) {
-  const auto each = [&](const std::vector<Extents>& shapes) {
-    std::vector<int64_t> elements;
-    if (members < 2 || shapes.size() != members) return elements;
-    for (const Extents& shape : shapes) {
-      const auto n = elements_of({shape});
-      if (!n) return std::vector<int64_t>();
-      elements.push_back(*n);
-    }
-    return elements;
-  };
-  const auto list = [&](std::initializer_list<std::string_view> names) {
-    for (const std::string_view name : names) {
-      const auto numbers = io::integer_list(entry[name]);
-      if (numbers && members > 0 && numbers->size() == members) return *numbers;
-    }
-    return std::vector<int64_t>();
-  };
-  call.sends = list({"input_split_sizes", "input_splits", "in_split_sizes", "in_splits"});
-  call.receives = list({"output_split_sizes", "output_splits", "out_split_sizes", "out_splits"});
-  if (call.sends.empty()) call.sends = each(call.inputs);
-  if (call.receives.empty()) call.receives = each(call.outputs);
 }
 
 model::MemberState state_of(std::string_view text) {
@@ -125,6 +51,9 @@ std::vector<model::StackFrame> frames_of(io::PlainView list) {
     model::StackFrame& made = frames.emplace_back();
     made.function = frame["name"].text();
     made.place.file = frame["filename"].text();
+    // `D:\\work\\train.py`: one kind of separator, by which torch's own files are recognised.
+    if (made.place.file.find(":\\") == 1)
+      std::replace(made.place.file.begin(), made.place.file.end(), '\\', '/');
     const auto line = frame["line"].integer();
     if (line && *line > 0 && *line <= INT32_MAX) made.place.line = static_cast<uint32_t>(*line);
   }
@@ -159,10 +88,16 @@ class FlightRecorderReader {
     read_groups();
     const io::PlainView entries = dump_["entries"];
     for (size_t i = 0; i < entries.size(); ++i) read_entry(entries.at(i));
+    if (lacks_number_) {
+      return fail(ErrorKind::kInvalid, "flight_recorder",
+                  "entries have neither collective_seq_id nor seq_id, so calls of several ranks "
+                  "cannot be matched");
+    }
     doubt_late_ends();
     read_status();
     finish_blocks();
     if (every_communicator_) count_by_communicator();
+    if (counts_all_) count_collectives();
     return std::move(out_);
   }
 
@@ -209,14 +144,28 @@ class FlightRecorderReader {
     return at->second;
   }
 
+  /// An entry may describe a group differently than the settings do.
+  size_t group_of_entry(std::string_view name, std::string_view description) {
+    const auto same_name = [&](const auto& group) { return group.first.first == name; };
+    if (!groups_.contains({std::string(name), std::string(description)}) &&
+        std::ranges::count_if(groups_, same_name) == 1)
+      return std::ranges::find_if(groups_, same_name)->second;
+    return group_named(name, description);
+  }
+
   void read_entry(io::PlainView entry) {
     Row row;
     row.group =
-        group_named(entry["process_group"].at(0).text(), entry["process_group"].at(1).text());
+        group_of_entry(entry["process_group"].at(0).text(), entry["process_group"].at(1).text());
     if (const auto id = entry["pg_id"].integer()) group_of_id_[*id] = row.group;
-    row.collective = std::max<int64_t>(0, entry["collective_seq_id"].integer().value_or(0));
-    row.p2p = entry["p2p_seq_id"].integer().value_or(0);
     row.is_p2p = entry["is_p2p"].boolean().value_or(false);
+    auto number = entry["collective_seq_id"].integer();
+    if (!number && !row.is_p2p) {
+      number = entry["seq_id"].integer();
+      (number ? counts_all_ : lacks_number_) = true;
+    }
+    row.collective = std::max<int64_t>(0, number.value_or(0));
+    row.p2p = entry["p2p_seq_id"].integer().value_or(0);
     read_record_id(entry);
     read_progress(entry, row);
     std::string_view name = entry["profiling_name"].text();
@@ -447,13 +396,25 @@ class FlightRecorderReader {
     out_.calls = std::move(kept);
   }
 
+  // Up to 2.1, sends and recvs, which only two ranks make, have numbers of the same counter.
+  void count_collectives() {
+    const bool some_pairs = std::ranges::any_of(out_.calls, [](const DumpCall& call) {
+      return call.shape != DumpCall::Shape::kCollective;
+    });
+    if (some_pairs) renumber();
+  }
+
   // The numbers of torchcomms' hook span all communicators; renumber calls per communicator.
   void count_by_communicator() {
     out_.producer = "torchcomms Flight Recorder";
+    for (DumpCall& call : out_.calls) call.timeout_ms.reset();
+    renumber();
+  }
+
+  void renumber() {
     out_.sequences_lost = out_.start_lost;
     std::map<size_t, uint64_t> next;
     for (DumpCall& call : out_.calls) {
-      call.timeout_ms.reset();
       if (call.shape == DumpCall::Shape::kCollective) call.sequence = ++next[call.group];
     }
   }
@@ -467,6 +428,8 @@ class FlightRecorderReader {
   bool seen_record_ = false;
   bool torchcomms_ = false;
   bool every_communicator_ = false;
+  bool counts_all_ = false;  // one counter for collectives, sends and recvs
+  bool lacks_number_ = false;
 };
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace {
 /// Builds the tree from parser events; returning false stops the parser.
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
+  explicit TreeBuilder(size_t text_bytes) : text_bytes_(text_bytes) {}
+
   io::PlainTree tree;
   std::string error;
 
@@ -45,7 +47,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool parse_error(size_t place, const std::string&, const nlohmann::json::exception&) override {
-    error = fmt::format("byte {}: the text is not JSON from here on", place);
+    error = place > text_bytes_ ? fmt::format("the file ends too early (byte {})", text_bytes_)
+                                : fmt::format("byte {}: the text is not JSON from here on", place);
     return false;
   }
 
@@ -77,13 +80,14 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
+  size_t text_bytes_;
   std::vector<uint32_t> open_;
 };
 
 }  // namespace
 
 Expected<io::PlainTree> read_json(std::string_view text) {
-  TreeBuilder builder;
+  TreeBuilder builder(text.size());
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) {
     return fail(ErrorKind::kInvalid, "json_format",
                 builder.error.empty() ? "the text is not JSON" : builder.error);

@@ -34,6 +34,20 @@ bool are_two_processes(const ProcessDump& a, const ProcessDump& b) {
   return false;
 }
 
+/// A call as its process made it.
+using Made = std::tuple<std::string, DumpCall::Shape, std::optional<int64_t>, uint64_t, int64_t>;
+
+/// All calls, if all have times.
+std::vector<Made> calls_made(const ProcessDump& dump) {
+  std::vector<Made> out;
+  for (const DumpCall& call : dump.calls) {
+    if (!call.times.issued_ns) return {};
+    out.emplace_back(dump.groups[call.group].name, call.shape, call.peer, call.sequence,
+                     *call.times.issued_ns);
+  }
+  return out;
+}
+
 bool is_named(const ProcessDump& dump) { return dump.rank_found_by == "its file's name"; }
 
 // `node2` comes before `node10`.
@@ -102,6 +116,32 @@ std::vector<std::string> number_local_ranks(std::vector<ProcessDump>& dumps) {
       kept.push_back(std::move(dumps[i]));
   }
   dumps = std::move(kept);
+  return notes;
+}
+
+std::vector<std::string> forget_copies(std::vector<ProcessDump>& dumps) {
+  std::map<std::vector<Made>, std::vector<ProcessDump*>> same;
+  for (ProcessDump& dump : dumps) {
+    if (is_named(dump)) same[calls_made(dump)].push_back(&dump);
+  }
+  std::vector<std::string> notes;
+  for (const auto& [calls, files] : same) {
+    const ProcessDump& first = *files.front();
+    const auto other = std::ranges::find_if(
+        files, [&](const ProcessDump* dump) { return dump->rank != first.rank; });
+    // In a simulated job, many ranks may make their calls in the same nanoseconds.
+    if (calls.empty() || other == files.end() || files.size() > 2) continue;
+    notes.push_back(
+        fmt::format("{} and {} hold the same calls, made in the same nanoseconds, so one is a copy "
+                    "of the other; the calls of ranks {} and {} are not known",
+                    first.file, (*other)->file, *first.rank, *(*other)->rank));
+    for (ProcessDump* dump : files) {
+      dump->calls.clear();
+      dump->sequences_lost = true;
+      dump->start_lost = true;
+      for (DumpGroup& group : dump->groups) group.last_enqueued.reset();
+    }
+  }
   return notes;
 }
 

@@ -1,4 +1,5 @@
-// Files whose names give the rank within a node: node0/trace_0, node1/trace_0.
+// Files whose names give a wrong rank: the one within a node (node0/trace_0, node1/trace_0), or
+// that of a copy.
 #pragma once
 
 #include <string>
@@ -12,5 +13,8 @@ namespace hostir::traces::import {
 /// are as many files as the job has ranks, numbers the files in order of their names. Otherwise
 /// keeps the first file of each such rank. Returns a note on what it did; none if no two claim one.
 std::vector<std::string> number_local_ranks(std::vector<ProcessDump>& dumps);
+/// Forgets the calls of files with different ranks in their names but the same times of all calls:
+/// one is a copy of the other, and nothing shows which. Returns a sentence for each.
+std::vector<std::string> forget_copies(std::vector<ProcessDump>& dumps);
 
 }  // namespace hostir::traces::import

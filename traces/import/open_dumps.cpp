@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "hostir/support/lists.h"
@@ -42,6 +44,34 @@ void spare_if_stuck(const std::vector<std::pair<model::Rank, std::string>>& unre
   verdict.if_stuck = std::move(stuck);
 }
 
+/// Nothing is known of what is not read or not recorded: the sentence must not acquit it.
+void limit(const std::vector<std::string>& limits, diagnose::RecordedVerdict& verdict) {
+  if (limits.empty()) return;
+  constexpr std::string_view kAcquits = "no rank is at fault: ";
+  if (verdict.sentence.starts_with(kAcquits))
+    verdict.sentence.replace(0, kAcquits.size(), "no rank is accused: ");
+  for (const std::string& text : limits) verdict.sentence += "; " + text;
+}
+
+std::set<std::string> files_of(const std::vector<ProcessDump>& dumps) {
+  std::set<std::string> out;
+  for (const ProcessDump& dump : dumps) out.insert(dump.file);
+  return out;
+}
+
+std::string unread_sentence(const std::set<std::string>& unread) {
+  constexpr size_t kMostTold = 3;
+  std::string names;
+  size_t told = 0;
+  for (const std::string& file : unread) {
+    if (told++ == kMostTold) break;
+    names += (names.empty() ? "" : ", ") + file;
+  }
+  if (unread.size() > kMostTold) names += fmt::format(" and {} more", unread.size() - kMostTold);
+  return fmt::format("{} {} not read, and may be of another job, which may hang: {}", unread.size(),
+                     unread.size() == 1 ? "file is" : "files are", names);
+}
+
 }  // namespace
 
 Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
@@ -57,11 +87,12 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
   for (auto& [format, dumps] : by_format) {
     if (dumps.empty()) continue;
     if (format == DumpFormat::kRas) dumps = newest_report(std::move(dumps));
-    std::vector<std::string> more;
+    std::vector<std::string> limits;
     if (format == DumpFormat::kInspector) {
-      more = inspector_sentences(dumps);
-      more.insert(more.begin(), "NCCL Inspector writes finished calls only");
+      limits = inspector_sentences(dumps);
+      limits.insert(limits.begin(), "NCCL Inspector writes finished calls only");
     }
+    std::set<std::string> unread = files_of(dumps);
     auto run = assemble(std::move(dumps));
     if (!run) {
       // A stray log next to good dumps must not hide their verdict.
@@ -75,7 +106,10 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
     opened.verdict = diagnose::judge(*opened.run);
     spare_unreadable(read.unreadable, opened.verdict);
     spare_if_stuck(read.unreadable, opened.verdict);
-    for (const std::string& text : more) opened.verdict.sentence += "; " + text;
+    for (const std::string& file : opened.run->producer.files) unread.erase(file);
+    const bool acquits = !opened.verdict.is_fault() && !opened.verdict.if_stuck;
+    if (acquits && !unread.empty()) limits.push_back(unread_sentence(unread));
+    limit(limits, opened.verdict);
   }
   if (all.empty() && by_format.empty() && !read.profiles.empty()) {
     OpenedDumps only_profiles;

@@ -7,11 +7,13 @@
 #include <atomic>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
 #include "hostir/io/files.h"
 #include "hostir/io/pickle.h"
+#include "hostir/support/lists.h"
 #include "hostir/support/usable_cores.h"
 #include "traces/database/schema.h"
 #include "traces/import/clog.h"
@@ -32,6 +34,8 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kMostBytes = uint64_t{4} << 30;
 constexpr size_t kHeadBytes = 4096;
+constexpr std::string_view kFileName = "its file's name";
+constexpr std::string_view kUnknownFormat = "is not a dump of a known recorder";
 
 tl::unexpected<Error> other_format(const std::string& path, std::string_view what) {
   return fail(ErrorKind::kInvalid, "import_format", fmt::format("{}: {}", path, what));
@@ -99,9 +103,15 @@ Expected<DumpFile> read_text(std::string_view bytes, const std::string& path) {
   if (looks_like_nccl_debug(head)) {
     return DumpFile{DumpFormat::kNcclDebug, read_nccl_debug(bytes), {}};
   }
+  if (head.find("Job summary") != std::string_view::npos && head.starts_with("NCCL version")) {
+    return fail(ErrorKind::kInvalid, "ras_format",
+                fmt::format("{}: is a RAS report as text; `ncclras -f json`, from NCCL 2.28.7 on, "
+                            "writes one that can be read",
+                            path));
+  }
   const size_t begin = head.find_first_not_of(" \t\r\n");
   const bool braced = begin != std::string_view::npos && (head[begin] == '{' || head[begin] == '[');
-  if (!braced) return other_format(path, "is not a dump of a known recorder");
+  if (!braced) return other_format(path, kUnknownFormat);
   if (looks_like_profile(head)) return other_format(path, "is a profile, not a dump");
   HOSTIR_ASSIGN_OR_RETURN(const io::PlainTree tree, read_json(bytes));
   return read_tree(tree, path);
@@ -163,6 +173,7 @@ struct Candidate {
   bool given = false;  // by name
   bool our_log = false;
   bool profile = false;
+  bool binary = false;  // surely no dump, and not read
   std::optional<Expected<DumpFile>> read;
 };
 
@@ -186,9 +197,48 @@ void read_one(Candidate& file) {
     file.our_log = file.given && is_our_log(file.path);
     if (file.our_log) return;
     file.profile = is_profile(file.path);
-    if (file.profile || (!file.given && !may_be_dump(file.path))) return;
+    file.binary = !file.profile && !file.given && !may_be_dump(file.path);
+    if (file.profile || file.binary) return;
   }
   file.read = read_file_of(file.path);
+}
+
+/// Ranks that only the files' names give; those of damaged files too.
+void name_ranks(DumpFiles& files, const std::vector<std::string>& unreadable) {
+  std::vector<ProcessDump*> dumps;
+  std::vector<std::string> paths;
+  std::vector<model::Rank> world;  // the members of the largest group
+  for (DumpFile& file : files.files) {
+    for (ProcessDump& dump : file.dumps) {
+      for (const DumpGroup& group : dump.groups) {
+        if (group.members && group.members->size() > world.size()) world = *group.members;
+      }
+      if (file.dumps.size() > 1 || (dump.rank && dump.rank_found_by != kFileName)) continue;
+      dumps.push_back(&dump);
+      paths.push_back(dump.file);
+    }
+  }
+  std::ranges::sort(world);
+  paths.insert(paths.end(), unreadable.begin(), unreadable.end());
+  const auto ranks = ranks_in_names(paths, [&](size_t file, model::Rank rank) {
+    if (!world.empty() && !std::ranges::binary_search(world, rank)) return false;
+    if (file >= dumps.size()) return true;
+    bool some = false;
+    for (const DumpGroup& group : dumps[file]->groups) {
+      if (!group.members) continue;
+      if (contains(*group.members, rank)) return true;
+      some = true;
+    }
+    return !some;
+  });
+  for (size_t i = 0; i < dumps.size(); ++i) {
+    dumps[i]->rank = ranks[i];
+    if (ranks[i]) dumps[i]->rank_found_by = kFileName;
+  }
+  for (size_t i = 0; i < unreadable.size(); ++i) {
+    const auto& rank = ranks[dumps.size() + i];
+    if (rank) files.unreadable.emplace_back(*rank, fs::path(unreadable[i]).filename().string());
+  }
 }
 
 /// One thread per core: a job of thousands of ranks leaves gigabytes.
@@ -233,6 +283,9 @@ Expected<DumpFile> read_dump(std::string_view bytes, const std::string& path) {
   }
   Expected<DumpFile> file =
       other_format(path, "is empty: its process ended before it wrote anything");
+  // Editors and PowerShell begin texts with a byte order mark.
+  constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
+  if (bytes.starts_with(kUtf8Mark)) bytes.remove_prefix(kUtf8Mark.size());
   if (looks_like_nccl_ring(bytes)) {
     DumpFile ring;
     ring.format = DumpFormat::kNcclPlugin;
@@ -249,7 +302,7 @@ Expected<DumpFile> read_dump(std::string_view bytes, const std::string& path) {
     dump.file = path;
     if (dump.rank) continue;
     dump.rank = file->dumps.size() == 1 ? rank_in_name(path) : std::nullopt;
-    if (dump.rank) dump.rank_found_by = "its file's name";
+    if (dump.rank) dump.rank_found_by = kFileName;
   }
   return file;
 }
@@ -257,12 +310,21 @@ Expected<DumpFile> read_dump(std::string_view bytes, const std::string& path) {
 Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
   DumpFiles out;
   std::optional<Error> first_given;
-  for (Candidate& file : read_all(candidates(paths))) {
+  std::vector<Candidate> all = read_all(candidates(paths));
+  std::set<std::string> patterns;
+  for (const Candidate& file : all) {
+    if (file.read && *file.read && (*file.read)->dumps.size() == 1)
+      patterns.insert(pattern_of_name(file.path));
+  }
+  std::vector<std::string> unreadable;
+  for (Candidate& file : all) {
     if (file.our_log) {
       return other_format(file.path,
                           "is a log of this program; hostir gui, debug and trace open it");
     }
     if (file.profile) out.profiles.push_back(file.path);
+    const bool named_as_dump = patterns.contains(pattern_of_name(file.path));
+    if (file.binary && named_as_dump) file.read = other_format(file.path, kUnknownFormat);
     if (!file.read) continue;
     if (*file.read) {
       out.files.push_back(std::move(**file.read));
@@ -273,13 +335,13 @@ Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
     if (file.given && !fs::exists(file.path, ignored)) return tl::unexpected(error);
     if (file.given && !first_given) first_given = error;
     // A log file beside the dumps is no damaged dump.
-    const bool damaged =
-        error.diagnostics.front().id != "import_format" || fs::is_empty(file.path, ignored);
-    if (const auto rank = rank_in_name(file.path); damaged && rank)
-      out.unreadable.emplace_back(*rank, fs::path(file.path).filename().string());
+    const bool damaged = named_as_dump || error.diagnostics.front().id != "import_format" ||
+                         fs::is_empty(file.path, ignored);
+    if (damaged && rank_in_name(file.path)) unreadable.push_back(file.path);
     out.skipped.add(file.path, error,
                     file.given ? SkippedFiles::Found::kByName : SkippedFiles::Found::kInFolder);
   }
+  name_ranks(out, unreadable);
   if (out.files.empty() && out.profiles.empty()) {
     if (first_given) return tl::unexpected(*std::move(first_given));
     std::string where;

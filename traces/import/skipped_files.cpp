@@ -39,7 +39,8 @@ std::vector<std::string> SkippedFiles::notes() const {
   std::vector<std::string> out;
   for (size_t i = 0; i < std::min(kMostTold, damaged.size()); ++i) out.push_back(damaged[i]->why);
   if (damaged.size() > kMostTold) {
-    out.push_back(fmt::format("{} more damaged files: {}", damaged.size() - kMostTold,
+    const size_t more = damaged.size() - kMostTold;
+    out.push_back(fmt::format("{} more damaged file{}: {}", more, more == 1 ? "" : "s",
                               names_of(damaged, kMostTold, kMostTold)));
   }
   if (unknown.size() == 1) out.push_back(unknown.front()->why);
