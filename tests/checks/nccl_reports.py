@@ -167,6 +167,16 @@ def ras_dead(folder):
 
 
 @case
+def ras_equal_communicators_beside(folder):
+    """Calls on communicators whose counts are equal have no place in an order, so none is told as a last call."""
+    ras(folder / "ras.json", [(3, 8), (3, 4), (3, 8), (3, 8)],
+        communicators=[("0xaa", [0, 1], [(0, 40), (0, 40)]), ("0xbb", [2, 3], [(0, 40), (0, 40)])])
+    said = opened(folder)
+    accuses(said, "never_came", 1)
+    assert "0xaa" not in said["sentence"] and "its last call" not in said["sentence"], said["sentence"]
+
+
+@case
 def ras_waits_across_communicators(folder):
     """Rank 3 skips calls of its group; rank 1 waits for it in another group, and is itself behind."""
     ras(folder / "ras.json", [(0, 10), (0, 10), (0, 10), (0, 9)],

@@ -69,12 +69,24 @@ std::optional<model::Rank> in_part(std::string_view name) {
 
 using Ranks = std::vector<std::optional<model::Rank>>;
 
+/// `node3`, `worker-2`: computers are numbered in other ways than ranks.
+bool numbers_a_computer(std::string_view before) {
+  while (!before.empty() && (before.back() == '-' || before.back() == '_' || before.back() == '.'))
+    before.remove_suffix(1);
+  constexpr std::array<std::string_view, 4> kWords = {"host", "node", "worker", "machine"};
+  return std::ranges::any_of(kWords, [&](std::string_view word) { return before.ends_with(word); });
+}
+
+/// Empty for numbers that are no rank.
 std::vector<std::string_view> numbers_in(std::string_view name) {
   std::vector<std::string_view> out;
   for (size_t at = 0; at < name.size();) {
     size_t end = at;
     while (end < name.size() && is_digit(name[end])) ++end;
-    if (end > at) out.push_back(name.substr(at, end - at));
+    if (end > at) {
+      const bool is_rank = !numbers_a_computer(name.substr(0, at));
+      out.push_back(is_rank ? name.substr(at, end - at) : std::string_view());
+    }
     at = std::max(end, at + 1);
   }
   return out;

@@ -86,6 +86,7 @@ class FlightRecorderReader {
     out_.producer = "PyTorch Flight Recorder";
     out_.version = dump_["version"].text();
     read_groups();
+    groups_in_settings_ = out_.groups.size();
     const io::PlainView entries = dump_["entries"];
     for (size_t i = 0; i < entries.size(); ++i) read_entry(entries.at(i));
     if (lacks_number_) {
@@ -146,10 +147,16 @@ class FlightRecorderReader {
 
   /// An entry may describe a group differently than the settings do.
   size_t group_of_entry(std::string_view name, std::string_view description) {
-    const auto same_name = [&](const auto& group) { return group.first.first == name; };
-    if (!groups_.contains({std::string(name), std::string(description)}) &&
-        std::ranges::count_if(groups_, same_name) == 1)
-      return std::ranges::find_if(groups_, same_name)->second;
+    if (!groups_.contains({std::string(name), std::string(description)})) {
+      size_t found = SIZE_MAX;
+      size_t count = 0;
+      for (size_t i = 0; i < groups_in_settings_; ++i) {
+        if (out_.groups[i].name != name) continue;
+        found = i;
+        ++count;
+      }
+      if (count == 1) return found;
+    }
     return group_named(name, description);
   }
 
@@ -423,6 +430,7 @@ class FlightRecorderReader {
   Version version_;
   ProcessDump out_;
   std::map<std::pair<std::string, std::string>, size_t> groups_;
+  size_t groups_in_settings_ = 0;
   std::map<int64_t, size_t> group_of_id_;
   std::vector<Row> rows_;
   bool seen_record_ = false;

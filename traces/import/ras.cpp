@@ -42,10 +42,8 @@ class RasReader {
   std::vector<ProcessDump> read() {
     find_world();
     const io::PlainView communicators = report_["communicators"];
-    for (size_t i = 0; i < communicators.size(); ++i) {
-      if (communicators.at(i)["missing_ranks"].size() > 0) some_are_missing_ = true;
-    }
     for (size_t i = 0; i < communicators.size(); ++i) add_communicator(communicators.at(i));
+    for (const Communicator& communicator : communicators_) add_calls(communicator);
     doubt_single_report();
     std::vector<ProcessDump> out;
     for (auto& [rank, dump] : dumps_) out.push_back(std::move(dump));
@@ -98,9 +96,18 @@ class RasReader {
 
   using Counts = std::map<std::string, int64_t>;  // by kind
 
+  struct Communicator {
+    DumpGroup group;
+    std::map<model::Rank, Counts> counts;
+    Counts least, most;    // of all ranks
+    int64_t furthest = 0;  // the largest sum of a rank's counts
+    bool lacks_ranks = false;
+  };
+
   void add_communicator(io::PlainView communicator) {
     std::map<int64_t, model::Rank> members;
-    std::map<model::Rank, Counts> counts;
+    Communicator& made = communicators_.emplace_back();
+    std::map<model::Rank, Counts>& counts = made.counts;
     const io::PlainView ranks = communicator["ranks"];
     for (size_t i = 0; i < ranks.size(); ++i) {
       const auto all = global(ranks.at(i));
@@ -119,40 +126,47 @@ class RasReader {
       if (!all) continue;
       members[missing.at(i)["rank"].integer().value_or(-1)] = *all;
       dump_of(*all, missing.at(i)).dead = true;
+      made.lacks_ranks = true;
     }
-    for (const auto& [rank, mine] : std::map(counts)) {
-      for (const auto& [kind, count] : mine)
-        for (auto& [other, its] : counts) its.try_emplace(kind, 0);
+    std::set<std::string> kinds;
+    for (const auto& [rank, mine] : counts) {
+      for (const auto& [kind, count] : mine) kinds.insert(kind);
     }
-    DumpGroup group;
-    group.name = communicator["hash"].text();
-    group.description = "communicator " + group.name;
-    group.members.emplace();
-    for (const auto& [position, rank] : members) group.members->push_back(rank);
-    add_calls(group, counts);
+    for (auto& [rank, mine] : counts) {
+      for (const std::string& kind : kinds) mine.try_emplace(kind, 0);
+    }
+    for (const auto& [rank, mine] : counts) {
+      for (const auto& [kind, count] : mine) {
+        int64_t& least = made.least.try_emplace(kind, count).first->second;
+        least = std::min(least, count);
+        made.most[kind] = std::max(made.most[kind], count);
+      }
+      made.furthest = std::max(made.furthest, total(mine));
+    }
+    made.group.name = communicator["hash"].text();
+    made.group.description = "communicator " + made.group.name;
+    made.group.members.emplace();
+    for (const auto& [position, rank] : members) made.group.members->push_back(rank);
+    some_are_missing_ = some_are_missing_ || made.lacks_ranks;
+    furthest_apart_ = std::max(furthest_apart_, made.furthest - total(made.least));
   }
 
   // 1. Each rank has made at least the calls that all have made. The next call is the one that some
   //    lack; if all have made equally many, the last one.
   // 2. Its kind is one that every rank that made it has made more of; the report has no order.
   // 3. Members call the same collectives in the same order. If there is no such kind, they differ.
-  void add_calls(const DumpGroup& group, const std::map<model::Rank, Counts>& counts) {
-    Counts common;
-    for (const auto& [rank, mine] : counts) {
-      for (const auto& [kind, count] : mine) {
-        const auto at = common.try_emplace(kind, count).first;
-        at->second = std::min(at->second, count);
-      }
-    }
-    const int64_t made_by_all = total(common);
-    int64_t furthest = 0;
-    for (const auto& [rank, mine] : counts) furthest = std::max(furthest, total(mine));
-    // What ranks lack beside one that is gone may be a consequence.
+  //
+  // Beside a communicator that differs, others are not recorded: the report has no order of calls
+  // on several communicators either. What ranks lack beside one that is gone may be a consequence.
+  void add_calls(const Communicator& communicator) {
+    const auto& [group, counts, least, most, furthest, lacks_ranks] = communicator;
+    const int64_t made_by_all = total(least);
     const bool differ = furthest > made_by_all && !some_are_missing_;
+    const bool tells = some_are_missing_ ? lacks_ranks : differ || furthest_apart_ == 0;
     std::map<model::Rank, std::set<std::string>> kinds;  // which the call may be of
     for (const auto& [rank, mine] : counts) {
       for (const auto& [kind, count] : mine) {
-        if (count > (differ ? common[kind] : 0)) kinds[rank].insert(kind);
+        if (count > (differ ? least.at(kind) : 0)) kinds[rank].insert(kind);
       }
     }
     std::set<std::string> shared = kinds.empty() ? std::set<std::string>() : kinds.begin()->second;
@@ -162,8 +176,8 @@ class RasReader {
       ProcessDump& dump = dumps_.at(rank);
       DumpGroup& made = dump.groups.emplace_back(group);
       made.last_enqueued = total(mine);
-      note_counts(dump, group, mine, common, counts);
-      if (!kinds.contains(rank)) continue;
+      note_counts(dump, group, mine, most);
+      if (!tells || !kinds.contains(rank)) continue;
       const std::set<std::string>& mine_or_shared = shared.empty() ? kinds[rank] : shared;
       DumpCall& call = dump.calls.emplace_back();
       call.group = dump.groups.size() - 1;
@@ -172,7 +186,6 @@ class RasReader {
       call.call.kind = op_of(call.call.name);
       call.state = model::MemberState::kScheduled;
     }
-    furthest_apart_ = std::max(furthest_apart_, furthest - made_by_all);
   }
 
   static int64_t total(const Counts& counts) {
@@ -183,14 +196,11 @@ class RasReader {
 
   /// Tells the counts of a rank that lacks calls which others have made.
   static void note_counts(ProcessDump& dump, const DumpGroup& group, const Counts& mine,
-                          const Counts& common, const std::map<model::Rank, Counts>& counts) {
-    for (const auto& [kind, least] : common) {
-      int64_t most = 0;
-      for (const auto& [rank, other] : counts) most = std::max(most, other.at(kind));
-      const int64_t count = mine.at(kind);
-      if (count >= most) continue;
+                          const Counts& most) {
+    for (const auto& [kind, count] : mine) {
+      if (count >= most.at(kind)) continue;
       dump.remarks.push_back(fmt::format("it has made {} {} on {}, and others {}", count, kind,
-                                         group.description, most));
+                                         group.description, most.at(kind)));
     }
   }
 
@@ -205,11 +215,12 @@ class RasReader {
     }
   }
 
-  static constexpr int64_t kMostCalls = int64_t{1} << 48;
+  static constexpr int64_t kMostCalls = int64_t{1} << 32;  // of one kind
   io::PlainView report_;
   int64_t world_size_ = 0;
   std::map<ProcessKey, model::Rank> global_;
   std::map<model::Rank, ProcessDump> dumps_;
+  std::vector<Communicator> communicators_;
   bool some_are_missing_ = false;
   int64_t furthest_apart_ = 0;  // calls that a rank has made and another member has not
 };
