@@ -101,6 +101,10 @@ class HloBuilder {
       HOSTIR_TRY(bind(held.view->operands[0], emitter, numbers, bound));
       return emitter.operation(entry_, *held.view, frame_);
     }
+    if (!entry_.type(value).is_tensor()) {  // a token
+      frame_[value].emplace().type = entry_.type(value);
+      return {};
+    }
     if (!held.local)
       return fail_at(ErrorKind::kInvalid, "import_c3",
                      "%" + entry_.values[value].name + " is used before it is computed",
@@ -145,6 +149,7 @@ class HloBuilder {
     std::vector<ValueId> returned;
     std::vector<ValueNumber> kept;
     for (const ValueNumber result : results) {
+      if (!entry_.type(result).is_tensor()) continue;  // a token
       if (!frame_[result])
         return fail_at(ErrorKind::kInvalid, "import_c3",
                        "the instruction gives no value for %" + entry_.values[result].name,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "hostir/import/complex_functions.h"
 #include "hostir/import/fourier.h"
 #include "hostir/import/op_builder.h"
 #include "hostir/support/lists.h"
@@ -62,10 +63,7 @@ constexpr std::string_view kMovingSums[] = {
     "stablehlo.reduce_scatter",
 };
 
-struct Pair {
-  ValueNumber re = 0;
-  ValueNumber im = 0;
-};
+using Pair = ComplexPair;
 
 class Splitter {
  public:
@@ -217,8 +215,6 @@ class Splitter {
   struct Builder : OpBuilder {
     Builder(ModuleFunction& f, std::vector<ModuleOp>& out, const ModuleOp& from)
         : OpBuilder(f, out, from.span, "part") {}
-    ValueNumber square_size(Pair z) { return add(mul(z.re, z.re), mul(z.im, z.im)); }
-    ValueNumber size(Pair z) { return op("stablehlo.sqrt", {square_size(z)}); }
   };
 
   void become(ValueNumber result, Pair pair) { pairs_.insert_or_assign(result, pair); }
@@ -259,28 +255,10 @@ class Splitter {
     }
     const Pair x = parts(first);
     if (op.operands.size() == 1) {
-      if (name == "chlo.conj") return Pair{x.re, b.op("stablehlo.negate", {x.im})};
-      if (name == "chlo.square")
-        return Pair{b.sub(b.mul(x.re, x.re), b.mul(x.im, x.im)), b.mul(b.add(x.re, x.re), x.im)};
-      if (name == "stablehlo.exponential") {
-        const ValueNumber size = b.op("stablehlo.exponential", {x.re});
-        return Pair{b.mul(size, b.op("stablehlo.cosine", {x.im})),
-                    b.mul(size, b.op("stablehlo.sine", {x.im}))};
-      }
-      if (name == "stablehlo.log")
-        return Pair{b.op("stablehlo.log", {b.size(x)}), b.op("stablehlo.atan2", {x.im, x.re})};
-      return name == "stablehlo.fft" ? transform(b, op) : std::nullopt;
+      return name == "stablehlo.fft" ? transform(b, op) : complex_function(b, name, x);
     }
     if (op.operands.size() != 2 || !complex(op.operands[1])) return std::nullopt;
     const Pair y = parts(op.operands[1]);
-    if (name == "stablehlo.multiply")
-      return Pair{b.sub(b.mul(x.re, y.re), b.mul(x.im, y.im)),
-                  b.add(b.mul(x.re, y.im), b.mul(x.im, y.re))};
-    if (name == "stablehlo.divide") {
-      const ValueNumber size = b.square_size(y);
-      return Pair{b.div(b.add(b.mul(x.re, y.re), b.mul(x.im, y.im)), size),
-                  b.div(b.sub(b.mul(x.im, y.re), b.mul(x.re, y.im)), size)};
-    }
     if (name == "stablehlo.dot_general") {
       const ModuleType type = part_of(f_.type(op.results.front()));
       const auto dot = [&](ValueNumber l, ValueNumber r) {
@@ -288,7 +266,7 @@ class Splitter {
       };
       return Pair{b.sub(dot(x.re, y.re), dot(x.im, y.im)), b.add(dot(x.re, y.im), dot(x.im, y.re))};
     }
-    return std::nullopt;
+    return complex_function(b, name, x, y);
   }
 
   // Real results of complex operands.
@@ -301,7 +279,7 @@ class Splitter {
     }
     if (!complex(first)) return std::nullopt;
     const Pair x = parts(first);
-    if (name == "stablehlo.abs") return b.size(x);
+    if (name == "stablehlo.abs") return size_of(b, x);
     if (name == "stablehlo.convert") return b.op(name, {x.re}, f_.type(op.results.front()));
     if (name == "stablehlo.fft") {
       const auto both = transform(b, op);

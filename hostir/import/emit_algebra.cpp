@@ -175,33 +175,23 @@ Expected<void> emit_triangular_solve(const OpSite& s) {
   return solve(s, t);
 }
 
-// A field of a call's configuration: `mhlo.backend_config = {uplo = 76 : ui8}`.
-std::optional<int64_t> option(const OpSite& s, std::string_view name) {
-  for (const std::string_view dict : {"mhlo.backend_config", "backend_config"}) {
-    const Attr* config = s.op.find(dict);
-    const Attr* field = config != nullptr ? config->find(name) : nullptr;
-    if (field != nullptr) return field->integer;
-  }
-  return std::nullopt;
-}
-
 // (matrix) -> (factor, info per matrix). LAPACK says uplo, cuSOLVER says lower.
 Expected<void> emit_potrf(const OpSite& s) {
   const bool fits = s.op.results.size() == 2 && can_factor(s.in(0).type) &&
                     s.result_type() == s.in(0).type && s.result_type(1).element == "i32";
   if (!fits) return unfit(s);
   const bool lower =
-      option(s, "uplo").value_or(option(s, "lower").value_or(1) != 0 ? 'L' : 'U') == 'L';
+      call_option(s, "uplo").value_or(call_option(s, "lower").value_or(1) != 0 ? 'L' : 'U') == 'L';
   HOSTIR_ASSIGN_OR_RETURN(Factor out, factored(s, lower));
   HOSTIR_TRY(s.set(std::move(out.lower)));
   return s.set(std::move(out.failed), 1);
 }
 
 Expected<void> emit_trsm(const OpSite& s) {
-  const auto side = option(s, "side");
-  const auto half = option(s, "uplo");
-  const auto how = option(s, "trans_x");
-  const auto diagonal = option(s, "diag");
+  const auto side = call_option(s, "side");
+  const auto half = call_option(s, "uplo");
+  const auto how = call_option(s, "trans_x");
+  const auto diagonal = call_option(s, "diag");
   if (!side || !half || !how || !diagonal || s.op.results.size() != 1) return unfit(s);
   return solve(s, {*side == 'L', *half == 'L', *how != 'N', *diagonal == 'U'});
 }

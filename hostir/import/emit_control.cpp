@@ -134,6 +134,7 @@ Expected<void> emit_tuple_element(const OpSite& s) {
 // (`mhlo.erf`, printed by jax.export). nullptr for other calls.
 const HandlerRow* row_of_call(std::string_view target) {
   if (target == "TopK" || target == "mhlo.topk") return find_handler("chlo.top_k");
+  if (target == "ApproxTopK") return find_handler("hostir.approx_top_k");
   if (target == "cu_threefry2x32" || target == "hip_threefry2x32")
     return find_handler("hostir.threefry2x32");
   for (const std::string_view dialect : {"mhlo.", "chlo."}) {

@@ -1,6 +1,8 @@
 // Operations whose sizes are operands. Where these are known numbers, or the text names the
 // result's sizes, they are the operations with sizes as attributes.
 
+#include <fmt/format.h>
+
 #include "hostir/import/handlers.h"
 
 namespace hostir::importer {
@@ -64,7 +66,18 @@ Expected<void> emit_dynamic_gather(const OpSite& s) {
   return with_lists(s, "stablehlo.gather", 2, {"slice_sizes"});
 }
 
+Expected<void> emit_dimension_size(const OpSite& s) {
+  const auto listed = s.op.integers("dimensions");  // in HLO
+  const int64_t fallback = listed.size() == 1 ? listed[0] : -1;
+  const int64_t dim = s.op.integer_or("dim", s.op.integer_or("dimension", fallback));
+  const auto& dims = s.in(0).type.dims;
+  if (dim < 0 || static_cast<size_t>(dim) >= dims.size())
+    return s.fail("import_c2", fmt::format("there is no dimension {}", dim));
+  return s.set(s.emitter.integer(dims[static_cast<size_t>(dim)], s.result_type()));
+}
+
 constexpr HandlerRow kDynamicRows[] = {
+    {"stablehlo.get_dimension_size", emit_dimension_size},
     {"stablehlo.dynamic_reshape", emit_dynamic_reshape, 2},
     {"stablehlo.dynamic_broadcast_in_dim", emit_dynamic_broadcast, 2},
     {"stablehlo.dynamic_iota", emit_dynamic_iota},

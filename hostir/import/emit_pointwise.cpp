@@ -1,6 +1,7 @@
 // Pointwise operations.
 
 #include <array>
+#include <bit>
 #include <limits>
 
 #include "hostir/import/formula.h"
@@ -201,6 +202,42 @@ Expected<void> emit_convert(const OpSite& s) {
   return s.set(std::move(y));
 }
 
+// How many bits of an integer's exponents may be set.
+int64_t exponent_bits(const Known& exponent) {
+  const DType dtype = *exponent.type.dtype();
+  if (exponent.is_number() && exponent.number->element_count() == 1 && !is_unsigned(dtype)) {
+    const int64_t n = exponent.number->get_int(0);
+    return n < 0 ? 1 : static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(n)));
+  }
+  return 8 * size_bytes(dtype) - (is_unsigned(dtype) ? 0 : 1);
+}
+
+// Integers are raised by squaring, modulo 2^bits. A negative power is 0, except of 1 and -1.
+Expected<void> emit_power(const OpSite& s) {
+  const Known& base = s.in(0);
+  const Known& exponent = s.in(1);
+  if (is_real(base) || is_bool(base) || !base.type.dtype()) return emit_same(s);
+  Formula f(s);
+  const Known zero = f.integer(int64_t{0});
+  const Known one = f.integer(int64_t{1});
+  const auto has_bit = [&](int64_t bit) {
+    return f.compare(f.bit_and(f.shifted_right(exponent, bit), one), zero, "ne");
+  };
+  Known power = one;
+  Known square = base;
+  const int64_t bits = exponent_bits(exponent);
+  for (int64_t bit = 0; bit < bits; ++bit) {
+    if (bit > 0) square = f.mul(square, square);
+    power = f.select(has_bit(bit), f.mul(power, square), power);
+  }
+  if (is_unsigned(*base.type.dtype())) return f.give(s, power);
+  const Known minus = f.integer(int64_t{-1});
+  const Known of_one = f.select(f.compare(base, one, "eq"), one, zero);
+  const Known of_minus = f.select(has_bit(0), minus, one);
+  const Known inverse = f.select(f.compare(base, minus, "eq"), of_minus, of_one);
+  return f.give(s, f.select(f.compare(exponent, zero, "lt"), inverse, power));
+}
+
 Expected<void> emit_ceil(const OpSite& s) {
   HOSTIR_ASSIGN_OR_RETURN(const Known negative, s.emitter.apply(OpKind::neg, {s.in(0)}));
   HOSTIR_ASSIGN_OR_RETURN(const Known down, s.emitter.apply(OpKind::floor, {negative}));
@@ -331,7 +368,7 @@ constexpr HandlerRow kPointwiseRows[] = {
     {"stablehlo.minimum", emit_arithmetic, 2},
     {"stablehlo.subtract", emit_same},
     {"stablehlo.divide", emit_same},
-    {"stablehlo.power", emit_same},
+    {"stablehlo.power", emit_power, 2},
     {"stablehlo.negate", emit_negate},
     {"stablehlo.abs", emit_same},
     {"stablehlo.sign", emit_same},

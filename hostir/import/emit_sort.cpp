@@ -331,7 +331,51 @@ Expected<void> emit_top_k(const OpSite& s) {
   return {};
 }
 
+// Whether a comparator of two values and two indices orders by the values, the largest or the
+// smallest first; nullopt if it does something else.
+std::optional<bool> puts_largest_first(const OpSite& s) {
+  const Attr* called = s.op.find("called_computations");
+  if (called == nullptr || called->items.size() != 1) return std::nullopt;
+  const ModuleFunction* less = s.emitter.module().find(called->items[0].text);
+  if (less == nullptr || less->body.ops.size() != 2 || less->body.arguments.size() < 2)
+    return std::nullopt;
+  const ModuleOp& compare = less->body.ops.front();
+  std::string_view direction = compare.word("comparison_direction");
+  if (direction.empty()) direction = compare.word("word");
+  const auto& arguments = less->body.arguments;
+  if (compare.name != "stablehlo.compare" ||
+      compare.operands != std::vector<ValueNumber>{arguments[0], arguments[1]} ||
+      (direction != "GT" && direction != "LT")) {
+    return std::nullopt;
+  }
+  return direction == "GT";
+}
+
+// The custom call @ApproxTopK(values, indices, ..): computed exactly, as XLA does on CPU and GPU.
+Expected<void> emit_approx_top_k(const OpSite& s) {
+  const auto largest = puts_largest_first(s);
+  const int64_t dim = call_option(s, "reduction_dim").value_or(-1);
+  const int64_t k = call_option(s, "top_k").value_or(-1);
+  const auto& dims = s.in(0).type.dims;
+  const bool fits =
+      largest && s.op.results.size() == 2 && dim >= 0 && static_cast<size_t>(dim) < dims.size() &&
+      s.in(1).type.dims == dims && s.result_type().dims.size() == dims.size() &&
+      s.result_type().dims[static_cast<size_t>(dim)] == k && k <= dims[static_cast<size_t>(dim)];
+  if (!fits) return s.emitter.opaque(s, "@ApproxTopK in an unknown form");
+  HOSTIR_ASSIGN_OR_RETURN(const auto both, sorted(s.emitter, s.in(0), dim, *largest));
+  HOSTIR_ASSIGN_OR_RETURN(const Known indices, in_order(s.emitter, s.in(1), both[1], dim));
+  std::vector<int64_t> limit = dims;
+  limit[static_cast<size_t>(dim)] = k;
+  const std::vector<int64_t> zeros(dims.size(), 0);
+  const std::vector<int64_t> ones(dims.size(), 1);
+  HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.sliced(both[0], zeros, limit, ones));
+  HOSTIR_TRY(s.set(std::move(y)));
+  HOSTIR_ASSIGN_OR_RETURN(Known places, s.emitter.sliced(indices, zeros, limit, ones));
+  return s.set(std::move(places), 1);
+}
+
 constexpr HandlerRow kSortRows[] = {
+    {"hostir.approx_top_k", emit_approx_top_k, 2},  // named by custom calls only
     {"stablehlo.sort", emit_sort},
     {"chlo.top_k", emit_top_k},
 };

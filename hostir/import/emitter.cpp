@@ -314,6 +314,46 @@ Expected<std::vector<Known>> Emitter::call(const ModuleFunction& callee,
   return results;
 }
 
+// The type of an operand or result that is only stored, if the operation does more than move it.
+static const ModuleType* computes_with_bytes(const OpSite& site) {
+  static constexpr std::string_view kMoves[] = {
+      "stablehlo.reshape",
+      "stablehlo.transpose",
+      "stablehlo.slice",
+      "stablehlo.concatenate",
+      "stablehlo.reverse",
+      "stablehlo.broadcast_in_dim",
+      "stablehlo.gather",
+      "stablehlo.dynamic_slice",
+      "stablehlo.select",
+      "stablehlo.dynamic_update_slice",
+      "stablehlo.custom_call",
+      "stablehlo.optimization_barrier",
+      "stablehlo.while",
+      "stablehlo.case",
+      "stablehlo.if",
+      "stablehlo.composite",
+      "stablehlo.tuple",
+      "stablehlo.get_tuple_element",
+      "stablehlo.all_gather",
+      "stablehlo.all_to_all",
+      "stablehlo.collective_permute",
+      "sdy.manual_computation",
+      "sdy.named_computation",
+      "sdy.sharding_constraint",
+      "sdy.reshard",
+      "hlo.bitcast",
+      "func.call",
+  };
+  if (contains(kMoves, site.op.name)) return nullptr;
+  for (const auto* list : {&site.op.operands, &site.op.results}) {
+    for (const ValueNumber value : *list) {
+      if (is_only_stored(site.function.type(value))) return &site.function.type(value);
+    }
+  }
+  return nullptr;
+}
+
 Expected<void> Emitter::operation(const ModuleFunction& function, const ModuleOp& op,
                                   Frame& frame) {
   const OpSite site{*this, function, op, frame};
@@ -332,6 +372,8 @@ Expected<void> Emitter::operation(const ModuleFunction& function, const ModuleOp
                                               function.values[operand].name));
   }
   wanted_name_ = op.results.empty() ? "" : function.values[op.results.front()].name;
+  if (const ModuleType* type = computes_with_bytes(site))
+    return opaque(site, "elements of type " + type->element);
   if (auto number = folded(site)) return site.set(std::move(*number));
   if (hook_) {
     HOSTIR_ASSIGN_OR_RETURN(const bool done, hook_(site));

@@ -30,4 +30,13 @@ bool is_pointwise(std::string_view name) {
   return false;
 }
 
+std::optional<int64_t> call_option(const OpSite& s, std::string_view name) {
+  for (const std::string_view dict : {"mhlo.backend_config", "backend_config"}) {
+    const Attr* config = s.op.find(dict);
+    const Attr* field = config != nullptr ? config->find(name) : nullptr;
+    if (field != nullptr) return field->integer;
+  }
+  return std::nullopt;
+}
+
 }  // namespace hostir::importer

@@ -22,6 +22,9 @@ const HandlerRow* find_handler(std::string_view name);
 /// True for an operation that works element by element on operands of one shape.
 bool is_pointwise(std::string_view name);
 
+/// A field of a custom call's configuration: `mhlo.backend_config = {uplo = 76 : ui8}`.
+std::optional<int64_t> call_option(const OpSite& s, std::string_view name);
+
 // One table per file.
 std::span<const HandlerRow> pointwise_handlers();
 std::span<const HandlerRow> special_handlers();  // element by element, as pointwise ones

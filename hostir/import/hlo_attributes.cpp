@@ -279,7 +279,7 @@ Expected<void> constant(ModuleOp& op, const HloInstruction& i) {
   const int64_t count = elements.element_count();
   std::vector<std::string_view> scalars;
   std::string_view text = i.literal;
-  const bool elided = text.find("...") != std::string_view::npos;
+  const bool elided = text.find("...") != std::string_view::npos || is_only_stored(i.shape.type);
   size_t begin = 0;
   for (size_t at = 0; at <= text.size(); ++at) {
     const bool part =
@@ -339,7 +339,8 @@ Expected<void> convert_attributes(ModuleOp& op, const HloInstruction& i, const H
   if (name == "stablehlo.broadcast_in_dim")
     set_ints(op, "broadcast_dimensions", ints("dimensions"));
   if (name == "stablehlo.transpose") set_ints(op, "permutation", ints("dimensions"));
-  if (name == "stablehlo.reverse" || name == "stablehlo.reduce")
+  if (name == "stablehlo.reverse" || name == "stablehlo.reduce" ||
+      name == "stablehlo.get_dimension_size")
     set_ints(op, "dimensions", ints("dimensions"));
   if (name == "stablehlo.concatenate" || name == "stablehlo.sort") {
     const auto dims = ints("dimensions");
@@ -358,6 +359,8 @@ Expected<void> convert_attributes(ModuleOp& op, const HloInstruction& i, const H
   if (name == "stablehlo.slice") slice(op, i);
   if (name == "stablehlo.dynamic_slice") set_ints(op, "slice_sizes", ints("dynamic_slice_sizes"));
   if (name == "stablehlo.pad") pad(op, i);
+  if (name == "chlo.top_k")
+    op.attributes.emplace_back("largest", Attr::of_int(i.attribute("largest") == "false" ? 0 : 1));
   if (name == "stablehlo.dot_general") dot(op, i);
   if (name == "stablehlo.gather" || name == "stablehlo.scatter") indexing(op, i);
   if (name == "hlo.bitcast") {

@@ -29,6 +29,7 @@ const std::unordered_map<std::string_view, std::string_view>& renamed_opcodes() 
       {"async-start", "func.call"},
       {"bitcast", "hlo.bitcast"},
       {"conditional", "stablehlo.case"},
+      {"topk", "chlo.top_k"},
       {"log-plus-one", "stablehlo.log_plus_one"},
   };
   return kNames;
@@ -232,6 +233,10 @@ class Converter {
       scope[i.name] = {};
       return {};
     }
+    if (i.opcode == "send" || i.opcode == "recv" || i.opcode == "send-done" ||
+        i.opcode == "recv-done") {
+      return point_to_point(f, block, i, c, in, scope);
+    }
     if (i.opcode.ends_with("-done") || i.opcode.ends_with("-update"))
       return done(f, block, i, in, scope);
     ModuleOp op;
@@ -252,6 +257,59 @@ class Converter {
     if (first + count > in[0].size()) return wrong(i, "no such element");
     scope[i.name] = Leaves(in[0].begin() + static_cast<int64_t>(first),
                            in[0].begin() + static_cast<int64_t>(first + count));
+    return {};
+  }
+
+  // A send and the recv of its channel are a permutation: the send is its issue, the recv's done
+  // the wait for it. A recv whose send is not here (from the host, or of another iteration of a
+  // loop) is unknown.
+  Expected<void> point_to_point(ModuleFunction& f, ModuleBlock& block, const HloInstruction& i,
+                                const HloComputation& c, const std::vector<Leaves>& in,
+                                Scope& scope) {
+    const std::string channel(i.attribute("channel_id"));
+    scope[i.name] = {};
+    if (i.opcode == "recv") received_[i.name] = {channel, receives_[channel]++};
+    if (i.opcode == "send" && !in.empty() && in[0].size() == 1) {
+      HloInstruction move = i;
+      move.opcode = "collective-permute";
+      const std::string_view pairs = i.attribute("frontend_attributes");
+      const size_t at = pairs.find("_xla_send_recv_source_target_pairs=");
+      move.attributes = {
+          {"channel_id", channel},
+          {"source_target_pairs", std::string(pairs.substr(std::min(at, pairs.size())))}};
+      std::vector<Leaves>& sent = sent_[channel];
+      if (at == std::string_view::npos) {
+        sent.emplace_back();
+        return {};
+      }
+      const size_t end = move.attributes[1].second.find("}}");
+      move.attributes[1].second.resize(std::min(end, move.attributes[1].second.size()));
+      ModuleOp op;
+      op.name = "stablehlo.collective_permute";
+      op.span = i.span;
+      op.operands = in[0];
+      op.attributes.emplace_back("async", Attr());
+      HOSTIR_TRY(convert_attributes(op, move, c, partitions_));
+      HloShape shape;
+      shape.type = f.type(in[0].front());
+      op.results = define(f, i, shape);
+      sent.push_back(op.results);
+      block.ops.push_back(std::move(op));
+    }
+    if (i.opcode != "recv-done" || i.operands.size() != 1) return {};
+    ModuleOp op;
+    op.name = "stablehlo.recv";
+    op.span = i.span;
+    const auto [from, number] = received_[i.operands[0]];
+    const auto& sent = sent_[from];
+    if (number < sent.size() && !sent[number].empty()) {
+      op.name = "hlo.done";
+      op.operands = sent[number];
+    }
+    op.results = define(f, i, i.shape);
+    if (op.name == "hlo.done") op.results.resize(1);  // without the token
+    scope[i.name] = op.results;
+    block.ops.push_back(std::move(op));
     return {};
   }
 
@@ -389,6 +447,11 @@ class Converter {
   const HloText& text_;
   std::vector<ModuleFunction> functions_;
   std::unordered_map<std::string, Leaves> started_;
+  // By channel: what was sent, empty if the text does not say where to, and how many recvs there
+  // were; by the name of a recv, its channel and its number there.
+  std::unordered_map<std::string, std::vector<Leaves>> sent_;
+  std::unordered_map<std::string, size_t> receives_;
+  std::unordered_map<std::string, std::pair<std::string, size_t>> received_;
   int64_t partitions_ = 1;
   int64_t converted_ = 0;
   int calling_ = 0;

@@ -279,7 +279,7 @@ std::optional<Literal> MlirReader::literal_of(const RawLiteral& raw, const Modul
   out.resource = raw.resource;
   const auto dtype = type.dtype();
   const int64_t count = type.element_count();
-  if (!dtype || count < 0 || !raw.resource.empty()) return out;
+  if (!dtype || count < 0 || !raw.resource.empty() || is_only_stored(type)) return out;
   if (raw.hex) {
     if (!store_bytes(out, *raw.hex, raw.span)) return std::nullopt;
     return out;

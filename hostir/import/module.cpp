@@ -45,6 +45,7 @@ std::optional<DType> ModuleType::dtype() const {
   if (element.starts_with("ui")) return parse_dtype("u" + element.substr(2));
   if (element == "f8E4M3FN") return parse_dtype("f8e4m3");
   if (element == "f8E5M2") return parse_dtype("f8e5m2");
+  if (is_only_stored(*this)) return DType::kU8;
   return parse_dtype(element);
 }
 
@@ -57,6 +58,12 @@ std::string ModuleType::to_string() const {
   }
   for (const int64_t size : dims) out += size < 0 ? "?x" : fmt::format("{}x", size);
   return "tensor<" + out + element + ">";
+}
+
+bool is_only_stored(const ModuleType& type) {
+  const std::string& e = type.element;
+  if (!type.is_tensor() || e.size() < 4 || e == "f8E4M3FN" || e == "f8E5M2") return false;
+  return e[0] == 'f' && (e[1] == '4' || e[1] == '6' || e[1] == '8') && (e[2] | 0x20) == 'e';
 }
 
 ModuleType tensor_type(std::string element, std::vector<int64_t> dims) {

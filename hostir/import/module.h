@@ -36,6 +36,9 @@ struct ModuleType {
   friend bool operator==(const ModuleType&, const ModuleType&) = default;
 };
 
+/// Whether elements are of a float type that has no dtype here, like f8E4M3FNUZ and f4E2M1FN. Their
+/// values are kept as bytes that nothing computes with.
+bool is_only_stored(const ModuleType& type);
 ModuleType tensor_type(std::string element, std::vector<int64_t> dims);
 /// Whether the elements are of a type like `complex<f32>`.
 bool is_complex(const ModuleType& type);

@@ -697,11 +697,11 @@ case("complex_functions_without_counterpart", """
 module @m {
   func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {
     %z = stablehlo.complex %a, %a : tensor<4xcomplex<f32>>
-    %t = stablehlo.tanh %z : tensor<4xcomplex<f32>>
+    %t = stablehlo.cbrt %z : tensor<4xcomplex<f32>>
     %r = stablehlo.real %t : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
     return %r : tensor<4xf32>
   }
-}""", [], None, notes="1 x stablehlo.tanh of complex numbers: no counterpart, kept as opaque")
+}""", [], None, notes="1 x stablehlo.cbrt of complex numbers: no counterpart, kept as opaque")
 
 def dft(x, sign=-1):
     n = len(x)
@@ -1018,6 +1018,135 @@ ENTRY main {
   ROOT r = f32[1,2,1,4]{3,2,1,0} get-tuple-element(call), index=0
 }""", ["1x1x1x4xf32=[1 2 3 4]", "2x1x1x3xf32=[1 0 -1 0 1 0]", tensor(GB), "1x2x1x4xf32=[8 8 8 8 2 2 2 2]"],
      ["1x2x1x4xf32=[0.5 0.5 0.5 10.5 1.5 3.5 5.5 7.5]"])
+
+
+# ---- operations written out
+
+def raised(base, exponent, bits=32):
+    """Integers as XLA raises them: modulo 2^bits; a negative power is 0, except of 1 and -1."""
+    if exponent < 0:
+        return {1: 1, -1: -1 if exponent % 2 else 1}.get(base, 0)
+    power = base ** exponent % 2 ** bits
+    return power - 2 ** bits if power >= 2 ** (bits - 1) else power
+
+
+BASES = [2, -3, 5, -1, -1, 1, 7, 0, 0, 3]
+EXPONENTS = [10, 3, 20, -3, -4, -5, -1, 0, 3, 31]
+case("powers_of_integers", """
+module @m {
+  func.func public @main(%a: tensor<10xi32>, %b: tensor<10xi32>, %u: tensor<2xui8>) -> (tensor<10xi32>, tensor<10xi32>, tensor<2xui8>) {
+    %three = stablehlo.constant dense<3> : tensor<10xi32>
+    %0 = stablehlo.power %a, %b : tensor<10xi32>
+    %1 = stablehlo.power %a, %three : tensor<10xi32>
+    %2 = stablehlo.power %u, %u : tensor<2xui8>
+    return %0, %1, %2 : tensor<10xi32>, tensor<10xi32>, tensor<2xui8>
+  }
+}""", [tensor(BASES, "i32"), tensor(EXPONENTS, "i32"), "2xu8=[5 255]"],
+     [tensor([raised(b, e) for b, e in zip(BASES, EXPONENTS)], "i32"), tensor([b ** 3 for b in BASES], "i32"),
+      f"2xu8=[{5 ** 5 % 256} {255 ** 255 % 256}]"])
+
+ROOTS = [[4, -4, 3 + 4j, -1 - 1j], [-2 + 1e-3j, 0.5j, 1 - 2j, -3]]
+EXPONENTS_Z = [[0.5, 2, 1j, 1 + 1j], [-1, 0.25, 2 - 1j, 3]]
+case("functions_of_complex_numbers", """
+module @m {
+  func.func public @main(%z: tensor<2x4xcomplex<f32>>, %w: tensor<2x4xcomplex<f32>>) -> (tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>) {
+    %zero = stablehlo.constant dense<(0.0, 0.0)> : tensor<2x4xcomplex<f32>>
+    %0 = stablehlo.sqrt %z : tensor<2x4xcomplex<f32>>
+    %1 = stablehlo.rsqrt %z : tensor<2x4xcomplex<f32>>
+    %2 = stablehlo.tanh %z : tensor<2x4xcomplex<f32>>
+    %3 = stablehlo.power %z, %w : tensor<2x4xcomplex<f32>>
+    %4 = stablehlo.sine %z : tensor<2x4xcomplex<f32>>
+    %5 = stablehlo.cosine %z : tensor<2x4xcomplex<f32>>
+    %6 = stablehlo.sign %z : tensor<2x4xcomplex<f32>>
+    %7 = stablehlo.power %zero, %w : tensor<2x4xcomplex<f32>>
+    return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>, tensor<2x4xcomplex<f32>>
+  }
+}""", [pairs(ROOTS), pairs(EXPONENTS_Z)],
+     [pairs(each(f, ROOTS)) for f in (cmath.sqrt, lambda z: 1 / cmath.sqrt(z), cmath.tanh)] +
+     [pairs(each(lambda z, w: cmath.exp(w * cmath.log(z)), ROOTS, EXPONENTS_Z))] +
+     [pairs(each(f, ROOTS)) for f in (cmath.sin, cmath.cos, lambda z: z / abs(z), lambda z: 0j)])
+
+# exp(-|x|) I1(x) from the series of I1, which has no cancellation.
+def i1e(x):
+    return math.copysign(sum((abs(x) / 2) ** (2 * k + 1) / (math.factorial(k) * math.factorial(k + 1)) for k in range(80)), x) * math.exp(-abs(x))
+
+
+BESSEL = [-20, -7.5, -1, -1e-3, 0, 0.25, 3, 8, 8.5, 30]
+case("bessel_functions_and_sizes", """
+module @m {
+  func.func public @main(%x: tensor<10xf64>) -> (tensor<10xf64>, tensor<i32>) {
+    %0 = chlo.bessel_i1e %x : tensor<10xf64> -> tensor<10xf64>
+    %1 = stablehlo.get_dimension_size %x, dim = 0 : (tensor<10xf64>) -> tensor<i32>
+    return %0, %1 : tensor<10xf64>, tensor<i32>
+  }
+}""", [tensor(BESSEL, "f64")], [tensor([i1e(x) for x in BESSEL], "f64"), "i32=10"])
+
+TOP = [[3, 1, 2, 1], [0, 5, -1, 5]]
+APPROX = """
+module @m {
+  func.func public @main(%x: tensor<2x4xf32>) -> (tensor<2x2xf32>, tensor<2x2xi32>) {
+    %i = stablehlo.iota dim = 1 : tensor<2x4xi32>
+    %c = stablehlo.constant dense<0.0> : tensor<f32>
+    %m = stablehlo.constant dense<-1> : tensor<i32>
+    %0:2 = stablehlo.custom_call @ApproxTopK(%x, %i, %c, %m) {called_computations = [@order], mhlo.backend_config = {aggregate_to_topk = true, recall_target = 0.95 : f32, reduction_dim = 1 : i64, reduction_input_size_override = -1 : i64, top_k = 2 : i64}} : (tensor<2x4xf32>, tensor<2x4xi32>, tensor<f32>, tensor<i32>) -> (tensor<2x2xf32>, tensor<2x2xi32>)
+    return %0#0, %0#1 : tensor<2x2xf32>, tensor<2x2xi32>
+  }
+  func.func private @order(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>) -> tensor<i1> {
+    %0 = stablehlo.compare DIRECTION, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    return %0 : tensor<i1>
+  }
+}"""
+case("approximate_top_k", APPROX.replace("DIRECTION", "GT"), [tensor(TOP)], [tensor([[3, 2], [5, 5]]), "2x2xi32=[0 2 1 3]"])
+case("approximate_top_k_of_the_smallest", APPROX.replace("DIRECTION", "LT"), [tensor(TOP)], [tensor([[1, 1], [-1, 0]]), "2x2xi32=[1 3 2 0]"])
+case("approximate_top_k_in_another_order", APPROX.replace("DIRECTION", "GE"), [], None,
+     notes="1 x hostir.approx_top_k (@ApproxTopK in an unknown form): no counterpart")
+case("topk_of_hlo", """
+HloModule m, is_scheduled=true
+order {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT g = pred[] compare(a, b), direction=GT, type=TOTALORDER
+}
+ENTRY main {
+  x = f32[2,4]{1,0} parameter(0)
+  ROOT r = (f32[2,2]{1,0}, s32[2,2]{1,0}) topk(x), k=2, largest=true, to_apply=order
+}""", [tensor(TOP)], [tensor([[3, 2], [5, 5]]), "2x2xi32=[0 2 1 3]"])
+
+# ---- what nothing computes is opaque; the rest of the module is not refused
+
+case("floats_without_a_dtype_are_opaque", """
+module @m {
+  func.func public @main(%x: tensor<2x3xf32>) -> (tensor<3x2xf32>, tensor<2x3xf32>) {
+    %0 = stablehlo.convert %x : (tensor<2x3xf32>) -> tensor<2x3xf8E4M3FNUZ>
+    %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<2x3xf8E4M3FNUZ>) -> tensor<3x2xf8E4M3FNUZ>
+    %2 = stablehlo.convert %1 : (tensor<3x2xf8E4M3FNUZ>) -> tensor<3x2xf32>
+    %one = stablehlo.constant dense<1.0> : tensor<2x3xf4E2M1FN>
+    %3 = stablehlo.convert %one : (tensor<2x3xf4E2M1FN>) -> tensor<2x3xf32>
+    %half = stablehlo.constant dense<0.5> : tensor<2x3xf32>
+    %4 = stablehlo.convert %half : (tensor<2x3xf32>) -> tensor<2x3xf8E4M3FNUZ>
+    %5 = stablehlo.convert %4 : (tensor<2x3xf8E4M3FNUZ>) -> tensor<2x3xf32>
+    %6 = stablehlo.add %3, %5 : tensor<2x3xf32>
+    return %2, %6 : tensor<3x2xf32>, tensor<2x3xf32>
+  }
+}""", [], None, notes="4 x stablehlo.convert (elements of type f8E4M3FNUZ): no counterpart")
+
+SENT = """
+HloModule m, is_scheduled=true, num_partitions=2
+ENTRY main {
+  x = f32[2,2]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}
+  start = token[] after-all()
+  recv = (f32[2,2]{1,0}, u32[], token[]) recv(start), channel_id=1PAIRS
+  y = f32[2,2]{1,0} add(x, x)
+  send = (f32[2,2]{1,0}, u32[], token[]) send(y, start), channel_id=1PAIRS
+  got = (f32[2,2]{1,0}, token[]) recv-done(recv), channel_id=1
+  end = token[] send-done(send), channel_id=1
+  value = f32[2,2]{1,0} get-tuple-element(got), index=0
+  ROOT r = f32[2,2]{1,0} add(value, x)
+}"""
+case("send_and_recv_are_a_permutation", SENT.replace("PAIRS", ", frontend_attributes={_xla_send_recv_source_target_pairs={{0,1}},_xla_send_recv_pipeline=\"0\"}"),
+     [tensor(count(4, 2))], [tensor(count(4, 2)[:2] + each(lambda a, b: 2 * a + b, count(4, 2)[:2], count(4, 2)[2:]))])
+case("recv_from_an_unknown_place_is_opaque", SENT.replace("PAIRS", ", is_host_transfer=true"), [], None,
+     notes="1 x stablehlo.recv: no counterpart")
 
 
 def check(hostir, name, folder):
