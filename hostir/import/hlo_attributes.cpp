@@ -172,7 +172,8 @@ Attr table(const std::vector<std::vector<int64_t>>& rows) {
 bool is_collective(std::string_view name) {
   for (const std::string_view one :
        {"stablehlo.all_reduce", "stablehlo.all_gather", "stablehlo.reduce_scatter",
-        "stablehlo.all_to_all", "stablehlo.collective_permute", "stablehlo.collective_broadcast"}) {
+        "stablehlo.all_to_all", "stablehlo.collective_permute", "stablehlo.collective_broadcast",
+        "stablehlo.ragged_all_to_all"}) {
     if (name == one) return true;
   }
   return false;
@@ -188,8 +189,9 @@ void devices_of_replicas(std::vector<std::vector<int64_t>>& groups, const Module
   });
   if (!replicas || i.attribute("use_global_device_ids") == "true") return;
   const bool channel = !i.attribute("channel_id").empty();
-  const bool moves =
-      op.name == "stablehlo.all_to_all" || op.name == "stablehlo.collective_broadcast";
+  const bool moves = op.name == "stablehlo.all_to_all" ||
+                     op.name == "stablehlo.collective_broadcast" ||
+                     op.name == "stablehlo.ragged_all_to_all";
   if (channel && moves) return;
   groups.clear();
   if (channel) groups.emplace_back();

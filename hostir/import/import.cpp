@@ -13,6 +13,7 @@
 #include "hostir/import/hlo_module.h"
 #include "hostir/import/library_calls.h"
 #include "hostir/import/mlir.h"
+#include "hostir/import/ragged_exchange.h"
 
 namespace hostir::importer {
 
@@ -90,6 +91,7 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
       shardings.insert(shardings.end(), pair ? 2 : 1, hlo.entry.shardings[p]);
     }
     hlo.entry.shardings = std::move(shardings);
+    write_out_ragged_exchanges(hlo.module);
     split_complex(hlo.module, hlo.module.functions.front().name, out.report);
     HOSTIR_TRY(build_hlo(hlo, shapes_of_parts(shapes, out.report.complex.results), out.program,
                          out.report));
@@ -98,6 +100,7 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
   HOSTIR_ASSIGN_OR_RETURN(Module module, read_mlir(sources, file));
   HOSTIR_TRY(name_tile_shardings(module));
   write_out_batch_norms(module);
+  write_out_ragged_exchanges(module);
   ImportReport report;
   split_complex(module, entry_of(module).name, report);
   auto out = import_module(module);

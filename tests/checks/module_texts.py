@@ -1112,6 +1112,44 @@ ENTRY main {
   ROOT r = (f32[2,2]{1,0}, s32[2,2]{1,0}) topk(x), k=2, largest=true, to_apply=order
 }""", [tensor(TOP)], [tensor([[3, 2], [5, 5]]), "2x2xi32=[0 2 1 3]"])
 
+# Device s sends COUNTS[s][r] rows from FIRSTS[s][r] on to device r, which writes them at TARGETS[s][r]; other rows stay.
+RAGGED_ROWS, RAGGED_OLD = count(8, 2, start=1), each(lambda v: -v, count(10, 2))
+FIRSTS, COUNTS, TARGETS = [[0, 1], [2, 0]], [[1, 3], [2, 0]], [[1, 0], [3, 4]]
+
+
+def ragged():
+    out = [list(row) for row in RAGGED_OLD]
+    for s in (0, 1):
+        for r in (0, 1):
+            for k in range(COUNTS[s][r]):
+                out[5 * r + TARGETS[s][r] + k] = RAGGED_ROWS[4 * s + FIRSTS[s][r] + k]
+    return out
+
+
+RAGGED_INPUTS = [tensor(RAGGED_ROWS), tensor(RAGGED_OLD), *(tensor(flat(v), "i32") for v in (FIRSTS, COUNTS, TARGETS, [list(c) for c in zip(*COUNTS)]))]
+case("ragged_all_to_all_of_a_manual_computation", """
+module @jit_f attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%x: tensor<8x2xf32>, %o: tensor<10x2xf32>, %io: tensor<4xi32>, %ss: tensor<4xi32>, %oo: tensor<4xi32>, %rs: tensor<4xi32>) -> (tensor<10x2xf32>) {
+    %0 = sdy.manual_computation(%x, %o, %io, %ss, %oo, %rs) in_shardings=[<@mesh, [{"x"}, {}]>, <@mesh, [{"x"}, {}]>, <@mesh, [{"x"}]>, <@mesh, [{"x"}]>, <@mesh, [{"x"}]>, <@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%a: tensor<4x2xf32>, %b: tensor<5x2xf32>, %c: tensor<2xi32>, %d: tensor<2xi32>, %e: tensor<2xi32>, %f: tensor<2xi32>) {
+      %1 = stablehlo.custom_call @ragged_all_to_all(%a, %b, %c, %d, %e, %f) {api_version = 4 : i32, backend_config = {channel_id = 1 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}} : (tensor<4x2xf32>, tensor<5x2xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<5x2xf32>
+      sdy.return %1 : tensor<5x2xf32>
+    } : (tensor<8x2xf32>, tensor<10x2xf32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) -> tensor<10x2xf32>
+    return %0 : tensor<10x2xf32>
+  }
+}""", RAGGED_INPUTS, [tensor(ragged())])
+case("ragged_all_to_all_of_hlo", """
+HloModule m, is_scheduled=true, num_partitions=2
+ENTRY main {
+  x = f32[4,2]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}
+  o = f32[5,2]{1,0} parameter(1), sharding={devices=[2,1]<=[2]}
+  io = s32[2]{0} parameter(2), sharding={devices=[2]<=[2]}
+  ss = s32[2]{0} parameter(3), sharding={devices=[2]<=[2]}
+  oo = s32[2]{0} parameter(4), sharding={devices=[2]<=[2]}
+  rs = s32[2]{0} parameter(5), sharding={devices=[2]<=[2]}
+  ROOT r = f32[5,2]{1,0} ragged-all-to-all(x, o, io, ss, oo, rs), channel_id=1, replica_groups={{0,1}}
+}""", RAGGED_INPUTS, [tensor(ragged())])
+
 # ---- what nothing computes is opaque; the rest of the module is not refused
 
 case("floats_without_a_dtype_are_opaque", """

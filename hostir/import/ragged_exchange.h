@@ -1,0 +1,18 @@
+// The ragged all_to_all, written out before conversion.
+//
+// Every device sends a slice of its rows to each other one; the places and lengths are data. All
+// devices get all rows (an all_gather), and the places from those who send to them (an all_to_all);
+// each row of the result then picks what belongs there. The numbers are the same; more bytes move
+// than in XLA's version.
+#pragma once
+
+#include "hostir/import/module.h"
+
+namespace hostir::importer {
+
+/// Rewrites `@ragged_all_to_all` calls and HLO's `ragged-all-to-all` in all functions. One whose
+/// shapes do not fit its definition, or with several slices per device, stays as it is, and becomes
+/// opaque.
+void write_out_ragged_exchanges(Module& module);
+
+}  // namespace hostir::importer
