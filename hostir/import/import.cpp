@@ -11,6 +11,7 @@
 #include "hostir/import/complex_pairs.h"
 #include "hostir/import/gspmd.h"
 #include "hostir/import/hlo_module.h"
+#include "hostir/import/inline_calls.h"
 #include "hostir/import/library_calls.h"
 #include "hostir/import/mlir.h"
 #include "hostir/import/ragged_exchange.h"
@@ -54,6 +55,7 @@ Expected<Imported> import_for_one_device(const Module& module) {
   const auto entry = std::find_if(functions.begin(), functions.end(),
                                   [&](const ModuleFunction& f) { return f.name == name; });
   std::rotate(functions.begin(), entry, entry + 1);
+  inline_loops(whole.module);
   whole.entry.shardings.resize(functions.front().params.size());
   Imported out;
   HOSTIR_TRY(build_hlo(whole, {}, out.program, out.report));

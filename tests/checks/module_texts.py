@@ -926,6 +926,35 @@ module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 :
   }
 }""", ["i32=200", "2xf32=[1 -1]", "f32=130.5"], ["2xf32=[19901 19899]", "i32=131"])
 
+case("a_loop_inside_calls_whose_bound_is_a_parameter", """
+module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%n: tensor<i32>, %x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+    %0 = func.call @outer(%n, %x) : (tensor<i32>, tensor<2xf32>) -> tensor<2xf32>
+    %1 = func.call @outer(%n, %0) : (tensor<i32>, tensor<2xf32>) -> tensor<2xf32>
+    return %0, %1 : tensor<2xf32>, tensor<2xf32>
+  }
+  func.func private @outer(%n: tensor<i32>, %x: tensor<2xf32>) -> tensor<2xf32> {
+    %0 = stablehlo.negate %x : tensor<2xf32>
+    %1:2 = func.call @loop(%n, %0) : (tensor<i32>, tensor<2xf32>) -> (tensor<i32>, tensor<2xf32>)
+    return %1#1 : tensor<2xf32>
+  }
+  func.func private @loop(%n: tensor<i32>, %x: tensor<2xf32>) -> (tensor<i32>, tensor<2xf32>) {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %half = stablehlo.constant dense<0.5> : tensor<2xf32>
+    %0:2 = stablehlo.while(%i = %zero, %a = %x) : tensor<i32>, tensor<2xf32>
+    cond {
+      %1 = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %1 : tensor<i1>
+    } do {
+      %1 = stablehlo.add %a, %half : tensor<2xf32>
+      %2 = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %2, %1 : tensor<i32>, tensor<2xf32>
+    }
+    return %0#0, %0#1 : tensor<i32>, tensor<2xf32>
+  }
+}""", ["i32=200", "2xf32=[1 -1]"], ["2xf32=[99 101]", "2xf32=[1 -1]"])
+
 # ---- library calls in HLO that was compiled for a device
 
 # The operands, the fields of the configuration, the result's elements and the number of further results.
