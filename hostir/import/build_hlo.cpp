@@ -62,6 +62,10 @@ class HloBuilder {
     nothing.name = name;
     nothing.operands = {value};
     HOSTIR_TRY(launch(nothing, {value}));
+    if (!held_[value].local)
+      return fail_at(ErrorKind::kInvalid, "import_c3",
+                     "a value of type " + entry_.type(value).to_string() + " has no counterpart",
+                     entry_.values[value].span);
     return *held_[value].local;
   }
 

@@ -238,7 +238,8 @@ class Expansion {
     const bool more = alpha != 1 || beta != 0 || has_scales || !words.empty();
     const bool is_narrow = result_shape().type.element.starts_with("f8");
     if (number(config_, "alpha_imag", 0) != 0 || field(config_, "damax_output") == "true" ||
-        (has_scales && is_narrow) || (more && !is_known_result())) {
+        !result_shape().type.is_tensor() || (has_scales && is_narrow) ||
+        (more && !is_known_result())) {
       return false;
     }
     const auto dims = [&](std::string_view side, std::string_view which) {

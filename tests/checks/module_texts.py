@@ -1216,6 +1216,20 @@ case("recv_from_an_unknown_place_is_opaque", SENT.replace("PAIRS", ", is_host_tr
      notes="1 x stablehlo.recv: no counterpart")
 
 
+case("a_token_is_no_result", SENT.replace("PAIRS", ", is_host_transfer=true").replace(
+    "ROOT r = f32[2,2]{1,0} add(value, x)", "ROOT r = token[] get-tuple-element(got), index=1"),
+     refuses="error[import_c3]: a value of type token has no counterpart")
+case("a_library_call_that_gives_a_token", """
+HloModule m, is_scheduled=true
+ENTRY main {
+  x = f32[2,3]{1,0} parameter(0)
+  w = f32[3,2]{1,0} parameter(1)
+  call = (token[], s8[64]{0}) custom-call(x, w), custom_call_target="__cublas$gemm", backend_config=""" +
+     gemm('"alpha_real":1,"beta":0') + """
+  ROOT r = token[] get-tuple-element(call), index=0
+}""", refuses="error[import_c3]: a value of type token has no counterpart")
+
+
 def check(hostir, name, folder):
     text, inputs, outputs, layouts, refuses, notes = CASES[name]
     path = pathlib.Path(folder) / (name + (".hlo" if text.startswith("HloModule") else ".mlir"))
