@@ -46,7 +46,7 @@ class Doubt {
     });
   }
   bool holds() const {
-    if (calls_[static_cast<size_t>(idle_)].empty()) return is_unknowable();
+    if (calls_[static_cast<size_t>(idle_)].empty()) return some_lost(run_);
     return is_held() || has_passed() || is_its_own_line() || repeated_one() ||
            repeated_in_rounds() || is_new_to_it() || is_unknowable() ||
            (only_one_waits() && leaves_its_rounds()) ||

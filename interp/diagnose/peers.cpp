@@ -52,6 +52,18 @@ std::optional<WrongPeer> Peers::wrong_peer() const {
     const auto found = wrong_peer(call.mine, true);
     if (found && found->wrong.member == call.mine.member) return found;
   }
+  // The named rank may wait itself. Then only a line that has met the right rank before is wrong.
+  for (const SendRecv& pair : run_.pairs) {
+    for (const Member* member : {&pair.send, &pair.recv}) {
+      const MemberRef mine{nullptr, &pair, member};
+      if (!member->unfinished() || other_side(mine).state != MemberState::kNotArrived ||
+          !stack_is_known(run_, *member))
+        continue;
+      const auto found = wrong_peer(mine, true);
+      if (found && found->wrong.member == member && met(mine, found->other.member->rank))
+        return found;
+    }
+  }
   return std::nullopt;
 }
 
