@@ -8,6 +8,7 @@
 
 namespace hostir::diagnose {
 
+using model::Member;
 using model::Rank;
 using model::Run;
 

@@ -170,8 +170,8 @@ class RasReader {
       }
     }
     std::set<std::string> shared = kinds.empty() ? std::set<std::string>() : kinds.begin()->second;
-    for (const auto& [rank, mine] : kinds)
-      std::erase_if(shared, [&](const std::string& kind) { return !mine.contains(kind); });
+    for (const auto& each : kinds)
+      std::erase_if(shared, [&](const std::string& kind) { return !each.second.contains(kind); });
     for (const auto& [rank, mine] : counts) {
       ProcessDump& dump = dumps_.at(rank);
       DumpGroup& made = dump.groups.emplace_back(group);
@@ -243,7 +243,8 @@ std::vector<ProcessDump> newest_report(std::vector<ProcessDump> dumps) {
     }
   }
   if (reports.size() < 2) return dumps;
-  const auto& [newest_ns, newest] = *reports.rbegin();
+  const int64_t newest_ns = reports.rbegin()->first;
+  const Progress& newest = reports.rbegin()->second;
   std::erase_if(dumps, [&](const ProcessDump& dump) { return dump.written_ns != newest_ns; });
   const auto before = std::find_if(std::next(reports.rbegin()), reports.rend(), [&](const auto& r) {
     return newest_ns - r.first >= kTellingNs;
