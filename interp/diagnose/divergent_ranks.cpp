@@ -44,9 +44,9 @@ class Finder : private RecordComparison {
         const auto found = difference(mine, theirs);
         if (!found) continue;
         DivergentRank odd = odd_rank(mine, *found, theirs, ranks);
-        // Nobody waits for that send or recv.
-        if (odd.theirs.front().call.member != nullptr || odd.kind == Kind::kExtra)
-          out.push_back(std::move(odd));
+        // If nobody waits for that send or recv, only the rank's own call may be wrong.
+        const bool own = odd.kind == Kind::kExtra || odd.kind == Kind::kOther;
+        if (own || odd.theirs.front().call.member != nullptr) out.push_back(std::move(odd));
       }
     }
     return in_calls(std::move(out));

@@ -99,9 +99,13 @@ class DivergenceJudge {
     std::vector<DivergentRank> found;
     for (DivergentRank twin : twins) {
       bool mended = mends({twin});
-      if (!mended && !twin.proved && twin.kind != DivergentRank::Kind::kLeftOut &&
-          twin.theirs.front().call.member != nullptr) {
-        twin.kind = DivergentRank::Kind::kLeftOut;
+      const DivergentRank::Kind as_found = twin.kind;
+      for (const auto kind : {DivergentRank::Kind::kLeftOut, DivergentRank::Kind::kExtra}) {
+        const bool has_call = kind == DivergentRank::Kind::kExtra
+                                  ? call_at(twin).member != nullptr
+                                  : twin.theirs.front().call.member != nullptr;
+        if (mended || twin.proved || as_found == kind || !has_call) continue;
+        twin.kind = kind;
         mended = twin.proved = mends({twin}, true);
       }
       if (mended) found.push_back(std::move(twin));
