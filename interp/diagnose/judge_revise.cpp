@@ -50,7 +50,7 @@ std::string Judge::wait_behind() {
     const bool named =
         contains(named_, rank) || contains(out_.culprits, rank) || contains(out_.suspects, rank);
     if (!named) behind.push_back(rank);
-    insert_once(out_.waiting, rank);
+    if (!contains(out_.culprits, rank)) insert_once(out_.waiting, rank);
   }
   const bool names_some = out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord;
   if (behind.empty() || waited_.empty() || !names_some) return {};
