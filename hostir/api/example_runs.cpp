@@ -94,8 +94,7 @@ std::string logarithm_text(const Tensor& actual, const Tensor& wanted,
       if (axis.size < 2 || std::fabs(std::fabs(*offset) - logarithm) > kClose * logarithm) continue;
       return fmt::format(
           "; that is log({0}) = {1:.4g} too {2}, and axis {3} has size {0}: a sum of exponentials "
-          "is "
-          "{0} times too {2}",
+          "is {0} times too {2}",
           axis.size, logarithm, *offset > 0 ? "large" : "small", axis.name);
     }
   }

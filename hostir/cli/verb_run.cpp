@@ -227,8 +227,8 @@ class RunVerb : public Verb {
       return fail(
           ErrorKind::kRuntime, "unfinished_loop",
           fmt::format(
-              "a loop of the imported program needs more iterations than are unrolled, so "
-              "the results are wrong: %{} is true. Give its condition a bound, "
+              "a loop of the imported program does not end within the iterations it was "
+              "unrolled to, so the results are wrong: %{} is true. Give its condition a bound, "
               "as in `i < 1000 and ...`, or run the text of `lower(..).compile().as_text()`, "
               "where loops are not unrolled",
               name));

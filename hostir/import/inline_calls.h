@@ -1,4 +1,4 @@
-// Puts the operations of called functions in place of the calls, where a call hides a loop.
+// Inlines calls of functions that contain loops.
 //
 // A host program runs loops of its entry function only; a kernel unrolls them.
 #pragma once

@@ -30,7 +30,7 @@ const Attr* groups_in(const ModuleOp& op) {
   return op.find("replica_groups");
 }
 
-// The devices of a group; 0 if the operation does not fit its definition.
+// The number of devices in a group; 0 if the operation is malformed.
 int64_t devices_of(const ModuleFunction& f, const ModuleOp& op) {
   const Attr* groups = groups_in(op);
   const auto rows = groups != nullptr ? dense_groups(*groups) : std::nullopt;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "interp/diagnose/call_order.h"
+#include "interp/diagnose/explanation.h"
 #include "interp/diagnose/record_comparison.h"
 
 namespace hostir::diagnose {
@@ -486,10 +487,7 @@ std::vector<DivergentRank> find_divergent_ranks(const Run& run,
           return ref.member->state == model::MemberState::kCompleted;
         });
   }
-  const bool some_lost =
-      std::any_of(run.ranges.begin(), run.ranges.end(),
-                  [](const model::CallRange& r) { return r.first && *r.first > 1; });
-  if (!some_completed && some_lost) return {};  // perhaps only unfinished calls are recorded
+  if (!some_completed && some_lost(run)) return {};  // perhaps only unfinished calls are recorded
   // Sizes may depend on the data of each group: without a majority they are left out.
   Finder sized(run, calls, true);
   std::vector<DivergentRank> odd = sized.find();

@@ -300,7 +300,7 @@ class DivergenceJudge {
   static bool waits_for(const MemberRef& call, Rank rank) {
     if (call.member == nullptr || !call.member->unfinished()) return false;
     if (call.pair != nullptr) {
-      const model::Member& other = call.sends() ? call.pair->recv : call.pair->send;
+      const model::Member& other = call.other_side();
       return other.rank == rank && !other.arrived();
     }
     const model::Member* mine = call.meeting->member(rank);

@@ -66,7 +66,7 @@ class Doubt {
   bool may_wait_for_launch(const MemberRef& ref) const {
     if (ref.pair == nullptr || call_.pair == nullptr) return false;
     if (some_lost(run_)) return true;
-    const model::Member& other = *other_side(ref);
+    const model::Member& other = ref.other_side();
     return other.rank == waits_ && other.arrived() && other.order == call_.member->order;
   }
   // The waiting rank called this line once, and other calls that it made later have completed. The
@@ -140,15 +140,12 @@ class Doubt {
     });
   }
 
-  static Rank peer_of(const MemberRef& ref) {
-    return ref.sends() ? ref.pair->target : ref.pair->source;
-  }
   bool comes_last_in_rounds() const {
     size_t own = 0;
     std::vector<std::pair<MemberRef, size_t>> others;  // calls of one line, and their number
     for (size_t i = 0; i < at_; ++i) {
       const MemberRef& ref = line_[i];
-      if (ref.pair == nullptr || peer_of(ref) != idle_) continue;
+      if (ref.pair == nullptr || ref.peer() != idle_) continue;
       if (alike(ref, call_)) {
         ++own;
         if (std::ranges::any_of(others, [&](const auto& o) { return o.second < own; }))
@@ -168,19 +165,19 @@ class Doubt {
     return !others.empty();
   }
   bool alike_pair(const MemberRef& a, const MemberRef& b) const {
-    return a.pair != nullptr && b.pair != nullptr && alike(a, b) && peer_of(a) == peer_of(b);
+    return a.pair != nullptr && b.pair != nullptr && alike(a, b) && a.peer() == b.peer();
   }
   size_t calls_of_line(Rank rank, Rank peer, const MemberRef& like) const {
     const auto& line = calls_[static_cast<size_t>(rank)];
     return static_cast<size_t>(std::count_if(line.begin(), line.end(), [&](const MemberRef& ref) {
-      return ref.pair != nullptr && peer_of(ref) == peer && alike(ref, like);
+      return ref.pair != nullptr && ref.peer() == peer && alike(ref, like);
     }));
   }
   // Of a rank's sends and recvs with `peer`.
   std::vector<size_t> times_by_line(Rank rank, Rank peer) const {
     std::vector<MemberRef> lines;
     for (const MemberRef& ref : calls_[static_cast<size_t>(rank)]) {
-      if (ref.pair == nullptr || peer_of(ref) != peer) continue;
+      if (ref.pair == nullptr || ref.peer() != peer) continue;
       if (std::none_of(lines.begin(), lines.end(), [&](const auto& l) { return alike(l, ref); }))
         lines.push_back(ref);
     }
@@ -197,19 +194,16 @@ class Doubt {
              return same_site(run_, *ref.member, *call_.member);
            });
   }
-  // Both made a later call of the waiting rank.
+  // Both ranks made a call that comes after this one on the waiting rank.
   bool has_passed() const {
     for (size_t i = at_ + 1; i < line_.size(); ++i) {
       const MemberRef& later = line_[i];
       if (later.member->order == call_.member->order) continue;
-      const model::Member* there = other_side(later);
+      const model::Member* there =
+          later.meeting != nullptr ? later.meeting->member(idle_) : &later.other_side();
       if (there != nullptr && there->rank == idle_ && there->arrived()) return true;
     }
     return false;
-  }
-  const model::Member* other_side(const MemberRef& ref) const {
-    if (ref.meeting != nullptr) return ref.meeting->member(idle_);
-    return ref.sends() ? &ref.pair->recv : &ref.pair->send;
   }
 
   // Nobody else waits, except for another accused rank.

@@ -246,7 +246,7 @@ class JobBuilder {
   // A call that some member's ring buffer has lost would hang the others.
   bool lost_elsewhere(const MemberRef& ref) const {
     if (ref.pair != nullptr) {
-      const Member& other = ref.sends() ? ref.pair->recv : ref.pair->send;
+      const Member& other = ref.other_side();
       return other.state == MemberState::kUnknown && !is_missing(other.rank);
     }
     return facts_of(*ref.meeting).lost;

@@ -61,7 +61,7 @@ class CycleFinder {
  private:
   void add_holds(size_t rank, const MemberRef& ref) {
     if (ref.pair != nullptr) {
-      hold(rank, ref, ref.sends() ? ref.pair->recv : ref.pair->send);
+      hold(rank, ref, ref.other_side());
       return;
     }
     for (const Member& other : ref.meeting->members) {

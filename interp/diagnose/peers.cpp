@@ -17,15 +17,9 @@ using model::SendRecv;
 
 namespace {
 
-Rank peer_of(const MemberRef& side) { return side.sends() ? side.pair->target : side.pair->source; }
-
 bool same_size(const model::Call& a, const model::Call& b) {
   return (!a.dtype || !b.dtype || a.dtype == b.dtype) &&
          (!a.total_elems || !b.total_elems || a.total_elems == b.total_elems);
-}
-
-const Member& other_side(const MemberRef& side) {
-  return side.sends() ? side.pair->recv : side.pair->send;
 }
 
 }  // namespace
@@ -33,7 +27,7 @@ const Member& other_side(const MemberRef& side) {
 std::optional<WrongPeer> Peers::wrong_peer(const MemberRef& mine, bool passed) const {
   for (const SendRecv& pair : run_.pairs) {
     const MemberRef other{nullptr, &pair, mine.sends() ? &pair.recv : &pair.send};
-    const bool waits = other.member->unfinished() && !other_side(other).arrived();
+    const bool waits = other.member->unfinished() && !other.other_side().arrived();
     if (!waits || !same_size(mine.member->call, other.member->call)) continue;
     // Rank a sends to b what c waits for, or rank b receives from c what a sends.
     const bool same_source = pair.source == mine.pair->source;
@@ -56,7 +50,7 @@ std::optional<WrongPeer> Peers::wrong_peer() const {
   for (const SendRecv& pair : run_.pairs) {
     for (const Member* member : {&pair.send, &pair.recv}) {
       const MemberRef mine{nullptr, &pair, member};
-      if (!member->unfinished() || other_side(mine).state != MemberState::kNotArrived ||
+      if (!member->unfinished() || mine.other_side().state != MemberState::kNotArrived ||
           !stack_is_known(run_, *member))
         continue;
       const auto found = wrong_peer(mine, true);
@@ -71,7 +65,7 @@ std::optional<WrongPeer> Peers::wrong_peer() const {
 // them is wrong: the same lines have met these ranks before.
 bool Peers::plausible(const WrongPeer& found, bool passed) const {
   const Rank rank = found.wrong.member->rank;
-  const Rank named = peer_of(found.wrong);
+  const Rank named = found.wrong.peer();
   const Rank right = found.other.member->rank;
   const model::RankFacts* facts = run_.find(named);
   if (facts == nullptr || facts->record == model::RecordState::kMissing) return false;
@@ -88,8 +82,8 @@ bool Peers::others_wait_for(Rank rank, const MemberRef& but) const {
   return std::any_of(run_.pairs.begin(), run_.pairs.end(), [&](const SendRecv& pair) {
     for (const Member* member : {&pair.send, &pair.recv}) {
       const MemberRef side{nullptr, &pair, member};
-      if (member != but.member && member->unfinished() && peer_of(side) == rank &&
-          !other_side(side).arrived())
+      if (member != but.member && member->unfinished() && side.peer() == rank &&
+          !side.other_side().arrived())
         return true;
     }
     return false;
@@ -100,7 +94,7 @@ bool Peers::others_wait_for(Rank rank, const MemberRef& but) const {
 bool Peers::met(const MemberRef& side, Rank peer) const {
   const auto& line = calls_[static_cast<size_t>(side.member->rank)];
   return std::any_of(line.begin(), line.end(), [&](const MemberRef& ref) {
-    return ref.pair != nullptr && ref.sends() == side.sends() && peer_of(ref) == peer &&
+    return ref.pair != nullptr && ref.sends() == side.sends() && ref.peer() == peer &&
            ref.member->state == MemberState::kCompleted &&
            same_stack(run_, *ref.member, *side.member);
   });
@@ -111,7 +105,7 @@ bool Peers::exchanged(Rank a, Rank b) const {
     if (run_.find(from) == nullptr) return false;
     const auto& line = calls_[static_cast<size_t>(from)];
     return std::any_of(line.begin(), line.end(), [&](const MemberRef& ref) {
-      return ref.pair != nullptr && peer_of(ref) == to &&
+      return ref.pair != nullptr && ref.peer() == to &&
              (ref.pair->send.state == MemberState::kCompleted ||
               ref.pair->recv.state == MemberState::kCompleted);
     });
@@ -132,14 +126,14 @@ std::vector<Peers::Unanswered> Peers::unanswered() const {
   for (const SendRecv& pair : run_.pairs) {
     for (const Member* member : {&pair.send, &pair.recv}) {
       const MemberRef mine{nullptr, &pair, member};
-      if (!member->unfinished() || other_side(mine).state != MemberState::kNotArrived) continue;
+      if (!member->unfinished() || mine.other_side().state != MemberState::kNotArrived) continue;
       const MemberRef* head = first_unfinished(member->rank);
       if (head == nullptr || head->member->order != member->order) continue;
-      const MemberRef* next = first_unfinished(peer_of(mine));
+      const MemberRef* next = first_unfinished(mine.peer());
       if (next == nullptr || next->meeting == nullptr) continue;
       const Member* there = next->meeting->member(member->rank);
       if (there == nullptr || there->state != MemberState::kNotArrived) continue;
-      out.push_back({mine, peer_of(mine), *next});
+      out.push_back({mine, mine.peer(), *next});
     }
   }
   return out;
@@ -151,9 +145,9 @@ std::optional<PassedBy> Peers::passed_by() const {
     size_t times = 0;
     for (const MemberRef& ref : calls_[static_cast<size_t>(call.peer)]) {
       if (ref.pair == nullptr || ref.sends() == call.mine.sends()) continue;
-      if (peer_of(ref) != call.mine.member->rank) continue;
+      if (ref.peer() != call.mine.member->rank) continue;
       if (!ref.member->arrived() || ref.member->unfinished()) continue;
-      if (!same_stack(run_, other_side(ref), *call.mine.member)) continue;
+      if (!same_stack(run_, ref.other_side(), *call.mine.member)) continue;
       earlier = ref;
       ++times;
     }
@@ -176,7 +170,7 @@ bool Peers::left_out_this_round(const Unanswered& call, const MemberRef& earlier
   }
   if (before == nullptr || *earlier.member->order > *before->member->order) return false;
   const Member* there = before->meeting->member(call.mine.member->rank);
-  const Member& answered = other_side(earlier);
+  const Member& answered = earlier.other_side();
   return there != nullptr && there->arrived() && there->order && answered.order &&
          *answered.order < *there->order && *there->order < *call.mine.member->order;
 }

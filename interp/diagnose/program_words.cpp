@@ -170,7 +170,7 @@ void ProgramWords::sort_launches(size_t rank) {
 }
 
 int64_t ProgramWords::relative_peer(size_t rank, const MemberRef& ref) const {
-  const Rank peer = ref.sends() ? ref.pair->target : ref.pair->source;
+  const Rank peer = ref.peer();
   const model::Communicator* group = run_.find(ref.communicator());
   if (group == nullptr || !group->members || run_.find(peer) == nullptr) return peer;
   const auto n = static_cast<int64_t>(group->members->size());

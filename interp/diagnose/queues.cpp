@@ -54,7 +54,7 @@ QueueKey Queues::key_of(const MemberRef& ref) {
   if (ref.member->task != model::kNoTask)
     return {ref.member->rank, ref.member->stream, {}, model::kNoRank};
   model::Rank peer = model::kNoRank;
-  if (ref.pair != nullptr) peer = ref.sends() ? ref.pair->target : ref.pair->source;
+  if (ref.pair != nullptr) peer = ref.peer();
   return {ref.member->rank, {}, ref.communicator(), peer};
 }
 

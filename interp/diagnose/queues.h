@@ -25,6 +25,9 @@ struct MemberRef {
   }
   uint64_t sequence() const { return meeting ? meeting->sequence : pair->ordinal; }
   bool sends() const { return pair != nullptr && member == &pair->send; }
+  /// Of a send or recv.
+  model::Rank peer() const { return sends() ? pair->target : pair->source; }
+  const model::Member& other_side() const { return sends() ? pair->recv : pair->send; }
 };
 
 struct QueueKey {

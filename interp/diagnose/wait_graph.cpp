@@ -134,7 +134,7 @@ class GraphBuilder {
           if (&other != mine.member) wait_for(from, mine, {mine.meeting, nullptr, &other});
         }
       } else {
-        const Member& other = mine.sends() ? mine.pair->recv : mine.pair->send;
+        const Member& other = mine.other_side();
         wait_for(from, mine, {nullptr, mine.pair, &other});
       }
     }

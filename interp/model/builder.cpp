@@ -228,7 +228,7 @@ void RunBuilder::add_missing_ranks() {
                            rank,
                            {},
                            {},
-                           fmt::format("rank {}: there is no record of it", rank)});
+                           fmt::format("rank {}: there is no record", rank)});
     }
   }
 }

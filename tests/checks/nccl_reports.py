@@ -83,7 +83,7 @@ def debug_lines_whose_splits_cannot_be_told_apart(folder):
             job.call(r, 0x7700, 64)
     said = opened(job.write(folder))
     accuses_nobody(said)
-    assert any("several communicators are named" in text for text in said["not_known"]), said["not_known"]
+    assert any("several communicators have the name" in text for text in said["not_known"]), said["not_known"]
 
 
 @case

@@ -126,7 +126,7 @@ module @f attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32
   }
 }
 TEXT
-refuses 3 'error[unfinished_loop]: a loop of the imported program needs more iterations than are unrolled, so the results are wrong: %unfinished_loops is true. Give its condition a bound, as in `i < 1000 and ...`, or run the text of `lower(..).compile().as_text()`, where loops are not unrolled' \
+refuses 3 'error[unfinished_loop]: a loop of the imported program does not end within the iterations it was unrolled to, so the results are wrong: %unfinished_loops is true. Give its condition a bound, as in `i < 1000 and ...`, or run the text of `lower(..).compile().as_text()`, where loops are not unrolled' \
   run "$work/loop.mlir" --input 0=f32=743
 refuses 3 'line 3: the end of a loop depends on data and has no bound: 128 iterations are unrolled; if these are not enough, the last result, %unfinished_loops, is true' \
   run "$work/loop.mlir" --input 0=f32=743
@@ -198,7 +198,7 @@ truth=tests/truth/flight_recorder
 dump rank_0.json '{"a":'
 refuses 2 'error[json_format]: the file ends too early (byte 5)' open "$work/rank_0.json"
 dump rank_0.json '{"a":x}'
-refuses 2 'error[json_format]: byte 6: the text is not JSON from here on' open "$work/rank_0.json"
+refuses 2 'error[json_format]: byte 6: not valid JSON' open "$work/rank_0.json"
 dump rank_0.json '{"a":1}'
 refuses 2 'error[import_format]: W/rank_0.json: holds plain data, but no dump of a known recorder' open "$work/rank_0.json"
 dump ras.txt 'NCCL version 2.28.7 compiled with CUDA 13.0\n\nJob summary\n==========='

@@ -48,7 +48,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override { return close(); }
   bool parse_error(size_t place, const std::string&, const nlohmann::json::exception&) override {
     error = place > text_bytes_ ? fmt::format("the file ends too early (byte {})", text_bytes_)
-                                : fmt::format("byte {}: the text is not JSON from here on", place);
+                                : fmt::format("byte {}: not valid JSON", place);
     return false;
   }
 

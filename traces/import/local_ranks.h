@@ -9,9 +9,9 @@
 
 namespace hostir::traces::import {
 
-/// Resolves ranks that several processes claim. If every rank was read from a file name, and there
-/// are as many files as the job has ranks, numbers the files in order of their names. Otherwise
-/// keeps the first file of each such rank. Returns a note on what it did; none if no two claim one.
+/// For files that claim the same rank. If every rank was read from a file name, and there are as
+/// many files as the job has ranks, numbers the files in the order of their names. Otherwise keeps
+/// the first file of each rank. Returns a sentence about what it did; none if all ranks differ.
 std::vector<std::string> number_local_ranks(std::vector<ProcessDump>& dumps);
 /// Forgets the calls of files with different ranks in their names but the same times of all calls:
 /// one is a copy of the other, and nothing shows which. Returns a sentence for each.

@@ -29,7 +29,8 @@ void tell_apart(std::vector<ProcessDump>& dumps) {
     for (DumpGroup& group : dump.groups) {
       if (!has_position(dump, group) || !ambiguous.contains(group.name)) continue;
       dump.remarks.push_back(fmt::format(
-          "several communicators are named {}, so its members are not known", group.description));
+          "several communicators have the name {}, so their members cannot be told apart",
+          group.description));
       group.name += fmt::format(" of rank {}", *dump.rank);
       group.description += fmt::format(" of rank {}", *dump.rank);
     }

@@ -102,7 +102,8 @@ class EditorPanel : public Panel {
       ImGui::SameLine();
       if (ImGui::Button("My text again")) document.take_mine();
       frame.ui.tag("editor/mine");
-      if (ImGui::IsItemHovered()) Ui::tooltip("Your text before another one replaced it");
+      if (ImGui::IsItemHovered())
+        Ui::tooltip("Bring back your edits, which a newer text has replaced");
     }
     const std::string state = state_words(document);
     Ui::flow(ImGui::CalcTextSize(state.c_str()).x);

@@ -88,7 +88,7 @@ TEST(Verdict, AMissingFileIsNotAMissingRank) {
             "ranks 0, 1 blocked in all_reduce seq 7; it is not known whether rank 2 issued it "
             "(default_pg)");
   ASSERT_EQ(v.not_known.size(), 1u);
-  EXPECT_EQ(v.not_known[0], "rank 2: there is no record of it");
+  EXPECT_EQ(v.not_known[0], "rank 2: there is no record");
 }
 
 TEST(Verdict, ADeadRankIsNamedSo) {
