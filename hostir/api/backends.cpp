@@ -42,6 +42,8 @@ MadeBackend make_cuda(const BackendRequest& request) {
   options.devices = request.devices;
   options.machine = request.machine;
   options.place = request.place;
+  if (request.transport == "nccl") options.transport = cuda::Transport::kNccl;
+  if (request.transport == "copies") options.transport = cuda::Transport::kCopies;
   options.process = {request.process.index,           request.process.count,
                      request.process.local_index,     request.process.local_count,
                      request.process.meeting_host,    request.process.meeting_port,

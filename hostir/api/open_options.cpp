@@ -141,6 +141,8 @@ std::vector<Member> members_of(OpenOptions& out) {
       {"threads", "a whole number up to 4096", count_into(backend.threads, 0, 4096)},
       {"devices", "device numbers, as in \"0,1\"", text_into(backend.devices)},
       {"place", "the device of every rank, as in \"0,0,1,1\"", text_into(backend.place)},
+      {"transport", "\"auto\", \"nccl\" or \"copies\"",
+       word_into(backend.transport, {"auto", "nccl", "copies"})},
       {"timeout_s", "a number of seconds",
        [&backend](const ordered_json& value) {
          if (!value.is_number() || value.get<double>() < 0) return false;

@@ -329,6 +329,7 @@ Expected<interp::BackendRequest> BackendOptions::request(const Program& program)
   out.max_memory_bytes = max_memory_mib << 20;
   HOSTIR_ASSIGN_OR_RETURN(out.devices, parse_devices(devices));
   out.place = place;
+  out.transport = transport;
   if (timeout_s) out.timeout_ns = static_cast<int64_t>(*timeout_s * 1e9);
   out.stepwise = stepwise;
   out.graphs = graphs;

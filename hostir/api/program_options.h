@@ -69,6 +69,7 @@ struct BackendOptions {
   int64_t threads = 0;
   std::string devices;
   std::string place;
+  std::string transport = "auto";
   std::optional<double> timeout_s;
   bool stepwise = false;
   bool graphs = false;

@@ -59,6 +59,11 @@ void declare_backend(api::BackendOptions& options, Arguments& arguments) {
                    "one if there are more ranks than devices");
   arguments.option("--place", options.place,
                    "cuda: the device of every rank, as in 0,0,1,1; default: evenly and in order");
+  arguments.choice(
+      "--transport", options.transport, {"auto", "nccl", "copies"},
+      "cuda, one process with several devices: communicate through NCCL, or by copies "
+      "between devices; auto: NCCL, unless ranks share a device with some members of a "
+      "communicator and not with others");
   arguments.option("--timeout", options.timeout_s,
                    "cuda: give up after this many seconds (60) without a completion");
   arguments.flag("--stepwise", options.stepwise,

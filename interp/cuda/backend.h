@@ -20,10 +20,15 @@
 
 namespace hostir::cuda {
 
+/// How ranks of one process communicate between its devices. kAuto: by copies where NCCL cannot
+/// join the ranks, else by NCCL.
+enum class Transport : uint8_t { kAuto, kNccl, kCopies };
+
 struct BackendOptions {
   std::vector<int> devices;  // that this process may use; empty: all visible ones
   Machine machine;           // for the minimum time of a kernel
   std::string place;         // --place
+  Transport transport = Transport::kAuto;
   ProcessPlace process;
   int64_t timeout_ns = 60'000'000'000;  // for connecting to the other processes
   bool stepwise = false;

@@ -224,6 +224,28 @@ class CudaDevice final : public Device {
     use();
     check("fold", enqueue_fold(fold, multiprocessors_, stream_of(stream)));
   }
+  // Streams allocate from the default pool, which has access rights of its own.
+  bool reach(Device& other) override {
+    int can = 0;
+    const int index = other.index();
+    if (cudaDeviceCanAccessPeer(&can, index_, index) != cudaSuccess || can == 0) {
+      static_cast<void>(cudaGetLastError());
+      return false;
+    }
+    cudaMemPool_t pool = nullptr;
+    cudaMemAccessDesc access{};
+    access.location = {cudaMemLocationTypeDevice, index_};
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    cudaError_t status = cudaDeviceGetDefaultMemPool(&pool, index);
+    if (status == cudaSuccess) status = cudaMemPoolSetAccess(pool, &access, 1);
+    if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
+    return status == cudaSuccess;
+  }
+  void pull(void* to, const void* from, int64_t bytes, StreamHandle stream) override {
+    use();
+    check("a copy between devices", cudaMemcpyAsync(to, from, static_cast<size_t>(bytes),
+                                                    cudaMemcpyDeviceToDevice, stream_of(stream)));
+  }
   void copy(const StridedCopy& copy, StreamHandle stream) override {
     use();
     check("copy", enqueue_copy(copy, stream_of(stream)));

@@ -118,6 +118,11 @@ class Device {
 
   virtual void move(std::span<const Move> moves, StreamHandle stream) = 0;
   virtual void fold(const Fold& fold, StreamHandle stream) = 0;
+  /// Makes the memory of another device of the same kind readable. False if the hardware cannot.
+  virtual bool reach(Device& other) = 0;
+  /// Copies from the memory of this device, or of one in reach, by a copy engine: no multiprocessor
+  /// takes part.
+  virtual void pull(void* to, const void* from, int64_t bytes, StreamHandle stream) = 0;
   virtual void copy(const StridedCopy& copy, StreamHandle stream) = 0;
   /// Keeps the stream busy for `ns`; used to expose races.
   virtual void delay(int64_t ns, StreamHandle stream) = 0;

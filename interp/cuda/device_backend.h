@@ -275,7 +275,9 @@ class DeviceBackend final : public interp::Backend {
   Expected<void> place(const interp::Code& code);
   Expected<void> meet_processes();
   Expected<void> connect(const interp::Code& code);
-  const interp::Communicator* find_mixed(const interp::Code& code, bool& crosses) const;
+  bool is_mixed(const interp::Communicator& comm) const;
+  const interp::Communicator* find_mixed(const interp::Code& code) const;
+  bool needs_network(const interp::Code& code) const;
   bool is_local(Rank rank) const { return device_of_[static_cast<size_t>(rank)] != nullptr; }
   Queue& queue(Rank rank, StreamIndex stream) {
     return queues_[static_cast<size_t>(rank) * streams_ + stream];
@@ -325,7 +327,10 @@ class DeviceBackend final : public interp::Backend {
   void fail_task(TaskId task, std::string id, std::string what);
 
   // meetings.cpp
-  bool meets_here(Rank rank, const interp::CommunicationItem& item) const;
+  bool meets_on_device(Rank rank, const interp::CommunicationItem& item) const;
+  bool meets_here(Rank rank, const interp::CommunicationItem& item) const {
+    return meets_on_device(rank, item) || meets_by_copies(rank, item);
+  }
   Exchange exchange_of(Rank rank, const interp::CommunicationItem& item) const;
   Member member_of(Rank rank, const interp::CommunicationItem& item);
   void arrive(Queue& queue, Held& task);
@@ -336,6 +341,15 @@ class DeviceBackend final : public interp::Backend {
   void run(Meeting& meeting);
   void finish_item(Queue& queue, Held& task, const EventRef& started, const ActivityRef& activity);
   void stage(std::vector<Move>& moves, const Held& task, Queue& queue);
+
+  // peer_meetings.cpp
+  class PeerMeeting;
+  Expected<void> choose_transports(const interp::Code& code);
+  bool can_copy_between_devices() const;
+  bool meets_by_copies(Rank rank, const interp::CommunicationItem& item) const {
+    return uses_copies_[item.comm] && !meets_on_device(rank, item);
+  }
+  void run_between_devices(Meeting& meeting);
 
   // graphs.cpp
   bool uses_graphs() const;
@@ -400,6 +414,7 @@ class DeviceBackend final : public interp::Backend {
   size_t streams_ = 0;
   std::vector<Device*> device_of_;  // by rank; nullptr: in another process
   std::vector<int> place_of_;       // by rank
+  std::vector<bool> uses_copies_;   // by communicator: between the devices of this process
   std::vector<Queue> queues_;       // by rank * streams + stream
   std::vector<RankMemory> memory_;  // by rank
   kernels::LaunchPlans<KernelPlan> kernels_;

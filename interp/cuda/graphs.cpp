@@ -91,7 +91,7 @@ void DeviceBackend::add_partners(const Body& body, std::vector<Rank>& ranks) con
   for (const Held& task : body.tasks) {
     add(task.rank);
     for (const auto& item : task.items) {
-      if (!meets_here(task.rank, item)) continue;
+      if (!meets_on_device(task.rank, item)) continue;
       if (item.is_pair()) {
         add(item.other());
       } else {
@@ -251,7 +251,7 @@ void DeviceBackend::describe_unit(Unit& unit) {
       for (const interp::CommunicationItem& item : task.items) {
         words.insert(words.end(), {item.code, item.comm, static_cast<uint64_t>(item.position),
                                    static_cast<uint64_t>(item.peer)});
-        unit.crosses_devices = unit.crosses_devices || !meets_here(task.rank, item);
+        unit.crosses_devices = unit.crosses_devices || !meets_on_device(task.rank, item);
         add_side(task.rank, item.in);
         add_side(task.rank, item.out);
         for (const auto& counts : {item.send_counts.list(), item.recv_counts.list()}) {
@@ -274,12 +274,14 @@ std::string DeviceBackend::why_not_captured(const Unit& unit) const {
         if (!task.plan->kernel->can_be_captured()) return where + " runs on the host";
       }
       for (const interp::CommunicationItem& item : task.items) {
-        if (meets_here(task.rank, item)) {
+        if (meets_on_device(task.rank, item)) {
           if (may_buffer(item)) return where + " sends through a buffer, which needs memory";
           const size_t members = item.is_pair() ? 2 : item.members.size();
           size_t& arrived = arrivals[key_of(task.rank, item)];
           arrived = arrived == 0 ? members - 1 : arrived - 1;
           if (arrived == 0) arrivals.erase(key_of(task.rank, item));
+        } else if (meets_by_copies(task.rank, item)) {
+          return where + " copies between devices";
         } else if (unit.queues.size() > 1) {
           return where + " communicates between devices, beside another stream of the body";
         } else if (!unit.outside.empty()) {
@@ -358,7 +360,7 @@ void DeviceBackend::forget_capture(Unit& unit) {
   for (Body& body : unit.bodies) {
     for (Held& task : body.tasks) {
       for (const interp::CommunicationItem& item : task.items) {
-        if (meets_here(task.rank, item)) meetings_.erase(key_of(task.rank, item));
+        if (meets_on_device(task.rank, item)) meetings_.erase(key_of(task.rank, item));
       }
       if (task.wire_call >= 0) network_->finished(task.wire_call);
       task.wire_call = -1;

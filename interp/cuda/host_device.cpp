@@ -172,6 +172,11 @@ class HostDevice final : public Device {
       with_fold_types(call.reduction, call.dtype, run);
     });
   }
+  bool reach(Device&) override { return true; }
+  void pull(void* to, const void* from, int64_t bytes, StreamHandle stream) override {
+    const Move one{to, from, bytes};
+    move({&one, 1}, stream);
+  }
   void copy(const StridedCopy& call, StreamHandle) override { copy_dimension(call, 0, 0, 0); }
   void delay(int64_t ns, StreamHandle) override {
     std::this_thread::sleep_for(std::chrono::nanoseconds(ns));

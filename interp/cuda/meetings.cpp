@@ -18,7 +18,7 @@ size_t place_of(const interp::CommunicationItem& item) {
 }  // namespace
 
 // True if all members are on the same device as this rank.
-bool DeviceBackend::meets_here(Rank rank, const interp::CommunicationItem& item) const {
+bool DeviceBackend::meets_on_device(Rank rank, const interp::CommunicationItem& item) const {
   const Device* device = device_of_[static_cast<size_t>(rank)];
   const auto is_here = [&](Rank r) { return device_of_[static_cast<size_t>(r)] == device; };
   if (item.is_pair()) return is_here(item.other());
@@ -100,7 +100,8 @@ void DeviceBackend::join(Queue& queue, Held& task, const interp::CommunicationIt
   ++meeting.arrived;
   MeetingKey ends = key;
   ends.sequence = 0;
-  const bool has_buffers = item.is_pair() && options_.machine.p2p_buffer_bytes > 0;
+  const bool on_device = meets_on_device(task.rank, item);
+  const bool has_buffers = item.is_pair() && on_device && options_.machine.p2p_buffer_bytes > 0;
   Connection* connection = has_buffers ? &connections_[ends] : nullptr;
   if (meeting.arrived < meeting.queues.size()) {
     if (connection == nullptr || !item.sends() || !may_buffer(item)) return;
@@ -110,7 +111,7 @@ void DeviceBackend::join(Queue& queue, Held& task, const interp::CommunicationIt
   Meeting complete = std::move(meeting);
   meetings_.erase(at);
   if (complete.buffer != nullptr) return receive(complete, *connection);
-  run(complete);
+  on_device ? run(complete) : run_between_devices(complete);
   if (connection == nullptr) return;
   std::erase(connection->waiting, key);
   fill_buffers(*connection);
@@ -184,7 +185,8 @@ void DeviceBackend::finish_item(Queue& queue, Held& task, const EventRef& starte
   if (!capturing_) wake(queue);
 }
 
-// Runs on the first member's stream, after all arrivals; then every stream continues.
+// On one device: runs on the first member's stream, after all arrivals; then every stream
+// continues.
 void DeviceBackend::run(Meeting& meeting) {
   Queue& leader = *meeting.queues.front();
   const Held& first = *meeting.tasks.front();

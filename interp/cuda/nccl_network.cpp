@@ -61,10 +61,11 @@ struct NcclApi {
       if (library != nullptr) break;
     }
     if (library == nullptr) {
-      return fail(ErrorKind::kRuntime, "nccl_missing",
-                  fmt::format("ranks on several devices or in several processes meet through NCCL, "
-                              "which was not found ({}); add its folder to LD_LIBRARY_PATH",
-                              ::dlerror()));
+      return fail(
+          ErrorKind::kRuntime, "nccl_missing",
+          fmt::format("ranks on several devices or in several processes need NCCL: {}; add "
+                      "its folder to LD_LIBRARY_PATH, or in one process use --transport copies",
+                      ::dlerror()));
     }
     NcclApi out;
     std::string missing;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "hostir/support/lists.h"
 #include "interp/cuda/device_backend.h"
 #include "interp/cuda/placement.h"
 
@@ -57,24 +58,38 @@ interp::Capabilities DeviceBackend::capabilities() const {
 
 // The first communicator that joins ranks that share a device with ranks elsewhere; nullptr if
 // there is none. `crosses`: some communicator joins devices.
-const interp::Communicator* DeviceBackend::find_mixed(const interp::Code& code,
-                                                      bool& crosses) const {
-  crosses = false;
-  for (const interp::Communicator& comm : code.communicators) {
-    for (const std::vector<Rank>& group : comm.groups) {
-      std::set<Device*> devices;
-      size_t here = 0;
-      for (const Rank r : group) {
-        devices.insert(device_of_[static_cast<size_t>(r)]);
-        if (is_local(r)) ++here;
-      }
-      devices.erase(nullptr);
-      if (here == 0 || (devices.size() == 1 && here == group.size())) continue;
-      crosses = true;
-      if (devices.size() != here) return &comm;
+bool DeviceBackend::is_mixed(const interp::Communicator& comm) const {
+  return std::any_of(comm.groups.begin(), comm.groups.end(), [&](const std::vector<Rank>& group) {
+    std::set<Device*> devices;
+    size_t here = 0;
+    for (const Rank r : group) {
+      if (!is_local(r)) continue;
+      devices.insert(device_of_[static_cast<size_t>(r)]);
+      ++here;
     }
+    const bool on_one_device = devices.size() == 1 && here == group.size();
+    return here > 0 && !on_one_device && devices.size() != here;
+  });
+}
+
+const interp::Communicator* DeviceBackend::find_mixed(const interp::Code& code) const {
+  for (const interp::Communicator& comm : code.communicators) {
+    if (is_mixed(comm)) return &comm;
   }
   return nullptr;
+}
+
+// True if the members of some group are not all on one device, and do not exchange by copies.
+bool DeviceBackend::needs_network(const interp::Code& code) const {
+  for (CommIndex i = 0; i < code.communicators.size(); ++i) {
+    if (uses_copies_[i]) continue;
+    for (const std::vector<Rank>& group : code.communicators[i].groups) {
+      std::set<Device*> devices;
+      for (const Rank r : group) devices.insert(device_of_[static_cast<size_t>(r)]);
+      if (devices.size() > 1) return true;
+    }
+  }
+  return false;
 }
 
 Expected<void> DeviceBackend::place(const interp::Code& code) {
@@ -95,11 +110,11 @@ Expected<void> DeviceBackend::place(const interp::Code& code) {
     }
   };
   set_devices();
-  // Too few devices for some communicator: all ranks share the first one, unless the user placed
-  // them.
-  bool crosses = false;
+  // Too few devices for some communicator, and they cannot copy from each other: all ranks share
+  // the first one, unless the user placed them.
   if (!options_.place.empty() || options_.process.count > 1) return {};
-  if (find_mixed(code, crosses) == nullptr) return {};
+  const bool may_copy = options_.transport != Transport::kNccl && can_copy_between_devices();
+  if (may_copy || find_mixed(code) == nullptr) return {};
   std::fill(place_of_.begin(), place_of_.end(), 0);
   set_devices();
   return {};
@@ -114,17 +129,19 @@ Expected<void> DeviceBackend::meet_processes() {
 
 // Connects a network if any two members of a communicator are on different devices.
 Expected<void> DeviceBackend::connect(const interp::Code& code) {
-  bool crosses = false;
-  if (const interp::Communicator* mixed = find_mixed(code, crosses)) {
+  HOSTIR_TRY(choose_transports(code));
+  const interp::Communicator* mixed = find_mixed(code);
+  const auto index = mixed == nullptr ? 0 : static_cast<size_t>(mixed - code.communicators.data());
+  if (mixed != nullptr && !uses_copies_[index]) {
     return fail(ErrorKind::kUsage, "place",
                 fmt::format("{}: some of its ranks share a device and others are elsewhere ({}); "
-                            "ranks that share a device communicate by copies, others through NCCL, "
-                            "and a communicator cannot use both. Place all ranks on one device, "
-                            "each on its own device, or one rank per process",
+                            "NCCL cannot join them, and copies need one process and devices that "
+                            "can read each other's memory. Place all ranks on one device, each on "
+                            "its own device, or one rank per process",
                             mixed->to_string(), describe_places(place_of_)));
   }
   // Creating communicators involves every process, or none.
-  if (options_.process.count == 1 && !crosses) return {};
+  if (options_.process.count == 1 && !needs_network(code)) return {};
   NetworkSetup setup;
   setup.code = &code;
   setup.device_of_rank = device_of_;
@@ -203,6 +220,7 @@ std::vector<std::pair<std::string, std::string>> DeviceBackend::properties() con
   }
   if (keeps_times()) out.emplace_back("times", times_text());
   if (options_.graphs) out.emplace_back("graphs", graphs_text());
+  if (contains(uses_copies_, true)) out.emplace_back("transport", "copies between devices");
   if (network_ != nullptr) {
     for (auto& property : network_->properties()) out.push_back(std::move(property));
   }

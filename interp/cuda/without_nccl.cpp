@@ -8,7 +8,7 @@ Expected<std::unique_ptr<Network>> make_nccl_network(const NetworkSetup&) {
       ErrorKind::kRuntime, "nccl_missing",
       "this hostir was built without NCCL, so ranks on several devices or in several "
       "processes cannot communicate: install NCCL 2.28 and build again, or run all ranks in "
-      "one process on one device");
+      "one process, on one device or with --transport copies");
 }
 
 }  // namespace hostir::cuda

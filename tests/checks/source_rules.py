@@ -38,7 +38,7 @@ WINDOW = "only where a window can be opened, or in a build without one"
 GUARD = "callers check first; this is what a wrong caller would get"
 HUGE = "only for millions of rows"
 NOT_TESTED = {
-    "backend_no_checkpoint": GPU, "cuda_compile": GPU, "cuda_device": GPU, "cuda_graph": GPU, "cuda_missing": GPU, "cuda_view": GPU,
+    "backend_no_checkpoint": GPU, "cuda_compile": GPU, "cuda_device": GPU, "cuda_graph": GPU, "cuda_missing": GPU, "cuda_view": GPU, "transport": GPU,
     "cupti_missing": GPU, "nccl_dtype": GPU, "nccl_missing": GPU, "place": GPU, "calibrate": GPU, "lost_process": GPU,
     "no_gui": WINDOW, "window": WINDOW, "gui_script": WINDOW, "gui_picture": WINDOW, "file_read": WINDOW,
     "history_edit": GUARD, "input_shape": GUARD, "input_type": GUARD, "log_no_event": GUARD, "no_log": GUARD, "no_rank": GUARD,

@@ -50,6 +50,23 @@ std::unique_ptr<interp::Backend> make_cuda_late_coarse() {
   return cuda::make_device_backend(options, late_devices);
 }
 
+// Three devices of one process: ranks meet by copies between devices, some of them on a device that
+// they share.
+std::unique_ptr<interp::Backend> make_cuda_on_devices(int event_lag) {
+  cuda::BackendOptions options;
+  options.devices = {0, 1, 2};
+  options.transport = cuda::Transport::kCopies;
+  return cuda::make_device_backend(options, [event_lag](const cuda::RunClock& clock) {
+    std::vector<std::unique_ptr<cuda::Device>> out;
+    for (int d = 0; d < 3; ++d) {
+      out.push_back(cuda::make_host_device(d, clock, int64_t{1} << 40, event_lag));
+    }
+    return out;
+  });
+}
+std::unique_ptr<interp::Backend> make_cuda_on_three() { return make_cuda_on_devices(0); }
+std::unique_ptr<interp::Backend> make_cuda_on_three_late() { return make_cuda_on_devices(5); }
+
 // Repeated loop bodies are captured and replayed.
 std::unique_ptr<interp::Backend> make_cuda_graphs() {
   cuda::BackendOptions options;
@@ -65,16 +82,24 @@ std::unique_ptr<interp::Backend> make_cuda_graphs_logged() {
 }
 
 // On a GPU, if there is one.
-std::unique_ptr<interp::Backend> make_cuda_with(bool graphs) {
+std::unique_ptr<interp::Backend> make_cuda_with(bool graphs, cuda::Transport transport) {
   cuda::BackendOptions options;
+  options.transport = transport;
   options.exact_kernels = true;
   options.graphs = graphs;
   options.coarse_times = graphs;
   auto made = cuda::make_cuda_backend(options);
   return made ? std::move(*made) : nullptr;
 }
-std::unique_ptr<interp::Backend> make_cuda() { return make_cuda_with(false); }
-std::unique_ptr<interp::Backend> make_cuda_with_graphs() { return make_cuda_with(true); }
+std::unique_ptr<interp::Backend> make_cuda() {
+  return make_cuda_with(false, cuda::Transport::kAuto);
+}
+std::unique_ptr<interp::Backend> make_cuda_with_graphs() {
+  return make_cuda_with(true, cuda::Transport::kAuto);
+}
+std::unique_ptr<interp::Backend> make_cuda_copies() {
+  return make_cuda_with(false, cuda::Transport::kCopies);
+}
 
 constexpr Exception kNullExceptions[] = {
     {"values_*", "has no data: every read gives zeros"},
@@ -82,7 +107,7 @@ constexpr Exception kNullExceptions[] = {
 };
 
 // Those on a GPU are last, so that the others are a prefix of the list.
-constexpr size_t kOnGpu = 2;
+constexpr size_t kOnGpu = 3;
 constexpr BackendUnderTest kBackends[] = {
     {"sim", make_sim, {}},
     {"null", make_null, kNullExceptions},
@@ -90,10 +115,13 @@ constexpr BackendUnderTest kBackends[] = {
     {"cuda_on_host_late", make_cuda_late, {}},
     {"cuda_on_host_late_exact", make_cuda_late_exact, {}},
     {"cuda_on_host_late_coarse", make_cuda_late_coarse, {}},
+    {"cuda_on_host_devices", make_cuda_on_three, {}},
+    {"cuda_on_host_devices_late", make_cuda_on_three_late, {}},
     {"cuda_on_host_graphs", make_cuda_graphs, {}},
     {"cuda_on_host_graphs_logged", make_cuda_graphs_logged, {}},
     {"cuda", make_cuda, {}},
     {"cuda_graphs", make_cuda_with_graphs, {}},
+    {"cuda_copies", make_cuda_copies, {}},
 };
 
 }  // namespace

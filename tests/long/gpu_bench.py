@@ -119,17 +119,19 @@ host @f on @m (inout %x: tensor<{size_bytes // 4}xf32>) -> (%x: tensor<{size_byt
 """
 
 
-def chain(hidden, tokens, layers, ranks, inner):
-    """A fusion: MLPs one after the other, all with the same weights, each with an all_reduce if there are several ranks."""
+def chain(hidden, tokens, layers, ranks, inner, independent=False):
+    """A fusion: MLPs one after the other, all with the same weights, each with an all_reduce if there are several ranks.
+    Independent ranks each have rows of their own and whole weights, and do not communicate."""
+    rows, w1, b1, w2 = ("{tp}", "[{}, {}]", "[{}]", "[{}, {}]") if independent else ("{}", "[{tp}, {}]", "[{tp}]", "[{}, {tp}]")
     x = f"tensor<{tokens}x{hidden}xbf16>"
     body, last = "", "x"
     for i in range(layers):
         body += (f"  %h{i} = linear %{last}, %w1, %b1\n  %g{i} = gelu %h{i} {{approximate = tanh}}\n"
-                 f"  %y{i} = linear %g{i}, %w2 : {x} <@m, [{{}}, {{}}]>\n")
+                 f"  %y{i} = linear %g{i}, %w2 : {x} <@m, [{rows}, {{}}]>\n")
         last = f"y{i}"
     return f"""mesh @m = <tp={ranks}>
-fusion @mlp(%x: {x}, %w1: tensor<{inner}x{hidden}xbf16> <@m, [{{tp}}, {{}}]>, %b1: tensor<{inner}xbf16> <@m, [{{tp}}]>,
-            %w2: tensor<{hidden}x{inner}xbf16> <@m, [{{}}, {{tp}}]>) -> (%{last}: {x} <@m, [{{}}, {{}}]>) {{
+fusion @mlp(%x: {x} <@m, [{rows}, {{}}]>, %w1: tensor<{inner}x{hidden}xbf16> <@m, {w1}>, %b1: tensor<{inner}xbf16> <@m, {b1}>,
+            %w2: tensor<{hidden}x{inner}xbf16> <@m, {w2}>) -> (%{last}: {x} <@m, [{rows}, {{}}]>) {{
 {body}  return %{last}
 }}
 """
@@ -266,6 +268,8 @@ def on_several(hostir):
                 given += ("--input", f"x=full(1.0, {int(what.split()[1]) // 4}xf32)")
             times = [text_of(ours(hostir, text, iterations, given + more)) for more in ((), ("--graphs",))]
             searched = ""
+            if "all_reduce" in what:
+                searched = ", by copies " + text_of(ours(hostir, text, iterations, given + ("--transport", "copies")))
             if "H=" in what and not wanted_devices():
                 searched = ", searched " + text_of(ours(hostir, text, iterations, given + ("--graphs",), timed_products=True))
             print(f"way b, {ranks} devices, {what}: {times[0]}, graphs {times[1]}{searched}", flush=True)
@@ -278,12 +282,16 @@ def overlapped(hostir, ranks, place):
         if ranks < 4 and hidden > 8192 or not is_wanted(what) or is_late(what):
             continue
         local = ours(hostir, chain(hidden, tokens, layers, 1, 4 * hidden // ranks), layers, ("--devices", "0"))
-        print(f"chain of MLPs, {ranks} devices, H={hidden} T={tokens}, us each: local part {text_of(local)}", flush=True)
+        # Each device does the same without communication: the slowest of them sets the pace.
+        alone = ours(hostir, chain(hidden, tokens * ranks, layers, ranks, 4 * hidden // ranks, independent=True), layers, place)
+        print(f"chain of MLPs, {ranks} devices, H={hidden} T={tokens}, us each: local part {text_of(local)}, on all devices at "
+              f"the same time {text_of(alone)}", flush=True)
         text = chain(hidden, tokens, layers, ranks, 4 * hidden)
-        for overlap in ("none", "collectives", "ring"):
-            took = ours(hostir, text, layers, place + ("--overlap", overlap))
+        for overlap, transport in (("none", "nccl"), ("none", "copies"), ("collectives", "nccl"), ("collectives", "copies"),
+                                   ("ring", "auto")):
+            took = ours(hostir, text, layers, place + ("--overlap", overlap, "--transport", transport))
             ratio = "" if isinstance(took, str) or isinstance(local, str) else f", {took / local:.3f} times the local part"
-            print(f"  --overlap {overlap}: {text_of(took)}{ratio}", flush=True)
+            print(f"  --overlap {overlap} --transport {transport}: {text_of(took)}{ratio}", flush=True)
 
 
 def on_one(hostir):

@@ -111,7 +111,7 @@ HOSTIR_API const char* hostir_version(void);
 //   "w": "@w.npy"}, "example_inputs" (true: make up missing inputs), "keep", "grad", "wrt",
 //   "breakpoints", "log" (a path: keep the log), "log_values", "backend", "machine",
 //   "host_cost", "kernels", "graphs", "seed", "max_memory_mib", "threads", "devices", "place",
-//   "timeout_s", "stepwise".
+//   "transport", "timeout_s", "stepwise".
 // inputs: input_count tensors, copied before the function returns; they stay the caller's.
 // session: set to the session, which the caller owns and ends with hostir_close(); NULL on failure.
 // answer: {"function", "ranks", "mesh", "phases", "outputs" (by result, the value that is returned

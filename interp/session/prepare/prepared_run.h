@@ -67,6 +67,7 @@ struct BackendRequest {
   // For backends with devices.
   std::vector<int> devices;  // visible to this process and allowed; empty: all visible
   std::string place;         // devices of the ranks, `0,0,1,1`; empty: the default rule
+  std::string transport = "auto";  // between devices: auto, nccl, copies
   ProcessPlace process;
   bool stepwise = false;  // finish every instruction before the next starts
   bool graphs = false;    // replay repeated loop bodies as graphs of the device

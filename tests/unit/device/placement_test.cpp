@@ -81,7 +81,8 @@ TEST(Placement, EveryRankIsInOnePart) {
 }
 
 // What the log says about `ranks` on two devices.
-std::string placed_on_two(int ranks, const std::string& groups, const std::string& place) {
+std::string placed_on_two(int ranks, const std::string& groups, const std::string& place,
+                          Transport transport = Transport::kAuto) {
   const auto prepared = prepare_text("mesh @m = <r=" + std::to_string(ranks) +
                                      R"(>
 host @f on @m (inout %x: tensor<4xf32>) -> (%x: tensor<4xf32>) {
@@ -101,9 +102,11 @@ host @f on @m (inout %x: tensor<4xf32>) -> (%x: tensor<4xf32>) {
   };
   options.backend.place = place;
   const auto factory =
-      [](const interp::BackendRequest& request) -> Expected<std::unique_ptr<interp::Backend>> {
+      [transport](
+          const interp::BackendRequest& request) -> Expected<std::unique_ptr<interp::Backend>> {
     BackendOptions with_devices;
     with_devices.devices = {0, 1};
+    with_devices.transport = transport;
     with_devices.place = request.place;
     return make_device_backend(with_devices, [](const RunClock& clock) {
       std::vector<std::unique_ptr<Device>> devices;
@@ -117,13 +120,20 @@ host @f on @m (inout %x: tensor<4xf32>) -> (%x: tensor<4xf32>) {
   return out;
 }
 
-// NCCL cannot join ranks that share a device with others.
-TEST(Placement, ThreeRanksThatMeetShareTheFirstOfTwoDevices) {
-  EXPECT_EQ(placed_on_two(3, "over {r}", ""), "ranks 0..2 on device 0");
-  EXPECT_EQ(placed_on_two(4, "groups [[0, 1], [2, 3]]", ""),
+// NCCL cannot join ranks that share a device with others; copies can.
+TEST(Placement, ThreeRanksThatMeetShareTheFirstOfTwoDevicesWithNccl) {
+  const Transport nccl = Transport::kNccl;
+  EXPECT_EQ(placed_on_two(3, "over {r}", "", nccl), "ranks 0..2 on device 0");
+  EXPECT_EQ(placed_on_two(4, "groups [[0, 1], [2, 3]]", "", nccl),
             "ranks 0..1 on device 0, ranks 2..3 on device 1");
-  EXPECT_NE(placed_on_two(3, "over {r}", "0,0,1").find("some of its ranks share a device"),
+  EXPECT_NE(placed_on_two(3, "over {r}", "0,0,1", nccl).find("some of its ranks share a device"),
             std::string::npos);
+}
+
+TEST(Placement, ThreeRanksThatCopyAreSpreadOverTwoDevices) {
+  EXPECT_EQ(placed_on_two(3, "over {r}", ""), "ranks 0..1 on device 0, rank 2 on device 1");
+  EXPECT_EQ(placed_on_two(3, "over {r}", "0,1,0"),
+            "rank 0 on device 0, rank 1 on device 1, rank 2 on device 0");
 }
 
 }  // namespace

@@ -89,6 +89,8 @@ class TimelineDevice final : public Device {
   }
   void move(std::span<const Move>, StreamHandle) override {}
   void fold(const Fold&, StreamHandle) override {}
+  bool reach(Device&) override { return true; }
+  void pull(void*, const void*, int64_t, StreamHandle) override {}
   void copy(const StridedCopy&, StreamHandle) override {}
   void delay(int64_t ns, StreamHandle stream) override { occupy(stream, ns); }
 
