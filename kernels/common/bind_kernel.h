@@ -7,7 +7,8 @@
 // Values that no rule reaches are whole.
 //
 // A kernel with a sharding rule of its own computes on parts as if they were whole tensors: its
-// sizes are those of the parts, and its values have no offset. The rule says that this is right.
+// sizes are those of the parts, and its values have no offset. The rule promises that the results
+// are correct.
 #pragma once
 
 #include <span>

@@ -191,9 +191,9 @@ std::string misfit_text(const Function& kernel, const Tensors& t, const std::vec
   return own;
 }
 
-// Checks that the operands hold what the result needs along shifted dimensions. With `guess`, finds
-// ranges that nothing else determines: of an operand what the result needs, of the result what all
-// operands make together.
+// Checks that the operands hold what the result needs along shifted dimensions. With `guess`,
+// chooses ranges that nothing else determines: for an operand, the part that the result needs; for
+// the result, the part that all operands cover together.
 Expected<void> visit_shifts(const Function& kernel, const Instruction& instruction,
                             const Tensors& t, const std::vector<Type>& types, ValueRanges& ranges,
                             bool guess, bool& changed) {
@@ -299,7 +299,7 @@ Expected<void> apply_rules(const Function& kernel, const Rules& rules,
   return {};
 }
 
-// Whether the rules allow that everything unknown is there whole.
+// True if the rules allow every unknown range to be the whole dimension.
 bool may_be_whole(const Function& kernel, const Rules& rules, const std::vector<Type>& types,
                   ValueRanges ranges) {
   for (size_t v = 0; v < ranges.size(); ++v) {
@@ -379,7 +379,7 @@ Expected<std::vector<Box>> operand_boxes(const Program& program, const Function&
 
 namespace {
 
-// Whether the op does the same work at any position along its factors.
+// True if the op does the same work at any position along its factors.
 bool is_same_everywhere(const OpRecord& op) {
   const auto is_seed = [](const AttributeSpec& a) { return a.name == "seed"; };
   switch (op.shape) {

@@ -18,10 +18,10 @@ using ValueRanges = std::vector<std::vector<std::optional<Range>>>;
 Expected<void> propagate_ranges(const Program& program, const Function& kernel,
                                 const std::vector<Type>& types, ValueRanges& ranges);
 
-/// By operand: the part that an op reads, of what the rank holds, to compute a box of one of its
-/// results. Dimensions that the rule does not mention, and operands of ops without a rule, are
-/// whole.
-/// Errors: those of the op's rule.
+/// For each operand: the part that the op must read, of the elements that the rank
+/// holds, to compute a box of one of its results. Dimensions that the rule does not
+/// mention, and operands of ops without a rule, are whole. Errors: those of the op's
+/// rule.
 Expected<std::vector<Box>> operand_boxes(const Program& program, const Function& kernel,
                                          const Instruction& instruction,
                                          const std::vector<Placement>& values, size_t result,

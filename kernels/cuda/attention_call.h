@@ -18,7 +18,8 @@ namespace hostir::cuda {
 class AttentionHandle {
  public:
   virtual ~AttentionHandle() = default;
-  /// Errors: `cuda_missing` if cuDNN is not there, or was not when this was built; `cuda_runtime`.
+  /// Errors: `cuda_missing` if cuDNN is missing here, or was missing when this was built;
+  /// `cuda_runtime`.
   static Expected<std::shared_ptr<AttentionHandle>> create();
 };
 

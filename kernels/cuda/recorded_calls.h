@@ -1,8 +1,8 @@
 // The kernels of a library call, launched without the library.
 //
 // A call of cuBLASLt or cuDNN selects its kernels and packs their arguments again each time. In a
-// loop every call gives the same. A call with the same pointers as earlier ones is captured once,
-// and its kernels are then launched with the arguments of the capture.
+// loop, every call selects and packs the same. A call with the same pointers as earlier ones is
+// captured once, and its kernels are then launched with the arguments of the capture.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -7,8 +7,8 @@
 namespace hostir::cpu {
 namespace {
 
-/// Tiles of rows shorter than this end anywhere, those of longer ones with a row, so that a row is
-/// reduced in one piece.
+/// A tile may split rows shorter than this. Longer rows end with a tile, so that each is reduced in
+/// one piece.
 constexpr int64_t kLongRow = 128;
 
 template <class T>
@@ -120,8 +120,8 @@ void TileRunner::collapse(Extents extents) {
   choose_rows();
 }
 
-/// A tile of one row of a few hundred elements costs more than their arithmetic, so it gets as many
-/// rows as fit if that copies little: rows of a bias again and again, and results.
+/// A tile that holds one row of a few hundred elements costs more than its arithmetic. So it gets
+/// as many rows as fit, if that copies little (results, and a bias row once per row).
 void TileRunner::choose_rows() {
   rows_ = 1;
   const int64_t row = extents_.back();

@@ -7,7 +7,7 @@
 namespace hostir::cuda {
 namespace {
 
-/// Scores as low as this have no weight. cuDNN hides a score behind the lowest number of f32.
+/// Scores as low as this get no weight. cuDNN masks a score with the lowest number of f32.
 constexpr double kHidden = -1e30;
 
 /// The dimensions of a product's operands, in the order of its result: batch, left, right.
@@ -90,7 +90,7 @@ const Instruction* AttentionFinder::maker(ValueId value, OpKind kind) const {
   return at != makers_.end() && at->second->kind == kind ? at->second : nullptr;
 }
 
-// The number that all elements of a value are.
+// The number that every element of the value equals; nullopt if unknown.
 std::optional<double> AttentionFinder::number(ValueId value) const {
   while (const Instruction* wider = maker(value, OpKind::broadcast_in_dim)) {
     value = wider->operands[0].value;
@@ -110,7 +110,7 @@ bool AttentionFinder::is_index(ValueId value, size_t dim) const {
          iota->attributes.get_or<int64_t>("dim", 0) == static_cast<int64_t>(dim);
 }
 
-// If the operand is a fold over the last dimension, repeated along it: that fold. Else null.
+// The fold over the last dimension that the operand repeats along it; null if it is none.
 const Instruction* AttentionFinder::fold(const Instruction& user, size_t operand,
                                          OpKind kind) const {
   const Instruction* wider = maker(user.operands[operand].value, OpKind::broadcast_in_dim);
@@ -197,7 +197,7 @@ std::optional<Attention> AttentionFinder::ending_with(const Instruction& last) c
   for (const uint32_t value : {out.q, out.k, out.v}) {
     if (kernel_.values[value].dtype != dtype) return std::nullopt;
   }
-  // A value in between that is also v would not be computed.
+  // If v were also a value in between, nothing would compute it.
   const auto v_maker = makers_.find(out.v);
   if (v_maker != makers_.end() && contains(out.inside, v_maker->second)) return std::nullopt;
   if (!assign_dims(scores, last, out) || !is_only_read_inside(out)) return std::nullopt;
@@ -257,7 +257,7 @@ bool AttentionFinder::assign_dims(const Instruction& scores, const Instruction& 
   const Range keys = range(s, static_cast<int64_t>(rank) - 1);
   const Range size = range(out.q_dims.part, first->left_contracted);
   const Range k_size = range(out.k_dims.part, first->right_contracted);
-  // All of the sum, and all keys: else the result is a part of one that ranks reduce.
+  // This rank must hold the whole sum and all keys; otherwise ranks reduce its result later.
   const auto is_whole = [](const Range& r, int64_t global) { return r.lo == 0 && r.hi == global; };
   const auto size_dim = static_cast<size_t>(first->left_contracted);
   if (!is_whole(size, kernel_.values[out.q].global[size_dim]) || k_size != size ||
