@@ -82,7 +82,7 @@ constexpr CUpti_ActivityKind kActivityKinds[] = {
 /// Where a thread is between begin() and end().
 struct ThreadCalls {
   uint64_t task = 0;   // 0: outside
-  int depth = 0;       // a call of the runtime makes one of the driver
+  int depth = 0;       // calls nest: a runtime call makes a driver call
   uint32_t outer = 0;  // CUPTI's correlation id of the outer call
 };
 ThreadCalls& thread_calls() {

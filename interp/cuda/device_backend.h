@@ -56,7 +56,7 @@ using EventRef = std::shared_ptr<Event>;
 /// Without measuring all tasks (sampled_times), a stream records an event after tasks that take
 /// about this long. An event costs the device up to 4 us.
 inline constexpr int64_t kWindowNs = 400'000;
-/// A number of Activities, forgotten when the last task that shares it is done.
+/// An id in Activities, released when the last task that shares it is done.
 using ActivityRef = std::shared_ptr<const uint64_t>;
 
 /// A kernel for one placement of a launch's operands.
@@ -75,7 +75,7 @@ struct LaunchTaskPlan final : interp::TaskPlan {
   std::vector<const void*> in;
   std::vector<void*> out;
   std::vector<std::pair<AllocationId, int64_t>> at;  // the operands: allocation, offset
-  uint64_t memory_version = 0;                       // of the rank; 0: nothing launched yet
+  uint64_t memory_version = 0;                       // the rank's; 0: nothing launched yet
 };
 
 class DeviceBackend final : public interp::Backend {
@@ -423,7 +423,7 @@ class DeviceBackend final : public interp::Backend {
   /// End events of tasks in flight that other tasks may wait for.
   std::unordered_map<TaskId, EventRef> enqueued_;
   std::deque<TaskId> delivered_early_;  // in enqueued_ until their events have happened
-  /// When the tasks that others may wait for finished, of those that collect() has found.
+  /// Finish times of the tasks that collect() has found and that others may wait for.
   std::unordered_map<TaskId, int64_t> collected_ns_;
   std::unordered_set<TaskId> held_;
   std::vector<Queue*> awake_;

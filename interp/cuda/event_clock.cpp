@@ -36,8 +36,8 @@ cudaError_t EventClock::start(cudaStream_t stream) {
 }
 
 // The new base lies between two readings of the host's clock; the narrowest of several such pairs
-// counts. Within the pair it keeps the time by the old base, so that a task between an event timed
-// before and one timed after does not change its length.
+// counts. Within the pair the base keeps its time by the old base, so that a task does not change
+// its length if one of its events is timed before the renewal and the other after it.
 cudaError_t EventClock::renew(int tries) {
   int64_t begin_ns = 0;
   int64_t end_ns = INT64_MAX;

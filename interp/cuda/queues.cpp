@@ -217,7 +217,7 @@ bool DeviceBackend::hand_over(Queue& queue, Held& task) {
   }
   if (is_one_by_one() && !may_start(task.rank)) return false;
   if (!waits_are_enqueued(task)) return false;
-  // The tasks before it do not last as long as what it waits for.
+  // The tasks before it must not appear to last until the task that it waits for has finished.
   if (!task.waits.empty() && samples()) mark_tail(queue);
   enqueue_waits(queue, task);
   delay(queue, task);

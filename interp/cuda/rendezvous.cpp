@@ -252,7 +252,7 @@ class RendezvousStore::Server {
     }
   }
 
-  // The state of a process in a run: one that has not begun the run may still join it.
+  // The state of a process in a run. A process that has not begun the run may still join it.
   Life life_in(size_t process, uint32_t run) const {
     const Process& p = processes_[process];
     if (p.life == Life::kLost) return Life::kLost;

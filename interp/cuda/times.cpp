@@ -95,8 +95,8 @@ void DeviceBackend::estimate(Queue& queue, InFlight& task) {
   task.estimate = window.last;
   ++(alone ? timed_tasks_ : estimated_tasks_);
   if (!task.measured || !alone) return;
-  // The least of the first ones: before the first kernels the device waits for the host. Then a
-  // mean that follows changes.
+  // First the minimum, because the device waits for the host before its first kernels; later a
+  // moving average.
   Duration& known = durations_[task.timer];
   const int64_t took_ns = window.last.end_ns - window.last.begin_ns;
   if (known.measured == 0) {

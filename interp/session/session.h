@@ -34,7 +34,7 @@ struct Outcome {
   bool quit = false;
 };
 
-/// What a session found that looked again at the log it shows (Session::follow).
+/// What Session::follow found when it read the end of the log again.
 enum class FollowedLog : uint8_t {
   kSame,
   kNewer,  // the snapshot is that of the log's newest end

@@ -132,8 +132,8 @@ Expected<interp::LaunchElement> SimBackend::launch_element(const interp::LaunchQ
   if (out.ran_whole) {
     HOSTIR_ASSIGN_OR_RETURN(out.value, run_whole(*plan, query, result));
     if (out.steps.empty()) return out;
-    // Alone, a product may add in another order than in the launch, which reads its operands
-    // through index maps: the last step shows the launch's number.
+    // A product that runs alone may add in another order than in the launch, which reads its
+    // operands through index maps. So the last step shows the launch's number.
     for (interp::ElementPart& part : out.steps.back().makes) {
       if (part.tensor.element_count() == 1 && part.tensor.dtype == out.value.dtype)
         part.tensor.data = out.value.data;

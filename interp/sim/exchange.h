@@ -40,7 +40,7 @@ class Exchange {
   Exchange(SimMemory& memory, DType dtype, Reduction reduction, int32_t root,
            std::span<const std::pair<int32_t, int32_t>> pairs, std::vector<Contribution> members);
 
-  /// Reduces inputs instead of fold(); elements are as large as the dtype's.
+  /// Replaces fold(), if set. Elements have the size of the dtype.
   using Fold =
       std::function<void(std::span<const std::byte* const> inputs, std::byte* out, int64_t elems)>;
   void fold_with(Fold fold) { fold_ = std::move(fold); }

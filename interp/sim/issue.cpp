@@ -12,9 +12,9 @@ namespace hostir::sim {
 
 namespace {
 
-// The bytes that nccl-tests would count: the larger side of what this rank states. An exchange of
-// blocks whose sizes differ takes as long as an even one that moves as much between the ranks: the
-// rank's own block may be most of it, as when only borders move.
+// The bytes that nccl-tests would count: the larger of what this rank sends and receives. An
+// exchange of blocks whose sizes differ takes as long as an even one that moves as much between the
+// ranks: the rank's own block may be most of it, as when only borders move.
 double stated_bytes(const interp::CommunicationItem& item, OpKind kind) {
   const int64_t element = size_bytes(item.dtype);
   const size_t ranks = item.send_counts.size();

@@ -18,7 +18,7 @@ struct StoredItem {
   int32_t root = -1;
   std::span<const std::pair<int32_t, int32_t>> pairs;
   Contribution contribution;
-  int64_t received_bytes = 0;  // of the output; the rest of it keeps what it holds
+  int64_t received_bytes = 0;  // of the output that are written; the others keep their contents
 };
 
 struct StoredTask {

@@ -246,7 +246,7 @@ class Timeline {
   };
   std::vector<Host> hosts_;
   size_t runnable_ = 0;                 // of the hosts
-  std::vector<int64_t> open_until_ns_;  // a runnable host may issue up to then; else kNothing
+  std::vector<int64_t> open_until_ns_;  // a runnable host may issue up to this time; else kNothing
   // Ranks with an event before `open_until_ns_`; advance() visits only these.
   RankSet open_compute_;
   RankSet open_events_;

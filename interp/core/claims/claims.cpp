@@ -69,7 +69,7 @@ AxisList spanned(const Mesh& mesh, const Communicator& comm) {
 }
 
 bool split_alike(const Mesh& mesh, const std::vector<AxisList*>& lists) {
-  // By axis: where sub-axes begin and end, as products of the sizes before.
+  // By axis: where sub-axes begin and end, each as the product of the sizes before it.
   std::map<std::string, std::set<int64_t>> borders;
   bool all_whole = true;
   for (const AxisList* list : lists) {

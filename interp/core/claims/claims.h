@@ -19,16 +19,16 @@ AxisList without(const AxisList& axes, const AxisList& removed);
 AxisList both(const AxisList& a, const AxisList& b);
 /// Axes of more than one position; the others cut nothing and repeat nothing.
 AxisList cutting(const Mesh& mesh, const AxisList& axes);
-/// The axes that a communicator's groups lie along: those it was made over, or those of a mesh over
-/// which the same ranks meet as in its literal groups. Empty: there are none.
+/// The axes along which a communicator's groups lie: those of its `over`, or the mesh axes whose
+/// groups equal its literal groups. Empty if there are none.
 AxisList spanned(const Mesh& mesh, const Communicator& comm);
 /// Splits axes into sub-axes until any two of all lists are equal or have no position in common, so
-/// that lists can be compared axis by axis. False, with the lists unchanged, if some cannot be
-/// split so: 6 into `a:(1)2` and `a:(1)3`.
+/// that lists can be compared axis by axis. Returns false and leaves the lists unchanged if that is
+/// impossible (`a:(1)2` and `a:(1)3` of a size 6).
 bool split_alike(const Mesh& mesh, const std::vector<AxisList*>& lists);
 /// `{dp, tp}`
 std::string text(const AxisList& axes);
-/// The same; sub-axes that make up a larger one are printed as that.
+/// Prints axes. Sub-axes that together make up a larger axis are printed as that axis.
 std::string text(const Mesh& mesh, const AxisList& axes);
 /// "a partial sum over {tp}", "whole".
 std::string claim(const AxisList& axes, Reduction kind);
@@ -44,8 +44,8 @@ struct BoxOfWhole {
   const Extents& whole;
   int64_t skip = 0;
 };
-/// The first of `count` elements that has another row-major index in the whole of `a` than in that
-/// of `b`; nullopt if there is none. Of many elements only some are compared.
+/// The first of `count` elements whose row-major index in the global value of `a` differs from that
+/// in the global value of `b`; nullopt if there is none. Large counts are only sampled.
 std::optional<int64_t> first_apart(const BoxOfWhole& a, const BoxOfWhole& b, int64_t count);
 /// `[1, 0] of 4x4`
 std::string element_text(const BoxOfWhole& a, int64_t place);

@@ -333,7 +333,7 @@ class PlainSums {
   const std::vector<Error>& misuses() const { return misuses_; }
 
  private:
-  // True if every member gets what the root has, which leaves an addend an addend.
+  // True if the op copies the root's input to every member: an addend stays an addend.
   static bool roots_input(const CommunicationFacts& facts) {
     return facts.root == CommunicationFacts::RootHas::kInput;
   }
@@ -422,8 +422,8 @@ class PlainSums {
     }
   }
 
-  // By result of the kernel; empty if it is not followed. An error if it uses a partial value as a
-  // whole one.
+  // What is known of each result of the kernel; empty if the kernel is not analysed. An error if
+  // the kernel uses a partial value as a whole one.
   static Expected<std::vector<Held>> results_of(const Launch& launch, std::vector<Held> held) {
     std::vector<Held> out;
     if (!launch.kernel.rule.empty()) return out;

@@ -114,8 +114,8 @@ bool cuts(const Communication& m, const AxisRef& axis) {
                      [&](const DimSharding& d) { return contains(d.axes, axis); });
 }
 
-// A reduction must be over axes along which each position holds an addend. Over other axes it would
-// count a whole value several times, or add different parts of it.
+// A reduction must be over axes along which each position holds an addend. Along other axes it
+// would count a whole value several times, or add different parts of a value.
 std::optional<std::string> misplaced(const Communication& m) {
   // A plain buffer claims nothing about the result.
   if (!m.to && m.facts.root == RootHas::kNothing) return std::nullopt;

@@ -32,8 +32,8 @@ struct MisplacedReduction {
 /// single index, which are separate values.
 std::vector<MisplacedReduction> misplaced_reductions(const Code& code);
 
-/// A sum over a dimension that mesh axes cut, in a plain buffer that no communication accesses
-/// except to hand out one rank's: each rank keeps an addend, but no layout declares it.
+/// A sum over a dimension that mesh axes cut, in a plain buffer that nothing reduces; at most one
+/// rank's addend is broadcast or scattered. Each rank keeps an addend that no layout declares.
 struct PlainSum {
   CodeIndex made = 0;   // the launch that sums
   std::string claim;    // `a partial sum over {dp}`

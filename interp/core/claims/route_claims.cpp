@@ -212,7 +212,7 @@ std::optional<Extents> static_starts(const Code& code, const CodeInstruction& c,
 
 bool is_parameter(const Code& code, uint32_t reg) { return contains(code.parameters, reg); }
 
-// What a view of type `y` takes of the whole, if it begins at `starts` in the part `x`.
+// The box of the global value that a view of type `y` covers if it begins at `starts` in part `x`.
 Box taken_by(const Placement& x, const Placement& y, const Extents& starts) {
   Box taken = y.box;
   for (size_t d = 0; d < starts.size(); ++d) {
@@ -222,7 +222,7 @@ Box taken_by(const Placement& x, const Placement& y, const Extents& starts) {
   return taken;
 }
 
-// The type of a subview may be that of another value. Ranks that hold the same part of that must
+// A subview may have the type of another value. Ranks that hold the same part of that value must
 // have taken the same elements.
 Expected<void> check_equal_subviews(const Code& code, CodeIndex index, const LayoutTable& from,
                                     const LayoutTable& to) {
@@ -250,8 +250,8 @@ Expected<void> check_equal_subviews(const Code& code, CodeIndex index, const Lay
   return {};
 }
 
-// A part of a value must be the part that the type of the view says. `from`: the operand's layout,
-// which is that of a shard, or of a plain parameter with the whole value.
+// A view of a part must cover the part that the view's type declares. `from`: the operand's layout,
+// either a shard's or that of a plain parameter that holds the whole value.
 Expected<void> check_subview(const Code& code, CodeIndex index, const LayoutTable& from,
                              const LayoutTable& to) {
   const CodeInstruction& c = code.instructions[index];

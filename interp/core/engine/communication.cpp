@@ -138,7 +138,7 @@ bool CommunicationResolver::resolve(Step& step, ResolvedCall& out) {
   Arrival& arrival = out.arrival;
   arrival = Arrival{};
   arrival.placement = any;
-  // Only the root of a broadcast has an input that counts, and only that of a reduce an output.
+  // Only the root's input of a broadcast counts, and only the root's output of a reduce.
   const bool is_root = item.root == item.position;
   const bool reads = facts.root != CommunicationFacts::RootHas::kInput || is_root;
   const bool writes = facts.root != CommunicationFacts::RootHas::kOutput || is_root;

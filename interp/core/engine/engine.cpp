@@ -75,7 +75,7 @@ TaskId Engine::decide(Rank r) {
   const bool ok = run.state.position < run.options.max_steps
                       ? scheduler.dispatch(rank.pc).execute(*this, step)
                       : exceed_steps(step);
-  // Only the log needs the end: a launch is short, and reading the clock takes a part of it.
+  // Only the log needs the end time, and reading the clock is a noticeable part of a short launch.
   if (run.clock_is_measured && run.sink != nullptr)
     rank.clock_ns = std::max(rank.clock_ns, run.backend.now_ns());
   if (run.is_logging()) log_step(step, start_ns, path);

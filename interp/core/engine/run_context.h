@@ -76,7 +76,7 @@ struct RunContext {
 
   LoopPathTable paths;
   ShapeTable shapes;
-  std::deque<Placement> dynamic_placements;  // those that no layout of the code has
+  std::deque<Placement> dynamic_placements;  // placements that depend on sizes read at run time
 };
 
 /// Event of an operand: kNoTask for `none`.

@@ -43,7 +43,7 @@ class BreakpointMatcher final : public CompletionSink {
   bool idle_ = true;
   bool wants_statistics_ = false;
   bool listens_ = false;
-  std::vector<std::set<CodeIndex>> writers_;  // by breakpoint: of its tensor
+  std::vector<std::set<CodeIndex>> writers_;  // by breakpoint: instructions that write its tensor
   std::vector<Written> heard_;
 };
 

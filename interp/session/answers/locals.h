@@ -13,7 +13,7 @@ struct LocalInteger {
   std::string name;  // without '%'
   std::string text;
 };
-/// Those of the function that the rank is in, without those that have no value yet.
+/// The integers of the function that the rank is in, without those that have no value yet.
 std::vector<LocalInteger> local_integers(Session& session, Rank rank);
 
 /// A short form of a tensor's value on a rank: its elements if they are few, else their range.

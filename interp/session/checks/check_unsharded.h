@@ -54,7 +54,7 @@ struct UnshardedValues {
   std::vector<std::optional<Tensor>> values;  // by ValueId; unset: it was not in a buffer
 };
 
-/// The same with the values on the way to the outputs.
+/// Like unsharded_outputs(), but also returns the values on the way to the outputs.
 Expected<UnshardedValues> unsharded_values(
     const Program& program, const std::string& fusion,
     const std::vector<std::pair<std::string, Tensor>>& inputs, const BackendFactory& make_backend,

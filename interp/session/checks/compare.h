@@ -27,9 +27,9 @@ struct TensorDifference {
   std::string expected_text;
 };
 
-/// nullopt if all elements agree. The extents must be equal. `rounded_to`: a dtype with fewer
-/// digits to which the tensors were rounded on the way, `rounded`: the largest number rounded there
-/// if it is above max|b|; both for the default tolerance.
+/// nullopt if all elements agree. The extents must be equal. For the default tolerance:
+/// `rounded_to` is the coarser dtype to which the tensors were rounded on the way, and `rounded`
+/// the largest number that was rounded to it, if it is above max|b|.
 std::optional<TensorDifference> compare(const Tensor& actual, const Tensor& expected,
                                         const Tolerance& tolerance,
                                         std::optional<DType> rounded_to = {}, double rounded = 0);

@@ -7,7 +7,7 @@
 
 namespace hostir::interp {
 
-/// `replicas_differ`, without where the contents come from, and the two ranks' buffers.
+/// The error `replicas_differ` (without the origin of the contents), and the two ranks' buffers.
 struct ResultDifference {
   Fault fault;
   BufferRef first;

@@ -53,7 +53,7 @@ void RoundingBounds::find_largest(const Instruction& i, Effect effect, Rounding&
   const OpRecord& op = record(i.kind);
   double product = 1;    // of the factors' largest elements
   double rounded = 1;    // the largest number rounded for one factor, in that product
-  double amplified = 1;  // how much larger that is than the value, for the worst operand
+  double amplified = 1;  // ratio of that number to the value, for the worst operand
   for (size_t n = 0; n < i.operands.size(); ++n) {
     if (!i.operands[n].value.valid()) continue;
     const Rounding& in = known_[i.operands[n].value.index];

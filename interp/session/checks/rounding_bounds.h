@@ -1,8 +1,8 @@
 // How far the values of a sharded run may be from those of the unsharded run.
 //
-// Both compute the same, but add in another order, so a value may differ by a few roundings. What
-// was rounded can be much larger than the value: 1e6 - 999999 is 1, with an error of 1e6. So each
-// value has a scale, the largest number that was rounded on the way to it:
+// Both compute the same, but add in another order, so a value may differ by a few roundings. The
+// rounded numbers can be much larger than the value: 1e6 - 999999 is 1, with the error of 1e6. So
+// each value has a scale, the largest number that was rounded on the way to it:
 //   sums, products   the largest addend: of a product, the product of its factors' largest elements
 //   other ops        as much larger than the value as it is for the worst operand
 // A nonlinear op may make errors larger or smaller, by an unknown factor. There, and where elements
@@ -12,8 +12,8 @@
 //
 // The default tolerance is that of one op. Roundings on the way to a value add up as independent
 // errors do: the squares of their sizes. A sum of n addends rounds n times in f32 (f64 for f64),
-// and every result is rounded to its dtype. Where kDeviations roots of the sum of squares, along
-// the path with the most, exceed the default tolerance, the scale grows by as much.
+// and every result is rounded to its dtype. Take the path with the largest sum of squares: if
+// kDeviations times its root exceeds the default tolerance, the scale grows by the same factor.
 #pragma once
 
 #include <optional>
@@ -41,15 +41,16 @@ class RoundingBounds {
   void add(const Instruction& i);
   /// The elements of a value, in the unsharded run.
   void set_known(ValueId value, const Tensor& tensor);
-  /// A value that was computed elsewhere, from some that were rounded to `dtype`.
+  /// A value that was computed elsewhere, from values that were rounded to `dtype`.
   void set_rounded(ValueId value, DType dtype);
   /// All elements had the same bits in both runs.
   void set_equal(ValueId value);
 
-  /// The dtype with the fewest digits to which the value or one that it depends on was rounded.
+  /// The dtype with the fewest digits among those to which the value and its origins were rounded.
   std::optional<DType> of(ValueId value) const { return known_[value.index].dtype; }
-  /// The largest number that was rounded on the way, at least the value's largest element; times
-  /// how much larger than the default tolerance the roundings on the way are together.
+  /// The largest number that was rounded on the way (at least the value's largest element),
+  /// multiplied by the ratio of all roundings on the way to the default tolerance, if that is above
+  /// 1.
   double scale(ValueId value) const;
 
  private:
@@ -59,7 +60,7 @@ class RoundingBounds {
     double largest = 0;  // the largest element, or a bound where no run has the value in a buffer
     double rounded = 0;  // the largest number rounded on the way
     std::optional<double> amplification = {};  // of `largest`: limits `rounded`
-    double squares = 0;  // of the relative roundings on the way that add up to the most
+    double squares = 0;  // of relative roundings on the way, on the worst path
 
     double scale() const;
   };

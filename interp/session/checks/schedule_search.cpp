@@ -19,7 +19,7 @@ std::string different_output(const RunResult& a, const RunResult& b) {
   return {};
 }
 
-// Errors of kinds that the first run does not have: differing replicas, a hang.
+// Errors of kinds that the first run does not have, such as differing replicas or a hang.
 std::vector<Fault> new_faults(const RunResult& first, const RunResult& other) {
   std::vector<Fault> out;
   for (const Fault& fault : other.faults) {

@@ -1,4 +1,5 @@
-// Searches the orders that a program leaves open for one that changes its results.
+// Looks for an execution order that changes a program's results, among the orders that it leaves
+// open.
 //
 // Two events depend on each other if they touch the same bytes and one of them writes. Under every
 // schedule, a run orders a program's dependent events in the same way, unless it reports them as a
@@ -7,9 +8,9 @@
 // keeps one of each set of equivalent orders). If a run has races, the orders that matter are
 // forced by making instructions late, fewest decisions first:
 // 1. Both orders of each pair, one pair at a time.
-// 2. Every combination of orders of the pairs, as far as the number of runs allows. The first one
-//    that changes something loses the decisions that it does not need.
-// 3. Numbered schedules, because durations differ in them for each execution of an instruction.
+// 2. Every combination of orders of the pairs, as far as the number of runs allows. The first
+//    combination that changes something is reduced to the decisions that it needs.
+// 3. Numbered schedules, which give each execution of an instruction another duration.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ namespace hostir::interp {
 struct OrderChoice {
   std::string late;   // `@f#9`
   std::string first;  // the other one
-  Rank rank = 0;      // whose instruction is late; kNoRank: every rank's
+  Rank rank = 0;      // the rank whose instruction is late; kNoRank: every rank's
 };
 
 /// Decisions, and what changes because of all of them.
@@ -39,11 +40,12 @@ struct ForcedOrder {
 };
 
 struct ScheduleSearch {
-  /// `@f#9 and @f#7`: the pairs of dependent instructions that nothing orders. Empty: one order
-  /// stands for all.
+  /// `@f#9 and @f#7`: the pairs of dependent instructions that nothing orders. Empty: every legal
+  /// order has the same results.
   std::vector<std::string> open;
   std::vector<ForcedOrder> forced;  // two for each pair
-  /// Combinations of orders that were forced, of `combinations` that there are. 0: none was needed.
+  /// The number of combinations that were forced, of the `combinations` that exist. 0: none was
+  /// needed.
   int64_t combined = 0;
   int64_t combinations = 0;
   /// The fewest choices of a combination that together change something; none if no combination

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMostHeldBytes = int64_t{256} << 20;  // of A's contents at a time
 
-// Whether two elements that are not the same are within the tolerance. Infinities and NaNs never
+// True if two elements that are not the same are within the tolerance. Infinities and NaNs never
 // are; integers are subtracted as integers.
 bool is_within(const Tensor& a, const Tensor& b, int64_t i, const DiffTolerance& tolerance) {
   const double y = b.get_double(i);

@@ -9,7 +9,8 @@
 
 namespace hostir::interp {
 
-/// |a - b| <= absolute + relative * |b|; 0: NaN equals NaN and +0 equals -0, nothing else.
+/// |a - b| <= absolute + relative * |b|. With 0, elements must be equal (NaN equals NaN, +0 equals
+/// -0).
 struct DiffTolerance {
   double absolute = 0;
   double relative = 0;

@@ -68,7 +68,8 @@ class CollectiveLook {
     query.rank = reader.rank;
     HOSTIR_ASSIGN_OR_RETURN(out_.element, chosen_element(query, out_.value, placement));
     std::optional<FinishedDevice> device;
-    // Once all have arrived, finishing would run the meeting itself and overwrite its inputs.
+    // Once all have arrived, completing the pending work would run the meeting itself and overwrite
+    // its inputs.
     const bool all_came = meeting_ != nullptr && meeting_->complete;
     if (!all_came) device.emplace(interpreter_);
     HOSTIR_TRY(ask());

@@ -26,7 +26,8 @@ class LiveBreakpoints {
   /// break, tbreak, watch, dprintf. Errors (kUsage): unknown place; unknown names in the condition
   /// or ranks.
   Expected<uint32_t> add(const Command& command, Rank focus);
-  /// delete, enable, disable, condition, ignore. Errors: no breakpoint with that number.
+  /// The commands delete, enable, disable, condition, ignore. Errors: no breakpoint with that
+  /// number.
   Expected<void> change(const Command& command);
   bool remove(uint32_t number);
   /// Replaces all by those of another run of the same program, with their numbers and hits.

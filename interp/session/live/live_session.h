@@ -28,7 +28,7 @@ struct LiveOptions {
   Backend::ValueMode value_mode = Backend::ValueMode::kNone;
   HistoryOptions history;
   RecordedLine recorded;                 // decisions of the recorded run being reopened
-  uint64_t recorded_length = 0;          // how many there are where the scheduler repeats them
+  uint64_t recorded_length = 0;          // their number, if the scheduler repeats them
   std::vector<std::string> breakpoints;  // commands; those that do not fit this program are dropped
   CheckClaims check_claims;              // for `whatif`; may be empty
 };
@@ -50,7 +50,7 @@ class LiveSession final : public Session {
   Expected<WhatIf> what_if(const Snapshot& shot, const WhatIfOptions& options) const override;
   const LogView* log() const override { return log_; }
 
-  /// False on devices: only another backend can repeat what has happened there.
+  /// False on devices: only another backend can repeat their run.
   bool can_go_back() const { return backend_->checkpoints() != nullptr; }
   /// Takes over the focus, the ranks that steps move, and the breakpoints of another session of the
   /// same program.

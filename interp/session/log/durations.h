@@ -36,7 +36,7 @@ class Durations {
   double deviation_ns() const;
   const std::vector<Bin>& bins() const { return bins_; }
 
-  /// The bin of a duration, and the durations of a bin: [first, second).
+  /// The bin of a duration, and the range of durations of a bin: [first, second).
   static int32_t bin_of(int64_t duration_ns);
   static std::pair<int64_t, int64_t> range_of(int32_t bin);
 

@@ -95,8 +95,8 @@ bool holds(const Tensor& tensor, bool (*what)(double)) {
 bool is_nan(double v) { return std::isnan(v); }
 bool is_infinite(double v) { return std::isinf(v); }
 
-// True for faults after which differing values or NaNs need not be the fault of the instruction
-// that wrote them.
+// True for faults that may cause differing values or NaNs, so that the instruction that wrote those
+// need not be wrong.
 bool spoils_values(const Fault& fault) {
   const std::string& kind = fault.record.kind;
   return is_race(kind) || (fault.severity == Severity::kError &&

@@ -17,7 +17,7 @@ namespace {
 
 using diagnose::MemberRef;
 
-// The members' calls, counted by vote.
+// The members' calls, and how many members made each.
 struct Votes {
   std::string most;       // the most frequent call; the first of them on a tie
   bool expected = false;  // a strict majority made it, but not all arrived members

@@ -17,8 +17,8 @@ MemorySnapshot make_memory_snapshot(const Interpreter& interpreter, Rank rank);
 std::shared_ptr<const std::vector<LedgerRow>> make_ledger_snapshot(
     std::shared_ptr<const model::Run> run);
 WaitsSnapshot make_waits_snapshot(const model::Run& run);
-/// Ranks whose calls do not match wait for each other, or for nobody: names as culprits those
-/// outside of the majority; without one, all that made the calls.
+/// Ranks whose calls do not match wait for each other, or for nobody. Names as culprits the ranks
+/// outside the majority, or, without a majority, all ranks that made the calls.
 void accuse_differing(const model::Run& run, const std::vector<FaultSnapshot>& faults,
                       WaitsSnapshot& waits);
 std::vector<FaultSnapshot> make_fault_snapshots(const Interpreter& interpreter, uint32_t branch);

@@ -82,7 +82,7 @@ class ValueWatch final : public TraceSink {
     uint64_t digest = 0;
     Site writer;
     BufferRef ref;
-    uint32_t missing = 0;        // ranks that are still to come
+    uint32_t missing = 0;        // ranks that have not reached it yet
     std::optional<Tensor> kept;  // of a small part: the buffer may be freed before others come
   };
   struct Parting {

@@ -64,7 +64,7 @@ std::vector<Change> changes(const std::vector<std::string>& a, const std::vector
   return out;
 }
 
-// Names and numbers whole, everything else by character; no blanks.
+// Splits a text into words: names and numbers whole, everything else by character; skips blanks.
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> out;
   for (size_t i = 0; i < text.size();) {

@@ -77,7 +77,7 @@ class Missing {
 
   void hoist(const InstructionSite& unit, const InstructionSite& where) {
     const bool alone = program_.siblings(unit).size() == 1;
-    if (alone && program_.at(where).regions.size() == 1) return;  // nothing would remain in it
+    if (alone && program_.at(where).regions.size() == 1) return;  // the region would be empty
     const LineRange mine = program_.node(unit).lines;
     const LineRange lines = program_.node(where).lines;
     const int columns = program_.indent(where) - program_.indent(unit);

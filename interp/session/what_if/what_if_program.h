@@ -73,11 +73,11 @@ class EditableProgram {
   std::string where_line(size_t line) const { return where(LineRange{line, line}); }
   /// Its first words: `all_reduce sum %c`, `wait %e`.
   std::string short_text(const InstructionSite& spot) const;
-  /// Both as `all_reduce sum %c (line 14)`. If their first words are the same, as many more words
-  /// as tell them apart, or only the lines.
+  /// Both as `all_reduce sum %c (line 14)`. If their first words are the same, adds words until
+  /// they differ, or gives only the lines.
   std::pair<std::string, std::string> told_apart(const InstructionSite& a,
                                                  const InstructionSite& b) const;
-  /// The same without the lines; equal texts if nothing tells them apart.
+  /// Like told_apart() without the lines; equal texts if nothing tells them apart.
   std::pair<std::string, std::string> texts_apart(const InstructionSite& a,
                                                   const InstructionSite& b) const;
   /// The words of its line, without comment; empty if it has several lines.

@@ -10,7 +10,7 @@
 namespace hostir::interp::what_if_parts {
 namespace {
 
-constexpr size_t kNear = 4;           // instructions before and after a call
+constexpr size_t kNear = 4;           // searched instructions before and after a call
 constexpr size_t kStreamPenalty = 1;  // reordering is easier to understand
 
 class Waits {

@@ -55,8 +55,8 @@ class Evaluation {
   }
 
   // Computes the broadcasts that an op reads. A kernel for some rows, or for a rank's part, repeats
-  // its operand less often than the whole does: the element that a broadcast meets in a pointwise
-  // op says which rows these are.
+  // its operand less often than the whole kernel does. The element that a broadcast meets in a
+  // pointwise op shows which rows the kernel computes.
   void compute_deferred(const Instruction& user) {
     std::optional<Block> beside;
     for (const Operand& o : user.operands) {
@@ -186,7 +186,7 @@ class Evaluation {
         index = t.index();
         shape = own;
       }
-      if (!bad && i.attributes.find("seed") != nullptr) {  // draws by the place in the layout
+      if (!bad && i.attributes.find("seed") != nullptr) {  // its result depends on the layout
         const Placement& p = values_.placement(result);
         const int64_t here =
             offset_in(Box::whole(p.global), p.box.index_at(static_cast<int64_t>(e)));

@@ -149,7 +149,7 @@ StateId OpForms::state_of(const Instruction& i, const std::vector<StateId>& oper
       if (a_.state(s).kind == kind) return s;
     }
   }
-  // The larger or smaller of a value and itself is the value, in parts too: a copy.
+  // The larger or smaller of a value and itself is the value, also for partial values: a copy.
   if ((i.kind == OpKind::maximum || i.kind == OpKind::minimum) && operands[0] == operands[1])
     return operands[0];
   const bool adds = i.kind == OpKind::add || i.kind == OpKind::sub;
