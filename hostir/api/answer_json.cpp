@@ -47,7 +47,7 @@ Json stop_json(const interp::StopReason& stop, const interp::ProgramView& progra
   return out;
 }
 
-// By result: the buffer that is returned for it. Empty where the program is not known.
+// By result: the buffer that is returned for it. Empty if the program is unknown.
 Json outputs_json(const interp::ProgramView& program) {
   Json out = Json::object();
   if (!program.code) return out;

@@ -8,7 +8,7 @@ namespace hostir::api {
 
 inline constexpr int kMaxJsonDepth = 128;
 
-/// Discarded (`is_discarded()`) where the text is not JSON or nests deeper than kMaxJsonDepth.
+/// Discarded (`is_discarded()`) if the text is not JSON or nests deeper than kMaxJsonDepth.
 template <class Json>
 Json parse_bounded(std::string_view text) {
   bool deep = false;

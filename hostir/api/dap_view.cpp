@@ -130,7 +130,7 @@ Expected<Json> DapView::stack(int64_t thread, int64_t first, int64_t levels) con
     return Json{{"stackFrames", std::move(frames)}, {"totalFrames", 1}};
   }
   frames.push_back(frame_json(number, 0, fmt::format("{}  {}", rank.op, rank.address), rank.code));
-  // What the compiler lowered this from, in the user's file.
+  // The place in the user's file from which the compiler lowered this instruction.
   if (!program.shows_given && program.given && rank.code < program.origins.size() &&
       program.origins[rank.code].valid()) {
     const SourceSpan span = program.origins[rank.code];

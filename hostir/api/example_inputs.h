@@ -15,7 +15,7 @@
 namespace hostir::api {
 
 /// Adds the missing inputs and sizes of the function. Returns a sentence about the additions; empty
-/// if there are none. Errors: those of values in the tests (files, inline text).
+/// if there are none. Errors: those of reading the values that the tests name (files, inline text).
 Expected<std::string> add_example_inputs(const Program& program, const std::string& function,
                                          const std::string& directory,
                                          std::vector<interp::NamedInput>& inputs,

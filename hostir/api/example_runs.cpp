@@ -43,8 +43,8 @@ struct Wanted {
   double rounded = 0;
 };
 
-// The roundings of a fusion's outputs in a run that may execute other ops. Bounds for the values on
-// the way would grow with every op, and allow any difference in the end.
+// The roundings of a fusion's outputs in a run that may execute other ops. Bounds derived op by op
+// would grow with every op, until they allowed any difference.
 std::vector<Wanted> wanted_of(const Function& fusion,
                               const std::vector<std::pair<std::string, Tensor>>& inputs,
                               const interp::UnshardedValues& unsharded) {
@@ -69,7 +69,7 @@ std::vector<Wanted> wanted_of(const Function& fusion,
   return out;
 }
 
-// By how much all elements are larger; nullopt if they differ by various amounts.
+// The amount by which every element is larger; nullopt if the amounts vary.
 std::optional<double> common_offset(const Tensor& actual, const Tensor& wanted) {
   constexpr double kSameOffset = 1e-3;  // of the offset
   std::optional<double> out;
@@ -81,8 +81,8 @@ std::optional<double> common_offset(const Tensor& actual, const Tensor& wanted) 
   return out;
 }
 
-// A normalisation over a cut dimension that misses, or counts twice, a division by the number of
-// ranks moves every loss by the logarithm of it.
+// A normalisation over a cut dimension that divides by the number of ranks never or twice, shifts
+// every loss by the logarithm of that number.
 std::string logarithm_text(const Tensor& actual, const Tensor& wanted,
                            const std::vector<Mesh>& meshes) {
   constexpr double kClose = 1e-3;

@@ -182,7 +182,7 @@ Expected<interp::WhatIf> LoggedSession::what_if(const interp::Snapshot& shot,
   return interp::what_if({prepared_, make_backend_, options_.backend}, shot, with_claims);
 }
 
-// How to execute a command that moves backwards, which a device cannot do.
+// A device cannot go back: decides how to execute a command that moves backwards.
 LoggedSession::Return LoggedSession::way_back(const interp::Command& command) const {
   using K = interp::CommandKind;
   if (options_.backend.traits.models_time || live_->can_go_back()) return Return::kNotNeeded;
@@ -268,8 +268,8 @@ Expected<interp::Outcome> LoggedSession::go_back_on_simulator(const interp::Comm
   return out;
 }
 
-// Looks at the end as the log has it. A move leaves it: the program runs, first to the end unless
-// the command names its target.
+// Executes a command while the session shows the end of the log. A command that moves makes the
+// program run, first to this end unless the command names its target.
 Expected<interp::Outcome> LoggedSession::execute_at_end(const interp::Command& command,
                                                         const std::stop_token& stop) {
   if (interp::only_looks(command.kind)) {

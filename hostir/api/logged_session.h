@@ -120,10 +120,10 @@ class LoggedSession final : public interp::Session {
   std::unique_ptr<traces::LogReader> recorded_;  // kept when no longer shown
   std::atomic<bool> shows_recorded_ = false;
   interp::SnapshotPtr end_;  // see show_end; null once something moved
-  bool follows_ = false;     // the recorded log was being written when last looked at
+  bool follows_ = false;     // the recorded log was still being written at the last look
   uint64_t followed_ = 0;    // the recorded log's generation when `end_` was made
   std::jthread loading_;
-  std::unique_ptr<LoggedSession> next_;             // once a device had to go back
+  std::unique_ptr<LoggedSession> next_;             // set once a device had to go back
   std::atomic<LoggedSession*> next_now_ = nullptr;  // the same, for all threads
 };
 

@@ -26,8 +26,8 @@ namespace hostir::api {
 
 namespace {
 
-// The scheduler makes the same decisions again, so those of a longer run are read only if the user
-// took some of them: reading delays opening.
+// The scheduler makes the same decisions again, so a longer run's decisions are read only if the
+// user took some of them. Reading them delays opening.
 constexpr uint64_t kMaxReadDecisions = 1'000'000;
 
 // True if the first word after comments may start a program. Not used for `.hir` files, where a
@@ -66,7 +66,8 @@ Expected<std::unique_ptr<traces::LogReader>> log_of_job(const std::string& path)
   return traces::open_log(log, std::move(folder));
 }
 
-/// The log at `path`, or of the job whose files are there; the error is that of the former.
+/// The log at `path`, or the log of the job whose files are there. If neither opens, the error is
+/// that of opening a log.
 Expected<std::unique_ptr<traces::LogReader>> log_in_folder(const std::string& path) {
   auto log = traces::open_log(path);
   if (log || log.error().diagnostics.front().id != "log_missing") return log;

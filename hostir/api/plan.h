@@ -2,24 +2,24 @@
 //
 // 1. The meshes: those of the request, or every product of two axes that gives the number of ranks
 //    (of as many axes as the fusion's mesh has, if those are more).
-// 2. On each mesh nothing is cut at first. Every cut of one dimension of one parameter by one axis
-//    is tried; propagation shards all other values accordingly. The best cut is kept, and the next
-//    one is searched for, until no cut improves the plan. (PartIR, Alabed et al., 2024, calls these
-//    tactics.) A cut that propagation makes anyway is not tried again, nor, if there are many, one
-//    that was among the worse half in the round before; all are tried again once the parts fit in
-//    memory.
+// 2. On each mesh nothing is cut at first. Every cut of one dimension of one parameter by one
+//    axis is tried; propagation shards all other values accordingly. The best cut is kept, and the
+//    next one is searched for, until no cut improves the plan. (PartIR, Alabed et al., 2024, calls
+//    these tactics.) Some cuts are not tried again: those that propagation makes anyway and, if
+//    there are many, those in the worse half of the previous round. Once the parts fit in memory,
+//    all are tried again.
 // 3. Each candidate is lowered and run without values (plan_prediction.h): the times are the
 //    simulator's. Candidates that propagate to the same shardings are predicted once. Those of one
 //    round are predicted at the same time (plan_workers.h).
-// 4. If the fusion repeats equal layers (repeated_layers.h), they are cut alike. The search lowers
-//    two and four of them, and extrapolates (plan_layers.h). Of the best plan, four and eight are
-//    lowered, and if it is still the best, all layers. If it is then worse than expected, as much
-//    more is expected of plans like it (plan_order.h), and the next one is tried. The winner has
-//    been predicted with all layers; if it does not fit in memory, so have the file's own
-//    shardings, unless they are expected to be worse.
-// A candidate that fits in a rank's memory is better than one that does not. Otherwise the faster
-// one is better; if both are equally fast, the smaller one. The search is greedy, so the result
-// need not be optimal.
+// 4. If the fusion repeats equal layers (repeated_layers.h), they are cut alike. The search
+//    lowers two and four of them, and extrapolates (plan_layers.h). The best plan is then lowered
+//    with four and eight layers and, if it is still the best, with all layers. If it is worse than
+//    expected, the expectation for similar plans is raised as much (plan_order.h), and the next one
+//    is tried. The winner has been predicted with all layers. If the winner does not fit in memory,
+//    the file's own shardings have been predicted too, unless they are expected to be worse. A
+//    candidate that fits in a rank's memory is better than one that does not. Otherwise the faster
+//    one is better; if both are equally fast, the smaller one. The search is greedy, so the result
+//    need not be optimal.
 #pragma once
 
 #include <functional>

@@ -9,7 +9,8 @@ namespace hostir::api {
 
 namespace {
 
-// If more layers take less, the fewer ones were lowered differently: the larger count is scaled.
+// If more layers take less time, the fewer layers were lowered differently: scales the larger
+// count.
 int64_t with_all(int64_t few, int64_t many, const LayerCounts& layers) {
   const auto count = static_cast<int64_t>(layers.all);
   if (many < few) return many * count / static_cast<int64_t>(layers.many);
@@ -37,7 +38,7 @@ std::vector<int64_t> changes(const std::vector<int64_t>& held) {
 }
 
 // By window of kWindow changes: where it begins, or kSeveral. Only the start, the surroundings of
-// the loss and the end occur once: what every layer does occurs once per layer.
+// the loss and the end occur once; all else occurs once per layer.
 using Windows = std::map<std::span<const int64_t>, size_t, ByContent>;
 
 Windows windows_of(std::span<const int64_t> changes) {

@@ -1,16 +1,16 @@
 // The prediction for a fusion of many equal layers, from predictions for two fusions with fewer.
 //
 // Time grows with every layer as it does from the smaller sample to the larger one. Peak memory is
-// the highest of many moments, and each grows in its own way: from the two peaks alone, the moment
-// that grows most is missed if another one is still higher. So the memory held after each alloc and
+// the highest of many moments, and each grows in its own way. The two peaks alone would miss the
+// moment that grows most, if another one is still higher. So the memory held after each alloc and
 // free is compared moment by moment.
 //   1. The allocs and frees of the smaller sample are matched with those of the larger one: from
 //   the
 //      start (the first layers), to the end (the last ones, and the first layers' gradients), and
 //      around each series of them that occurs once in both (the surroundings of the loss). Layers
 //      in between are interchangeable, so they cannot be told apart.
-//   2. In each matched stretch, every moment has grown by what the added layers hold then, and
-//   grows by as much with every further layer.
+//   2. In each matched stretch, every moment has grown by the memory that the added layers hold,
+//   and grows by as much with every further layer.
 #pragma once
 
 #include <map>

@@ -12,9 +12,9 @@ namespace {
 constexpr size_t kTriedAgain = 16;
 constexpr double kFarFromFitting = 4;  // times the memory of a rank
 constexpr size_t kMostDetours = 4;     // of a search on a mesh
-constexpr size_t kMostExact = 4;       // plans predicted with all layers, each in seconds
-constexpr double kEqual = 1e-3;        // by which part plans may differ that count as equal
-constexpr double kAlike = 0.02;  // by which part expectations differ that are wrong for one reason
+constexpr size_t kMostExact = 4;       // plans predicted with all layers; each takes seconds
+constexpr double kEqual = 1e-3;        // relative difference up to which plans count as equal
+constexpr double kAlike = 0.02;        // relative error range with one cause
 
 bool is_about(int64_t a, int64_t b) {
   return static_cast<double>(a) <= static_cast<double>(b) * (1 + kEqual);

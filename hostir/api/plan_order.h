@@ -28,18 +28,18 @@ bool is_as_good(const Plan& a, const Plan& b);
 bool is_ranked_before(const Plan& a, const Plan& b);
 
 /// Returns the plan to add cuts to next: the preferred one of `seen`. Returns nullptr if it was
-/// extended already, or if nothing was seen: then the search ends. But a search that ends where a
-/// rank needs more than four times its memory has lost its way, and goes on from the preferred one
-/// of those that were not extended, four times. `detours`: how often it did.
+/// extended already, or if nothing was seen: then the search ends. But if a rank needs more than
+/// four times its memory when the search ends, the search goes on from the preferred plan among
+/// those not yet extended, up to four times. `detours`: how often it did.
 const Plan* next_to_extend(std::span<const Plan* const> seen, const std::set<const Plan*>& extended,
                            double memory_bytes, size_t& detours);
 
 /// Returns the index of the plan to predict with all layers next, or of the winner if that one is
-/// exact already. Of plans that are about as good, one will do: the others would follow one by one.
-/// If four turn out worse than expected, the best of those wins; but if it does not fit in memory,
-/// the file's own shardings are tried first unless they are expected to be worse, and up to four
-/// more plans that are expected to fit.
-/// `plans`: at least one, sorted by is_ranked_before(). `exact_plans`: how many were predicted so.
+/// exact already. Of plans that are about as good, only one is predicted, or all of them would
+/// follow one by one. If four turn out worse than expected, the best of those wins. But if it does
+/// not fit in memory, the file's own shardings (unless they are expected to be worse) and up to
+/// four more plans that are expected to fit are tried first. `plans`: at least one, sorted by
+/// is_ranked_before(). `exact_plans`: how many were predicted with all layers.
 size_t next_to_predict(std::span<const Plan> plans, size_t exact_plans);
 
 /// A plan whose prediction from a few layers proved too optimistic once all layers were predicted.

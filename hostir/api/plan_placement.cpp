@@ -14,7 +14,8 @@ namespace {
 // Lists of axes: one per dimension of each value, then one of its partial sums.
 using AxisLists = std::vector<std::vector<std::string>>;
 
-// True if `second` follows `first` in every list that has either: together they are one axis.
+// True if `second` follows `first` in every list that has either of them, so that together they act
+// as one axis.
 bool always_joined(const AxisLists& lists, const std::string& first, const std::string& second) {
   return std::all_of(lists.begin(), lists.end(), [&](const std::vector<std::string>& list) {
     const auto a = std::find(list.begin(), list.end(), first);

@@ -63,8 +63,9 @@ class Predictor {
 
   enum class Explain : uint8_t { kNo, kYes };
   /// `program` has the fusion and its mesh. All programs given to predictors that share `known`
-  /// differ only in meshes, shardings and the number of layers; those with one number of layers are
-  /// all explained or none. `homes`: LowerOptions::homes. Errors: those of lowering and running.
+  /// differ only in meshes, shardings and the number of layers; of those with equal numbers of
+  /// layers, either all are explained or none. `homes`: LowerOptions::homes. Errors: those of
+  /// lowering and running.
   Expected<Prediction> predict(const Program& program, const std::string& fusion, Explain explain,
                                const NamedHomes* homes = nullptr);
   /// Frees what is only useful on the meshes seen so far.

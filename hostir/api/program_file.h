@@ -21,16 +21,16 @@ struct LoadedFile {
   // indices of the real parts.
   std::vector<size_t> complex_params;
   std::vector<size_t> complex_results;
-  std::string unfinished;  // the result that is true if the import cut a loop too early
+  std::string unfinished;  // the result that is true if the import unrolled too little
 };
 
 /// `shapes` has the whole shapes of results, which scheduled HLO does not contain.
 /// Errors: the file cannot be read. Errors in the program are in `diagnostics`.
 Expected<LoadedFile> load_file(const std::string& path, const importer::ResultShapes& shapes = {});
 
-/// As load_file(), for a text that is not in a file. StableHLO and HLO are converted first; the
-/// converted text becomes the source; its name says so, and comments give the lines of the given
-/// text. Import errors refer to the given text.
+/// As load_file(), for a text that is not in a file. StableHLO and HLO are converted first. The
+/// converted text becomes the source: its name says so, and its comments give the lines of the
+/// given text. Import errors refer to the given text.
 LoadedFile load_text(const std::string& name, std::string text,
                      const importer::ResultShapes& shapes = {});
 

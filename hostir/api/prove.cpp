@@ -47,7 +47,7 @@ std::vector<std::string> parameter_names(const Prepared& prepared, const std::st
 struct Finding {
   size_t output = 0;
   bool is_certain = false;
-  std::string differs;   // the message if it is certain
+  std::string differs;   // the message, if the mistake is certain
   std::string unproven;  // and if not
   SourceSpan span;
   std::vector<Note> notes;
@@ -90,7 +90,7 @@ Expected<std::vector<Returned>> follow(const Prepared& prepared, Prover& prover)
   };
   auto result = interp::run(prepared, make, options);
   if (!result) return tl::unexpected(interp::in_given_text(result.error(), *prepared.view));
-  // The comparison itself tells which outputs are not written.
+  // The comparison of outputs reports those that are never written.
   const auto is_output = [&](const interp::Fault& fault) {
     return fault.record.kind == "uninitialised_read" && !fault.record.instructions.empty() &&
            prepared.view->mnemonic(prepared.view->find(fault.record.instructions.front())) ==
@@ -167,7 +167,7 @@ class Comparison {
     bool is_unset = false;  // nothing has written it
   };
 
-  // For a result declared partial: the reduction over one holder of each addend.
+  // For a result that is declared partial: the reduction over one rank per addend.
   Tokens folded(const Returned& given, const Mesh& mesh, const Sharding& sharding, size_t rank) {
     const auto addend_of = [&](int64_t position) {
       int64_t at = 0;
@@ -271,8 +271,8 @@ class Comparison {
     return c.address >= 1 && c.address <= order.size() ? &f->instr(order[c.address - 1]) : nullptr;
   }
 
-  // The first write at which the mistake is visible: the state itself, or a multiple of a value of
-  // the fusion.
+  // The first write that shows the mistake: the wrong state itself, or a multiple of a value of the
+  // fusion.
   const Prover::Written* place_of(StateId state) {
     for (const Prover::Written& w : given_.written()) {
       if (w.state == state) return &w;

@@ -34,7 +34,7 @@ void RunLog::attach(interp::RunOptions& options) {
     if (before) before(interpreter);
     if (contents_) {
       contents_->attach(interpreter);
-      interpreter.backend().set_stepwise(true);  // contents are read as soon as the writer finishes
+      interpreter.backend().set_stepwise(true);  // contents are read as soon as they are written
     }
     for (const auto& [name, value] : interpreter.backend().properties()) {
       writer_->property(name, value);

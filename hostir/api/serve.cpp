@@ -243,7 +243,7 @@ std::string answer_to(Server& server, const Request& request) {
                      server.call(message["method"].get<std::string>(), params, request.stop));
 }
 
-// Two threads: one reads, and handles `interrupt` at once; the other handles everything else in
+// Two threads: one reads requests and handles `interrupt` at once; the other handles all others in
 // order.
 class Pump {
  public:

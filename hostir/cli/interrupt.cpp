@@ -20,8 +20,9 @@ extern "C" void note_signal(int number) {
   times_received = times_received + 1;
 }
 
-// A kernel ends before the run stops. If it takes longer than this after SIGTERM, or the user asks
-// a third time, the process ends without closing its log, which opens up to its last transaction.
+// A run stops only after its current kernel. If that takes longer than this after SIGTERM, or the
+// user asks a third time, the process ends without closing its log. The log then opens up to its
+// last transaction.
 constexpr std::chrono::seconds kGrace(5);
 constexpr int kInsistent = 3;
 

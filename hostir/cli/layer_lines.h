@@ -1,4 +1,4 @@
-// Lines about the layers of a model, one for all layers where they say the same.
+// Lines about the layers of a model: equal lines of several layers are merged.
 #pragma once
 
 #include <span>

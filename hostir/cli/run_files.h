@@ -43,8 +43,8 @@ class ExpectedOutputs {
   static Expected<ExpectedOutputs> parse(const std::vector<std::string>& texts,
                                          const interp::Prepared& prepared,
                                          const std::vector<size_t>& complex_results);
-  /// The shape of the value given for output number `index` of the module; none if it has no value
-  /// of its own, or if the value cannot be read, which `parse` reports.
+  /// The shape of the value given for output number `index` of the module; nullopt if that output
+  /// has no value of its own, or if the value cannot be read (`parse` reports that).
   static std::optional<std::vector<int64_t>> shape(const std::vector<std::string>& texts,
                                                    size_t index);
   enum class Report : uint8_t { kAll, kDifferences };
@@ -56,7 +56,7 @@ class ExpectedOutputs {
   struct Item {
     size_t output = 0;
     ValueSpec spec;
-    std::optional<Tensor> value;  // none: a generator, which takes the shape of the output
+    std::optional<Tensor> value;  // nullopt: a generator, which takes the shape of the output
   };
   std::vector<Item> items_;
 };

@@ -14,8 +14,8 @@ namespace hostir::cli {
 
 namespace {
 
-// The arithmetic of all ranks' kernels, and the minimum time of the busiest rank's kernels by the
-// machine description, without streams, launches and communication.
+// The arithmetic of all ranks' kernels, and the minimum time of the busiest rank's kernels
+// according to the machine description, without streams, launches and communication.
 struct KernelLimit {
   double flops = 0;
   double ns = 0;

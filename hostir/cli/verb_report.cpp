@@ -15,7 +15,7 @@ namespace hostir::cli {
 
 namespace {
 
-/// Everything becomes a log first; the report is made from that.
+/// Any input becomes a log first; the report is made from the log.
 class ReportVerb : public Verb {
  public:
   std::string_view name() const override { return "report"; }
@@ -60,7 +60,8 @@ class ReportVerb : public Verb {
     return {};
   }
 
-  /// The path of the log: the given one, or `scratch` with what the program or the dumps became.
+  /// The path of the log: the given path, or `scratch`, to which the program's run or the dumps are
+  /// written.
   Expected<std::string> log_of(Terminal& terminal, const std::string& scratch) {
     std::error_code error;
     const bool folder = std::filesystem::is_directory(program_.path, error);

@@ -324,7 +324,7 @@ class RunVerb : public Verb {
     return good && same;
   }
 
-  // Both runs once more, recording what every instruction writes.
+  // Executes both runs again and records what every instruction writes.
   Expected<bool> check_writes(Terminal& terminal, const interp::Prepared& prepared,
                               const interp::BackendRequest& request,
                               const interp::BackendRequest& other) {

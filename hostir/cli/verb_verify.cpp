@@ -119,7 +119,7 @@ class VerifyVerb : public Verb {
                        [](const Diagnostic& d) { return d.severity == Severity::kError; });
   }
 
-  // False if something is wrong, which it reports.
+  // Reports what is wrong; false if anything is.
   static bool check_host_functions(Terminal& terminal, const api::LoadedFile& file,
                                    const std::string& path) {
     bool good = true;

@@ -77,7 +77,7 @@ class WatchVerb : public Verb {
       return std::optional<int>();
     }
     const JobLook seen = watch_.look(*opened, unix_time_ns());
-    // What does not move is stuck, however young its calls are.
+    // A job that does not move is stuck, even if its calls are young.
     if (seen.state == JobState::kStalled) *opened = taken_as_stuck(std::move(*opened));
     tell(terminal, *opened, seen);
     state_ = seen.state;

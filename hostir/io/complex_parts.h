@@ -16,7 +16,7 @@ struct ComplexParts {
   Tensor im;
 };
 
-/// The tensor `name` without its last dimension. Errors: kUsage if that does not have 2 elements.
+/// The tensor `name` without its last dimension. Errors: kUsage if that dimension is not 2.
 Expected<ComplexParts> complex_parts(const Tensor& tensor, const std::string& name);
 /// The parts, of the same shape, along a new last dimension.
 Tensor joined_parts(const Tensor& re, const Tensor& im);

@@ -200,8 +200,8 @@ int64_t fill_range(const ValueSpec& spec, Tensor& out, int64_t begin, int64_t en
   return -1;
 }
 
-// The same for the whole tensor. Large ones are filled by several threads; each element depends
-// only on its index.
+// Fills the whole tensor. Several threads fill a large one; each element depends only on its
+// index.
 int64_t fill(const ValueSpec& spec, Tensor& out) {
   constexpr int64_t kLeastPerThread = int64_t{1} << 18;
   const int64_t n = out.element_count();

@@ -21,7 +21,7 @@ namespace hostir::io {
 /// Errors: `npy_format` (damaged or unsupported), with the reason. Never reads outside `bytes`.
 Expected<Tensor> parse_npy(std::span<const std::byte> bytes);
 std::string format_npy(const Tensor& tensor);
-/// The same as complex numbers. `tensor`: f32 or f64, with a last dimension of 2 for the parts.
+/// Writes complex numbers. `tensor`: f32 or f64, with a last dimension of 2 for the parts.
 std::string format_complex_npy(const Tensor& tensor);
 
 /// Errors: `file_open`, `file_read`, `npy_format`; the message names the path.

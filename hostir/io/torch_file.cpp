@@ -197,7 +197,7 @@ class TorchReader {
     for (int64_t i = 0; i < count; ++i) {
       std::memcpy(out.data.data() + i * size, data.data() + at * size, static_cast<size_t>(size));
       for (size_t d = sizes.size(); d-- > 0;) {
-        if (sizes[d] == 1) continue;  // its stride does not matter
+        if (sizes[d] == 1) continue;  // the stride of one element does not matter
         if (++index[d] < sizes[d]) {
           at += strides[d];
           break;

@@ -94,7 +94,7 @@ AxisRef part_beside(const AxisRef& ref, const AxisList& used) {
 
 std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
-// The fault of one reference on its own.
+// What is wrong with one reference on its own.
 std::optional<AxisFault> fault_of(const Mesh& mesh, const AxisRef& axis) {
   const auto index = mesh.axis_index(axis.name);
   if (!index) {
@@ -117,7 +117,7 @@ std::optional<AxisFault> fault_of(const Mesh& mesh, const AxisRef& axis) {
   return std::nullopt;
 }
 
-// The fault of using `axis` together with `earlier`; neither has a fault of its own.
+// What is wrong with using `axis` together with `earlier`; each is valid on its own.
 std::optional<AxisFault> fault_beside(const AxisRef& earlier, const AxisRef& axis) {
   if (earlier.name != axis.name) return std::nullopt;
   if (earlier == axis) {

@@ -18,8 +18,8 @@ bool fits(int64_t value, DType dtype);
 /// As above; for an integer dtype, after truncation. NaN and infinities fit only floats.
 bool fits(double value, DType dtype);
 
-/// Why `value`, which a text gives, is not exactly a value of an integer dtype: "0.5 is not a whole
-/// number". nullopt if it is one, and for floats, which round.
+/// Why a number from a text is not exactly a value of an integer dtype: "0.5 is not a whole
+/// number". nullopt if it is, and for floats, which round.
 std::optional<std::string> why_not_exact(double value, DType dtype);
 
 /// True if unsigned integers read from a file can be the bits of `wanted`: a float of their width

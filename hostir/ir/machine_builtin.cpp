@@ -28,8 +28,8 @@ void set_h200_collectives(Machine& m) {
   const CollectiveModel all_to_all{6696, 1081, 20930, 0, 4.647e6, 341.7 * kGB, 2862 * kGB, 0};
   const CollectiveModel broadcast{7143, 124, 13154, 2342, 8.803e6, 368.1 * kGB, 0, 0};
   const CollectiveModel send{8332, 0, 26506, 0, 6.446e6, 364.3 * kGB, 0, 20 * kGB};
-  // The sweep does not measure the others: like broadcast, they are taken to pipeline along a ring.
-  // Gather and scatter are the root's half of an all_to_all.
+  // The sweep does not measure the other collectives. They are assumed to pipeline along a ring,
+  // like broadcast. Gather and scatter are the root's half of an all_to_all.
   m.collectives.fill(broadcast);
   model_of(m, OpKind::all_reduce) = all_reduce;
   model_of(m, OpKind::all_gather) = all_gather;

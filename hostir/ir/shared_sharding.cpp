@@ -17,7 +17,7 @@ Sharding& SharedSharding::own() {
     held_ = std::move(mine);
     return out;
   }
-  // All of them are made as non-const objects, and nobody else holds this one.
+  // The object was created non-const, and this is its only owner.
   return const_cast<Sharding&>(*held_);
 }
 

@@ -4,8 +4,8 @@
 // and go as DLPack. Everything here is C11 and stays compatible while HOSTIR_ABI_VERSION is the
 // same: functions and JSON members may be added, but none is changed or removed.
 //
-// Status and answer. Functions that can fail return a status. With `answer` not NULL they set it to
-// a JSON text: the answer, or where the status is not HOSTIR_OK {"error": {"status", "id",
+// Status and answer. Functions that can fail return a status. If `answer` is not NULL, they set it
+// to a JSON text: the answer, or if the status is not HOSTIR_OK {"error": {"status", "id",
 // "message", "text", "diagnostics"}}, where `text` is what a terminal would print. The caller owns
 // the text and frees it with hostir_free(). Pass NULL if it is not needed.
 //
@@ -21,7 +21,7 @@
 
 #define HOSTIR_API __attribute__((visibility("default")))
 
-// DLPack 1.0 (https://dmlc.github.io/dlpack): include its own header before this one to use that.
+// DLPack 1.0 (https://dmlc.github.io/dlpack): to use DLPack's own header, include it before this.
 #ifndef DLPACK_MAJOR_VERSION
 #define DLPACK_MAJOR_VERSION 1
 #define DLPACK_MINOR_VERSION 0
@@ -80,7 +80,7 @@ extern "C" {
 // The exit statuses of the command.
 typedef enum {
   HOSTIR_OK = 0,
-  HOSTIR_DIFFERS = 1,  // an expectation failed, or what was compared differs
+  HOSTIR_DIFFERS = 1,  // an expectation failed, or a comparison found differences
   HOSTIR_INVALID = 2,  // a program that does not parse or verify
   HOSTIR_RUNTIME = 3,  // a file, a shape, memory, a value that cannot be read
   HOSTIR_STUCK = 4,    // deadlock, or mismatched collectives
@@ -103,8 +103,8 @@ HOSTIR_API int32_t hostir_abi_version(void);
 HOSTIR_API const char* hostir_version(void);
 
 // Opens a program (.hir, StableHLO, HLO), a log, or a folder with the logs of one run's processes.
-// The session of a program begins at its first instruction, and so does that of a log whose program
-// can run again. Any other log is shown at its end and can only be inspected.
+// A session begins at the program's first instruction, also for a log whose program can run again.
+// Any other log is shown at its end and can only be inspected.
 //
 // options: NULL, or a JSON object with some of: "text" (the program's text instead of the file's),
 //   "function", "mesh" {"tp": 4}, "ranks", "sizes" {"B": 8}, "inputs" {"x": "normal(1)",
