@@ -193,7 +193,7 @@ ops::Violated check_applied_results(const OpCall& call) {
   if (check_applied(call) || call.instruction == nullptr) return std::nullopt;
   const Function& callee = *ops::named_function(call, "callee");
   const size_t named = call.instruction->results.size();
-  // A pass infers the types before it names the results.
+  // A pass infers types before it names results.
   if (named == 0 || named == callee.results.size()) return std::nullopt;
   return Violation{fmt::format("@{} has {} results, {} named", callee.name, callee.results.size(),
                                named == 1 ? "1 is" : fmt::format("{} are", named))};

@@ -13,7 +13,7 @@
 
 namespace hostir::ops {
 
-/// Sizes by the name that a function gives them.
+/// Sizes by their names in a function.
 using NamedSizes = std::map<std::string, IndexExpr>;
 
 /// The expression with the named sizes replaced, simplified.

@@ -83,7 +83,7 @@ ValueId Builder::op(OpKind kind, const Values& operands, const Attributes& attri
     return ops(kind, operands, attributes, 1, suffix).front();
   }
   if (error_) return {};
-  Instruction instruction;  // a source: its type is `written`, not inferred
+  Instruction instruction;  // a source op: its type is `written`, not inferred
   instruction.kind = kind;
   instruction.attributes = normalised_attributes(kind, attributes);
   instruction.from = call_.from;

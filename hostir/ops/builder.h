@@ -53,7 +53,7 @@ class Builder {
   Values ops(OpKind kind, const Values& operands, const Attributes& attributes, size_t count,
              std::string_view suffix = {});
 
-  // Pointwise. All operands have the same shape.
+  // Pointwise ops. All operands have the same shape.
   ValueId add(ValueId a, ValueId b) { return op(OpKind::add, {a, b}); }
   ValueId sub(ValueId a, ValueId b) { return op(OpKind::sub, {a, b}); }
   ValueId mul(ValueId a, ValueId b) { return op(OpKind::mul, {a, b}); }
@@ -77,7 +77,7 @@ class Builder {
   ValueId full_size(DType dtype, const Shape& shape, const IndexExpr& size);
   ValueId iota(DType dtype, const Shape& shape, int64_t dim);
 
-  // Shape. Each returns x itself if nothing changes.
+  // Changes of shape. Each returns x itself if nothing changes.
   ValueId broadcast(ValueId x, IntList dims, const Shape& to);
   /// Broadcasting as in NumPy: x's dimensions match the last ones of `to`, and size 1 is widened.
   ValueId broadcast_to(ValueId x, const Shape& to);

@@ -1,7 +1,7 @@
 // Slots, checks and prose shared by the records of collectives and send/recv.
 //
-// The checks cover what follows from the program text alone. What differs by rank (extents of
-// uneven shards, counts, the other members' instructions) is compared at the rendezvous
+// The checks cover only facts that follow from the program text. Facts that differ by rank (extents
+// of uneven shards, counts, the other members' instructions) are compared at the rendezvous
 // (interp/core). An unbound size is never an error here.
 #pragma once
 

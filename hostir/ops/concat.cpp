@@ -50,7 +50,7 @@ Expected<ShardingRule> concat_rule(const OpCall& call, std::span<const Type> res
   if (call.operands.size() == 1) return r;
   const auto dim = static_cast<int>(dim_of(call));
   r.permutation = {dim};
-  IndexExpr before = 0;  // elements of the parts before this one
+  IndexExpr before = 0;  // number of elements in the parts before this one
   for (size_t i = 0; i < call.operands.size(); ++i) {
     r.shifts.push_back(
         {i, dim, dim, IndexExpr::binary(IndexExpr::Kind::kSub, 0, before).simplified()});

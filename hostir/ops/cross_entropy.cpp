@@ -57,8 +57,8 @@ ValueId is_ignored(ops::Builder& b) {
   return b.compare(targets, b.full_like(targets, static_cast<double>(index)), "eq");
 }
 
-// The loss is 0 where the target is `ignore_index`, and NaN where it is not a class, so that this
-// is the first instruction of the run that makes a NaN.
+// The loss is 0 where the target is `ignore_index`, and NaN where it is not a class: then this
+// instruction is the first of the run that makes a NaN.
 ValueId with_special_targets(ops::Builder& b, ValueId loss) {
   const ValueId targets = b.arg(1);
   const Shape shape = b.shape(targets);

@@ -129,8 +129,8 @@ Cost dot_general_cost(const OpCall& call, std::span<const Extents> operands,
                           2 * ops::element_count_of(results[0]) * contraction);
 }
 
-// For the gradient of one side: contract dy with the other side over the other side's free
-// dimensions, then transpose the result.
+// The gradient of one side: contracts dy with the other side over that side's free dimensions, then
+// transposes the result.
 struct DotSide {
   ValueId other;
   const IntList& batch;

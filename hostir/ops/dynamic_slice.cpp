@@ -29,7 +29,8 @@ Expected<std::vector<Type>> infer_dynamic_slice(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), slice_sizes(call)));
 }
 
-// Along a dimension that is not taken whole, each rank contributes what it holds of the box.
+// Along a dimension that is not taken whole, each rank contributes the part of the box that it
+// holds.
 Expected<ShardingRule> dynamic_slice_rule(const OpCall& call, std::span<const Type> results) {
   const Shape& from = shape_of(call.operands[0]);
   const Shape& to = shape_of(results[0]);

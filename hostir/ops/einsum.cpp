@@ -114,7 +114,7 @@ struct Named {
   std::string letters;
 };
 
-// Sums over the dimensions that are not in `wanted`.
+// Sums over all dimensions that are not in `wanted`.
 Named without(ops::Builder& b, const Named& x, const std::string& wanted) {
   IntList dims;
   std::string kept;

@@ -19,8 +19,8 @@ class KernelTime {
   /// In ns, without Machine::launch_ns: the larger of arithmetic and memory traffic. Values inside
   /// a kernel stay on chip.
   double limit_ns(double bytes) const;
-  /// In ns, without Machine::launch_ns: the smaller of the two is only partly hidden behind the
-  /// larger, and products count with Machine::product_ramp_flops.
+  /// In ns, without Machine::launch_ns. The smaller of arithmetic and memory traffic is only partly
+  /// hidden behind the larger, and Machine::product_ramp_flops slows small products.
   double expected_ns(double bytes) const;
 
  private:

@@ -73,7 +73,7 @@ bool is_untouched(const Padding& p, size_t d) {
   return ops::same_size(p.low[d], 0) && ops::same_size(p.high[d], 0) && p.interior[d] == 0;
 }
 
-// With padding between its elements, a dimension has separate factors for the operand and the
+// A dimension with padding between its elements has separate factors for the operand and the
 // result.
 Expected<ShardingRule> pad_rule(const OpCall& call, std::span<const Type> results) {
   const Padding p = padding_of(call);
@@ -99,7 +99,7 @@ Expected<ShardingRule> pad_rule(const OpCall& call, std::span<const Type> result
   return r;
 }
 
-// When padding with zeros, the sum of padded addends is the padded sum.
+// If the padding is zero, the sum of padded addends is the padded sum.
 PartialUse pad_partial(const OpCall& call, size_t, Reduction kind) {
   const bool zeros = call.attributes.get_or<double>("value", 0) == 0;
   return zeros && kind == Reduction::kSum ? PartialUse::kAnyMix : PartialUse::kReduceFirst;

@@ -184,19 +184,19 @@ struct OpRecord {
   /// Overrides `OperandSpec::partial` if the result depends on types or on which operands are
   /// present; else null.
   PartialUse (*partial)(const OpCall&, size_t operand, Reduction kind) = nullptr;
-  /// Appends the same computation in simpler ops and returns one fresh value per result; the caller
-  /// names them. Composites are always expanded, before propagation. Other ops are expanded if
-  /// `needs_expand` returns true, because part of the work must happen once, after the reduce
+  /// Appends the same computation in simpler ops and returns one new value per result; the caller
+  /// names the values. Composites are always expanded, before propagation. Other ops are expanded
+  /// if `needs_expand` returns true, because part of the work must happen once, after the reduce
   /// (linear with bias -> linear, add; reduce_mean -> reduce_sum, div). Null: never expanded.
   /// Errors are kept in the builder: `index_unbound` if a size must be a number.
   std::vector<ValueId> (*expand)(ops::Builder& builder) = nullptr;
   /// True if this call must be expanded when a reduction factor is cut (linear: only with bias).
   /// Null for composites.
   bool (*needs_expand)(const OpCall&) = nullptr;
-  /// For an op along a dimension (`indexed_dim`) of its only operand that is cut into `parts`:
-  /// appends the computation block by block, with what the blocks need of each other. No values: it
-  /// is not worth it. Null: the dimension is gathered. A composite with this is expanded last, when
-  /// it is known how its operand is cut.
+  /// For an op along a dimension (`indexed_dim`) of its only operand, where that dimension is cut
+  /// into `parts`: appends the computation block by block, and the exchange between blocks. Returns
+  /// no values if this is not worthwhile. Null: the dimension is gathered. A composite with this
+  /// function is expanded last, when the cuts of its operand are known.
   std::vector<ValueId> (*expand_blocks)(ops::Builder& builder, int64_t parts) = nullptr;
   Cost (*cost)(const OpCall&, std::span<const Extents> operands,
                std::span<const Extents> results) = nullptr;

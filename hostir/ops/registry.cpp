@@ -28,7 +28,7 @@ const Table& table() {
   return kTable;
 }
 
-// Indexed by AttributeSpec::Type: tests for the alternative of `Attribute` with such a value.
+// By AttributeSpec::Type: tests if an `Attribute` holds the alternative for values of that type.
 template <class T>
 bool holds(const Attribute& attribute) {
   return std::holds_alternative<T>(attribute);

@@ -35,8 +35,8 @@ Expected<std::vector<Type>> infer_reshard(const OpCall& call) {
   return ops::inferred(std::move(type));
 }
 
-// dy resharded to the sharding of x, open where x is if that is on another mesh. If x has none, dy
-// stays as it is.
+// dy resharded to the sharding of x. On another mesh, the dimensions that are open in x stay open.
+// If x has no sharding, dy stays as it is.
 ops::Values reshard_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const Sharding* held = sharding_of(b.type(b.arg(0)));
   if (held == nullptr) return {dy[0]};

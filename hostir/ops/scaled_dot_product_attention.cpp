@@ -107,7 +107,7 @@ Shape in_groups(Shape shape, size_t at, const IndexExpr& groups) {
   return shape;
 }
 
-// The mask, whose heads are grouped as those of the scores are.
+// The mask, with its heads grouped like the heads of the scores.
 ValueId grouped_mask(ops::Builder& b, const IndexExpr* groups) {
   const ValueId mask = b.arg(3);
   if (groups == nullptr || b.rank(mask) < 3) return mask;

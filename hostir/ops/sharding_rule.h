@@ -33,7 +33,7 @@ struct ShardingRule {
 
   /// Element i of the results along factor `to` is element i + by of the operand along factor
   /// `from`, or by - i if mirrored. If `to` is cut, the operand is cut at the same elements, in
-  /// blocks (DimSharding::block), and neighbours exchange only what the other lacks.
+  /// blocks (DimSharding::block), and neighbours exchange only the missing elements.
   struct Shift {
     size_t operand = 0;
     int from = 0;
@@ -64,8 +64,8 @@ std::vector<std::string> written_factors(std::string_view text);
 /// factor that occurs only in operands is a reduction, as in einsum. In a rule with clauses
 /// (`{i=4}`, `reduction={k}` or `reduction=max{k}`, `need_replication={}`, `permutation={}`),
 /// nothing is implied. Errors: `rule_c1` the text does not parse; `rule_c2` the number of tensors
-/// or dimensions does not match the types; `rule_c3` a factor has several sizes; `rule_c4` some
-/// results have a factor of the operands and some lack it, and it may be cut.
+/// or dimensions does not match the types; `rule_c3` a factor has several sizes; `rule_c4` only
+/// some results have a factor of the operands, although it may be cut.
 Expected<ShardingRule> parse_sharding_rule(std::string_view text, std::span<const Type> operands,
                                            std::span<const Type> results);
 

@@ -18,7 +18,7 @@ Expected<ShardingRule> sort_rule(const OpCall& call, std::span<const Type> resul
 
 Cost sort_cost(const OpCall& call, std::span<const Extents> operands,
                std::span<const Extents> results) {
-  constexpr double kFlopsPerElement = 40;  // comparisons: about log2 of a long row
+  constexpr double kFlopsPerElement = 40;  // comparisons per element: about log2 of a long row
   return ops::memory_cost(call, operands, results,
                           kFlopsPerElement * ops::element_count_of(operands[0]));
 }

@@ -96,7 +96,7 @@ class MeshInference {
     }
   }
 
-  // Gives free values the mesh of their first user, users before definitions.
+  // Gives each free value the mesh of its first user. Visits users before definitions.
   void backwards() {
     for (auto id = body().rbegin(); id != body().rend(); ++id) {
       const Instruction& i = f_.instr(*id);
@@ -109,7 +109,7 @@ class MeshInference {
     }
   }
 
-  // A value that nothing uses is where its operands are.
+  // An unused value is on the mesh of its operands.
   void follow_operands() {
     for (const InstrId id : body()) {
       const Instruction& i = f_.instr(id);

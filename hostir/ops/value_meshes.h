@@ -2,12 +2,12 @@
 //
 //   1. An annotated value is on the mesh of its sharding; a reshard's result is annotated.
 //   2. An op runs where its operands are. If they are on several meshes, it runs on the mesh
-//      annotated on its result. Results without annotation are where the op runs.
-//   3. A value without operands on a mesh (a parameter, a source, what is computed from these) is
-//      on the mesh of its first user. Sources do not tie an op to a mesh, because any rank can
-//      compute any part of them.
-// The verifier reports the conflicts; the passes insert reshards where a value is needed on another
-// mesh (hostir/passes/mesh_borders.h).
+//      annotated on its result. Results without annotation are on the op's mesh.
+//   3. A value without operands on a mesh (a parameter, a source, or computed from such
+//      values) is on the mesh of its first user. Sources do not tie an op to a mesh, because
+//      any rank can compute any part of them. The verifier reports the conflicts; the passes
+//      insert reshards where a value is needed on another mesh
+//      (hostir/passes/mesh_borders.h).
 #pragma once
 
 #include <string>

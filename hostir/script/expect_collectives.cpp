@@ -57,7 +57,7 @@ std::string to_text(const std::vector<L>& lines) {
 
 using Groups = std::vector<std::vector<Rank>>;
 
-// Empty if the mesh lacks the axes, as one that was resized may.
+// Empty if the mesh lacks the axes, which can happen after a resize.
 Groups groups_of(const Mesh& mesh, const AxisList& axes) {
   Groups out;
   if (!axis_faults(mesh, axes).empty()) return out;
@@ -138,7 +138,7 @@ std::vector<const Mesh*> meant_meshes(const CollectiveLine& line, const interp::
   return out;
 }
 
-// Reports a line that is ambiguous because the meshes it may mean group the ranks differently.
+// Reports an ambiguous line: the meshes that it may mean group the ranks differently.
 std::string ambiguity(const ExpectCollectives& expect, const interp::Code& code) {
   for (const CollectiveLine& line : expect.lines) {
     if (line.over.empty()) continue;

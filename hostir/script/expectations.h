@@ -25,7 +25,7 @@ struct CheckContext {
 
   /// `file:line: message`.
   void fail(const std::string& message) const;
-  /// The same, with the schedule if there are several.
+  /// Like the function above, and names the schedule if there are several.
   void fail(const Execution& execution, const std::string& message) const;
   /// True if the backend computes no values; counts the expectation as skipped.
   bool skips_values() const;

@@ -8,7 +8,7 @@
 
 namespace hostir {
 
-/// The number that `text` is; nullopt if it is not one, has anything else in it, or is out of
+/// The number that `text` spells; nullopt if `text` is not exactly a number, or if it is out of
 /// range. `base`: of whole numbers.
 template <class Number>
 std::optional<Number> number_from(std::string_view text, [[maybe_unused]] int base = 10) {

@@ -17,9 +17,9 @@ std::string boot_id() {
   return id;
 }
 
-/// Field 22 of /proc/PID/stat; empty if the process has ended, also if its parent has not waited
-/// for it yet (a zombie; in a container it may stay one). The name in field 2 may contain any
-/// character, so search for its end, the last ')' in the line.
+/// Field 22 of /proc/PID/stat; empty if the process has ended, even if it is still a zombie because
+/// its parent has not waited for it (in a container, perhaps forever). The name in field 2 may
+/// contain any character, so search for its end, the last ')' in the line.
 std::string start_time(long long pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   const std::string stat((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
