@@ -1,12 +1,12 @@
-// What the compiler assumes of a size that is not known when it chooses between plans.
+// The number that the compiler assumes for an unknown size when it chooses between plans.
 #pragma once
 
 #include "hostir/ir/index_expr.h"
 
 namespace hostir {
 
-/// Of a symbol. Small, so that the number of collectives decides: which of two plans moves fewer
-/// bytes depends on how sizes compare, which nobody knows.
+/// The assumed number for a symbol. It is small, so that the number of collectives decides: which
+/// of two plans moves fewer bytes depends on the unknown ratio of the sizes.
 inline constexpr int64_t kAssumedSize = 64;
 
 /// The value of an expression with kAssumedSize for its symbols, at least 1 unless it is constant.

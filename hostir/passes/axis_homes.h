@@ -1,12 +1,12 @@
-// The dimensions that an axis cuts where the tensors of an op disagree: its homes.
+// The homes of an axis: the dimensions that it cuts if the tensors of an op disagree.
 //
-// FSDP cuts the batch and every parameter over the same axis, and an op that has both can keep only
-// one of them. Decided op by op, the axis wanders from one dimension to another, and activations
-// are gathered and moved. With homes, an axis cuts nothing else in the ops that have one of them:
-// if the batch is the home, parameters are gathered where they are used, and their gradients are
-// reduce-scattered.
-// Ops without a home are free: an optimiser works on the parts of parameters as they are held.
-// home_search.h chooses the homes.
+// FSDP cuts the batch and every parameter over the same axis, and an op that has both can
+// keep only one of them. If each op decides alone, the axis moves from one dimension to
+// another, and activations are gathered and moved. With homes, an axis cuts nothing else in
+// the ops that have one of them: if the batch is the home, parameters are gathered where they
+// are used, and their gradients are reduce-scattered. Ops without a home are free: an
+// optimiser works on the parts of parameters as they are held. home_search.h chooses the
+// homes.
 #pragma once
 
 #include <compare>
@@ -39,9 +39,9 @@ class AxisHomes {
   /// By factor: the axes that may not cut it because the op has a home of theirs elsewhere. Empty
   /// if there are none. `tensors`: its operands, then its results; unknown ones have no homes.
   std::vector<AxisList> barred(const ShardingRule& rule, std::span<const size_t> tensors) const;
-  /// Those of the parameters and results of `fusion`, whose homes these are.
+  /// The homes among the parameters and results of `fusion`, for which this was made.
   NamedHomes named(const Function& fusion) const;
-  /// What barred() reads of a tensor, as a text; empty for a tensor without homes.
+  /// The facts about a tensor that barred() reads, as a text; empty for a tensor without homes.
   std::string text(size_t tensor) const;
 
  private:

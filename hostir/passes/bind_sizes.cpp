@@ -39,7 +39,8 @@ void bind_reachable(Program& program, std::string_view name, const SizeBindings&
     }
   }
   // Only calls share the caller's names. A launch binds the size names in a kernel's types from its
-  // operands; what is left in its attributes, as lowering writes it, are sizes of the caller.
+  // operands. Other sizes in the kernel's attributes, as lowering writes them, are those of the
+  // caller.
   for (const std::string& callee : callees) {
     Function* target = program.find_function(callee);
     if (target == nullptr) continue;
@@ -102,7 +103,7 @@ Expected<void> check_extents(const Value& written, const Value& bound, const Siz
                  written.span);
 }
 
-// A matrix whose dimension `d` does not fit, but would if it was transposed.
+// True for a matrix whose dimension `d` does not fit, but would if the matrix were transposed.
 std::string hint_at_transposed(const Shape& shape, const Extents& given, size_t d,
                                const SizeBindings& sizes) {
   if (shape.size() != 2 || given[0] == given[1]) return {};
@@ -234,7 +235,7 @@ Expected<Program> bind_sizes(const Program& program, std::string_view function,
     for (size_t v = 0; v < after.values.size(); ++v)
       HOSTIR_TRY(check_extents(before.values[v], after.values[v], sizes));
   }
-  // A fusion with numbers for sizes is no longer the gradient of a kernel with size names.
+  // Once its sizes are numbers, a fusion is no longer the gradient of a kernel with size names.
   for (Function& kernel : out.functions) {
     if (done.contains(kernel.gradient)) kernel.gradient.clear();
   }

@@ -1,8 +1,9 @@
 // Replaces symbolic sizes with numbers.
 //
-// 1. infer_sizes matches parameter shapes against the extents of the inputs. A dimension that is a
-//    single name binds that name. Then the sizes that the caller gives count, then expressions
-//    with one unknown name, where they are linear in it; all expressions are checked afterwards.
+// 1. infer_sizes matches parameter shapes against the extents of the inputs. A dimension that is
+//    a single name binds that name. The sizes that the caller gives come second, and expressions
+//    with one unknown name in which they are linear come third. All expressions are checked
+//    afterwards.
 // 2. bind_sizes replaces every known `?NAME` in the types and attributes of a function, and of
 //    everything it launches or calls, and folds the expressions. Unknown names stay; a later pass
 //    that needs one reports an error.

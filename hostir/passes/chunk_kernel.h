@@ -1,9 +1,9 @@
-// Kernels that compute a part of the rows of what another kernel computes.
+// Kernels that compute some of the rows that another kernel computes.
 //
 // "Rows" is one dimension that a kernel carries from some parameters to all of its results without
 // combining, moving or numbering its elements, such as the tokens of a linear layer with bias and
-// gelu. Then a part of the rows of the results needs only that part of the rows of the parameters,
-// and each element is computed exactly as before.
+// gelu. Then some rows of the results need only the same rows of the parameters, and each element
+// is computed exactly as before.
 //
 //   1. Start from one parameter or result. The sharding rule of each op says in which dimensions of
 //      its operands and results the same factor is; follow it both ways until nothing changes.
@@ -21,7 +21,7 @@ namespace hostir {
 
 struct KernelRows {
   std::vector<std::optional<size_t>> dims;  // by value of the kernel: the dimension of the rows
-  std::string problem;                      // why there are none; empty if there are
+  std::string problem;                      // why there are no such rows; empty if there are
 };
 
 /// `start` is a parameter or result of `kernel`, `dim` the dimension of the rows in it.
@@ -32,8 +32,8 @@ KernelRows rows_of_kernel(const Program& program, const Function& kernel, ValueI
 std::optional<Function> chunk_kernel(const Program& program, const Function& kernel,
                                      const KernelRows& rows, int64_t count);
 
-/// The kernel for this number of rows of each rank, on plain local tensors: its values have no
-/// layout, as different ranks have different rows. nullopt also if parts differ by rank.
+/// The kernel for this number of rows of each rank, on plain local tensors. Its values have no
+/// layout, because ranks have different rows. nullopt also if parts differ by rank.
 std::optional<Function> local_chunk_kernel(const Program& program, const Function& kernel,
                                            const KernelRows& rows, int64_t count);
 /// The type of a rank's part as a plain tensor; nullopt if parts differ by rank.

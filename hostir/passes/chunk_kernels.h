@@ -1,4 +1,4 @@
-// The kernels that overlapped sites launch: chunks of others, and single ops on chunks.
+// The kernels that overlapped sites launch: chunks of other kernels, and single ops on chunks.
 #pragma once
 
 #include <map>
@@ -17,13 +17,13 @@ class ChunkKernels {
  public:
   explicit ChunkKernels(const Program& program);
 
-  /// `rows`: in all, or of each rank for a local kernel. Null: there is no kernel for this number
-  /// of rows.
+  /// `rows`: the global number, or for a local kernel the number of each rank. Null: there is no
+  /// kernel for this number of rows.
   const Function* of(const ChunkedLaunch& launch, int64_t rows, bool local);
   /// A kernel with one op on operands of one type.
   const Function& of_op(OpKind kind, const std::string& stem, const TensorType& type,
                         size_t operands, Attributes attributes = {});
-  /// Those that `used` names, in the order in which they were made.
+  /// The kernels that `used` names, in the order in which they were made.
   std::vector<Function> take(const std::set<std::string>& used) const;
   const std::vector<std::string>& order() const { return order_; }
   const Function& at(const std::string& key) const { return made_.at(key); }

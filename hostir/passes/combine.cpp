@@ -19,7 +19,7 @@ namespace {
 using TaskIndex = uint32_t;
 
 constexpr size_t kOpenCalls = 4;       // number of recent calls that a collective may join
-constexpr double kWorthOfStart = 0.1;  // delay accepted for a saved start, as a part of its time
+constexpr double kWorthOfStart = 0.1;  // accepted delay per saved start, as a fraction of its time
 
 enum Engine : uint8_t { kCompute, kLinks, kEngines, kNoEngine };
 
@@ -207,13 +207,13 @@ class Combiner {
     if (open.size() > kOpenCalls) open.erase(open.begin());
   }
 
-  // Whether two collectives of one size have the same users, such as the real and the imaginary
+  // True if two collectives of one size have the same users, such as the real and the imaginary
   // part of one value.
   bool are_parts(TaskIndex call, TaskIndex t) const {
     const bool alike = tasks_[call].members.size() == 1 && tasks_[call].bytes == tasks_[t].bytes;
     return alike && users_of(call) == users_of(t);
   }
-  // The kernels that use the result of a collective, behind one that only moves it.
+  // The kernels that use the result of a collective; looks through a kernel that only moves it.
   std::vector<TaskIndex> users_of(TaskIndex t) const {
     const std::vector<TaskIndex>& after = tasks_[t].after;
     return after.size() == 1 && kernels_before(after[0]).size() == 1 &&
@@ -227,8 +227,9 @@ class Combiner {
     std::erase_if(out, [&](TaskIndex b) { return tasks_[b].engine == kNoEngine; });
     return out;
   }
-  // The time of the kernel that moves the operand of `t` to where it is sent from, if the same
-  // kernels compute the operands of both. The first collective then waits only for that.
+  // The time of the kernel that moves the operand of `t` to the buffer it is sent from, if the same
+  // kernels compute the operands of both collectives. The first collective then waits only for that
+  // kernel.
   double moves_ns(TaskIndex call, TaskIndex t) const {
     const std::vector<TaskIndex> one = kernels_before(call);
     const std::vector<TaskIndex> other = kernels_before(t);
@@ -288,9 +289,9 @@ class Combiner {
     return std::nullopt;
   }
 
-  // The tasks from place `begin` on that depend on the one there, and allocs and views that only
-  // those use: moved too, or buffers would be held long before they are used. Empty if the last
-  // task depends on the first.
+  // The tasks from place `begin` on that depend on the task there, and the allocs and views that
+  // only they use. Those must move too, or buffers would be held long before their use. Empty if
+  // the last task depends on the first.
   std::optional<std::vector<bool>> tasks_to_move(size_t begin) {
     std::vector<bool> out(order_.size() - begin, false);
     marks_.resize(tasks_.size(), false);
@@ -382,7 +383,7 @@ class Combiner {
   std::vector<CombineTask> tasks_;      // those of the text, then joint calls
   std::vector<TaskIndex> joined_;       // by task: the call it joined, or itself
   std::vector<double> rest_ns_;         // by task of the text: from its start to the end
-  std::vector<Clocks> rest_of_engine_;  // by task of the text: of its engine's next task
+  std::vector<Clocks> rest_of_engine_;  // by task of the text: its engine's next task
   std::vector<TaskIndex> order_;        // placed so far
   std::vector<Clocks> clocks_;          // before each of `order_`
   Clocks now_ = {};

@@ -1,4 +1,4 @@
-// The propagation edges to visit, as a set of bits: a long fusion adds and takes millions.
+// The propagation edges to visit, as a bit set: a long fusion adds and removes millions of edges.
 #pragma once
 
 #include <bit>

@@ -12,8 +12,8 @@ namespace hostir {
 
 namespace {
 
-// How many products with elements of an operand each element of a result adds up; 1 if the number
-// is not known.
+// The number of products that each element of a result adds up; 1 if
+// unknown.
 int64_t summed_products(const ShardingRule& rule, size_t operand, const IndexExpr::Lookup& sizes) {
   std::set<int> kept;
   for (const auto& result : rule.results) {

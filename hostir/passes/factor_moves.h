@@ -9,9 +9,9 @@
 
 namespace hostir {
 
-/// The rule with an operand's shifted factors named like the results', which may be cut.
+/// The rule with each shifted factor of an operand replaced by the result's, which may be cut.
 ShardingRule with_shifts_cut(ShardingRule rule);
-/// The dimension that has this factor only.
+/// The dimension that has only this factor.
 std::optional<size_t> dim_of_factor(const ShardingRule::TensorFactors& tensor, int factor);
 /// True if a dimension has several factors.
 bool has_compound(const ShardingRule& rule);

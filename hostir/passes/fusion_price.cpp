@@ -33,7 +33,7 @@ class SharedStarts {
  public:
   explicit SharedStarts(const Function& fusion) : fusion_(fusion) {}
 
-  /// `steps`: those of the reshard `i`.
+  /// `steps`: the steps of the reshard `i`.
   void add(const Instruction& i, const std::vector<RedistributeStep>& steps, const StepCost& cost) {
     size_t count = 0;
     for (const RedistributeStep& step : steps) {
@@ -45,8 +45,8 @@ class SharedStarts {
     count_[i.results.front().index] = count;
   }
 
-  /// The time of the starts that are saved. The calls of a kind are made as late as the first of
-  /// them allows, each with all that are ready.
+  /// The total time of saved starts. Calls of one kind wait as long as the first of them can, then
+  /// start together with all that are ready.
   double saved_ns() const {
     const std::vector<size_t> before = calls_before();
     const std::vector<size_t> after = calls_after();
@@ -80,8 +80,8 @@ class SharedStarts {
 
  private:
   struct Call {
-    ValueId value;  // the result of its reshard
-    size_t place;   // among the calls of its reshard
+    ValueId value;  // result of the reshard
+    size_t place;   // position among the reshard's calls
     std::string kind;
     double start_ns;
   };

@@ -1,4 +1,4 @@
-// What a fusion with reshards costs: its moves and its work, on the rank that has most.
+// The cost of a fusion with reshards: its moves and its work, on the rank with most of it.
 //
 // Times are those of the machine's model, added up: nothing overlaps. Where some collectives can
 // share a call, their starts count once in `shared_ns`. Prices are compared, never shown.
@@ -13,8 +13,9 @@ struct Price {
   double shared_ns = 0;  // where moves that can share a call have one start,
   double moves_ns = 0;   // and its part for moves
   double bytes = 0;      // over one rank's links
-  /// On fast links, the time of a gather is close to that of other choices, and a model of time is
-  /// not that exact. So what is worth more saves both time and bytes, or very much of one of them.
+  /// On fast links, a gather takes about as long as other choices, and the model of time is not
+  /// exact enough to decide. So the better price must save both time and bytes, or very much of one
+  /// of them.
   bool is_worth_more_than(const Price& other) const;
 };
 

@@ -17,7 +17,7 @@ namespace hostir {
 namespace {
 
 constexpr size_t kMaxHomesTried = 3;      // per axis
-constexpr size_t kMaxOpsTried = 400;      // of a longer fusion, a sample is tried
+constexpr size_t kMaxOpsTried = 400;      // a longer fusion is tried as a sample of its layers
 constexpr size_t kMaxOpsOfSample = 1200;  // in whole layers
 
 const Type& type_of(const Function& fusion, size_t tensor) {
@@ -185,7 +185,8 @@ class HomeSearch {
     }
   }
 
-  // For each of the most important classes, it and all others that meet none of the set.
+  // For each of the most important classes: the class, and all others that meet no class of the
+  // set.
   std::vector<std::set<size_t>> sets_to_try(const Conflicts& conflicts) const {
     std::vector<size_t> order;
     for (const auto& [c, met] : conflicts) order.push_back(c);
@@ -225,7 +226,7 @@ class HomeSearch {
     return dims;
   }
 
-  // The first ops as a fusion without results; what others use of them is kept.
+  // The first ops as a fusion without results. Values that later ops use are kept.
   Expected<void> take_first_ops() {
     Function& f = sample_.emplace(fusion_);
     std::vector<InstrId>& body = f.regions[f.body.index].instructions;
@@ -250,8 +251,8 @@ class HomeSearch {
     return {};
   }
 
-  // Values and instructions that the body no longer mentions would be copied for every price. Ids
-  // must stay, so only those after the last mentioned one go.
+  // Unused values and instructions would be copied for every price. Ids must not change, so only
+  // those after the last used one are dropped.
   static void drop_later_values(Function& f) {
     size_t values = 0;
     const auto mention = [&](ValueId v) {

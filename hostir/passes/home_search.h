@@ -3,12 +3,12 @@
 //   1. Dimensions that share a factor of a rule form a class: the batch, the features, ...
 //   2. An axis with annotations in two classes that meet in one op has a conflict.
 //   3. For each such axis, each of the classes with most elements is tried as its home, together
-//      with all others that do not meet it or each other (the heads and the hidden features). The
+//      with all classes that do not meet it or each other (the heads and the hidden features). The
 //      fusion, or a few layers of a long one (layer_sample.h), is propagated and resharded, and its
 //      moves and work are added up (fusion_price.h), once more with moves that can share a call as
 //      one start.
-//   4. The cheapest wins. No home is tried first, and wins if all others are about as expensive.
-// If the whole fusion was tried, its lowering goes on from there.
+//   4. The cheapest wins. Having no home is tried first, and wins if all others cost about as much.
+// If the whole fusion was tried, lowering continues with its result.
 #pragma once
 
 #include <optional>
@@ -40,7 +40,7 @@ Expected<ChosenHomes> cheapest_homes(const Program& program, const Function& fus
                                      const std::string& mesh, MeshMoves& moves,
                                      std::span<const std::string> keep);
 
-/// The homes that a search found for a fusion with other numbers of the same layers.
+/// The homes that a search found for a fusion with another number of the same layers.
 AxisHomes homes_like(const NamedHomes& homes, const Function& fusion,
                      const std::vector<PropagationEdge>& edges);
 

@@ -44,8 +44,8 @@ class Sampler {
   }
 
  private:
-  // Chooses from the ops that repeat about as often as any, starting at the first of them. The
-  // first and the last layer may differ from the others.
+  // Chooses the repetitions to drop among the ops that repeat about as often as the most frequent
+  // one. Starts at the first of them. The first and the last layer may differ from the others.
   bool choose_gaps(size_t kept) {
     gaps_.clear();
     size_t most = 0;
@@ -61,8 +61,8 @@ class Sampler {
     return true;
   }
 
-  // The repetitions that use what the dropped ones of an earlier gap compute, in the same order or
-  // in the opposite one.
+  // The repetitions that use values of those dropped in an earlier gap, in the same or in the
+  // opposite order.
   std::optional<Gap> gap_like(const RepeatedOps& run) const {
     for (const Gap& gap : gaps_) {
       // Compares two layers in the middle: the first and the last may use other values.
@@ -87,7 +87,8 @@ class Sampler {
     return std::nullopt;
   }
 
-  // By operand from `from`, in repetition `at` of `run`: the repetition that it comes from.
+  // For each operand that comes from `from`, in repetition `at` of `run`: the repetition that
+  // computes it.
   std::vector<size_t> used_of(const RepeatedOps& from, const RepeatedOps& run, size_t at) const {
     std::vector<size_t> out;
     const size_t begin = run.first + at * run.length;
@@ -114,7 +115,7 @@ class Sampler {
     return nullptr;
   }
 
-  // Drops the gaps; false if something is used that has no counterpart before its gap.
+  // Drops the gaps; false if a used value has no counterpart before its gap.
   bool join() {
     Function& f = joined_ = fusion_;
     std::vector<InstrId>& body = f.region(f.body).instructions;
@@ -126,7 +127,7 @@ class Sampler {
       }
       body.push_back(body_[i]);
     }
-    // Results of dropped layers go.
+    // Drops the results of dropped layers.
     kept_results_.clear();
     Instruction& end = f.instr(body_.back());
     std::vector<Operand> operands;

@@ -62,7 +62,7 @@ struct LowerOptions {
   const NamedHomes* homes = nullptr;
   Overlap overlap = Overlap::kNone;  // how collectives are overlapped with kernels
   LowerPhase until = LowerPhase::kLifetimes;
-  /// Passes to leave out: those that `Pass::optional` allows. Others are run all the same.
+  /// Passes to leave out: those that `Pass::optional` allows. All others run in any case.
   std::vector<LowerPhase> skip;
   /// Called after every phase, in order.
   std::function<void(LowerPhase, const Program&)> dump;

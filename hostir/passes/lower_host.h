@@ -7,9 +7,9 @@
 //   3. A kernel becomes a launch. A local reshard becomes a launch of a kernel with only that op.
 //   4. A communicating reshard becomes a collective. An all_reduce works in place if the partial
 //      value has no other use. If the blocks do not follow each other in memory in group order, a
-//      `pack` launch before it or an `unpack` launch after it reorders them, through a buffer
-//      whose type describes the blocks. If only their sizes must be told, a view of the buffer
-//      does.
+//      `pack` launch before it or an `unpack` launch after it reorders them, through a buffer whose
+//      type describes the blocks. If only their sizes must be stated, a view of the buffer
+//      suffices.
 //   5. A buffer that only gets another mesh is reinterpreted.
 //   6. `from(...)` records which fusion instructions an instruction implements.
 // The result is already correct: everything is on one stream and nothing is freed. Later passes

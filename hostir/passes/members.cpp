@@ -68,7 +68,7 @@ bool Members::includes(uint32_t outer, uint32_t inner) const {
 
 std::vector<std::vector<uint32_t>> Members::classes() const {
   std::vector<std::vector<uint32_t>> out(sets_.size());
-  std::map<std::vector<bool>, uint32_t> known;  // in which sets a rank is -> class
+  std::map<std::vector<bool>, uint32_t> known;  // the sets that a rank belongs to -> class
   for (const int64_t rank : all()) {
     std::vector<bool> in;
     for (const auto& set : sets_) in.push_back(std::binary_search(set.begin(), set.end(), rank));

@@ -24,7 +24,7 @@ class Members {
   bool all_run_everything() const { return sets_.size() == 1; }
   /// True if every rank of set `inner` is in set `outer`.
   bool includes(uint32_t outer, uint32_t inner) const;
-  /// A number of the set of ranks that execute the instruction; 0: all ranks.
+  /// The number of the set of ranks that execute the instruction; 0: all ranks.
   uint32_t set(const Instruction& instruction) const;
   /// By set: its classes. Ranks in the same sets are one class.
   std::vector<std::vector<uint32_t>> classes() const;

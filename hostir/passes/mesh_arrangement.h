@@ -1,4 +1,5 @@
-// Shardings that look alike on two meshes: proposals for moves between meshes (mesh_moves.h).
+// Proposes shardings that divide a value alike on two meshes, for moves between meshes
+// (mesh_moves.h).
 #pragma once
 
 #include <optional>
@@ -7,8 +8,8 @@
 
 namespace hostir {
 
-/// A sharding of `mesh` with as many parts in each dimension, and as many addends, as `other` has
-/// on `other_mesh`: of those tried, the one under which most ranks have the same box on both.
+/// A sharding on `mesh` with as many parts in each dimension, and as many addends, as `other` has
+/// on `other_mesh`. Of those tried, the one that gives most ranks the same box on both meshes.
 /// nullopt if the mesh's axes do not give such parts.
 std::optional<Sharding> arranged_like(const Mesh& mesh, const Mesh& other_mesh,
                                       const Sharding& other, const Extents& extents);

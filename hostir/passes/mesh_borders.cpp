@@ -41,7 +41,7 @@ class BorderBuilder {
     return by.valid() && record(f_.instr(by).kind).shape == OpShape::kSource;
   }
 
-  // A value without dimensions crosses as addends (mesh_moves.h), which i1 does not have.
+  // A value without dimensions crosses as addends (mesh_moves.h), and i1 has no sum.
   bool goes_as_number(ValueId value) {
     ops::Builder& b = rebuild_.builder();
     return b.dtype(value) == DType::kI1 && b.rank(value) == 0;

@@ -17,7 +17,7 @@ Sharding reduced(Sharding s) {
 namespace {
 
 constexpr double kPerStepNs = 1;  // added per step, so that the shorter of two equal plans wins
-constexpr double kNearly = 1.1;   // of plans that take up to this much longer, the fewest bytes win
+constexpr double kNearly = 1.1;   // plans up to this much slower: fewest bytes win
 
 OpKind kind_of(const RedistributeStep& step) {
   if (step.kind == StepKind::kBroadcast) return OpKind::broadcast;
@@ -149,7 +149,7 @@ Redistribution MeshMoves::crossing(const TensorType& type, const Sharding& from,
   for (const Sharding& s : before.list()) after.add(arranged_like(b, a, s, extents));
   after.add(cut_over_all(b, whole, extents));
   after.add(cut_over_all(b, Sharding::replicated(b.name, extents.size()), extents));
-  if (type.dtype != DType::kI1) {  // which no collective reduces
+  if (type.dtype != DType::kI1) {  // no collective reduces these
     after.add(held_by_roots(b, whole));
     after.add(held_by_roots(b, Sharding::replicated(b.name, extents.size())));
   }
@@ -158,7 +158,7 @@ Redistribution MeshMoves::crossing(const TensorType& type, const Sharding& from,
   for (const Sharding& s : before.list()) {
     for (const Sharding& t : after.list()) {
       auto cross = step_between(a, b, type.shape, s, t);
-      // A rank gets by broadcast only what it needs in the end.
+      // By broadcast, a rank gets only the elements that it needs in the end.
       if (!cross || (cross->kind == StepKind::kBroadcast && !(t == to))) continue;
       Redistribution made = on(a.name).plan(type, from, s);
       made.cost_ns += step_ns(type, s, *cross);

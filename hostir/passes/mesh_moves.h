@@ -6,8 +6,9 @@
 //      target or cut over all ranks; on the other side it has the sharding with the most similar
 //      boxes, the target's own, or one cut over all ranks. The cheapest combination wins, the one
 //      with fewest steps among equals.
-//   3. If both sides are cut over all ranks, every element is held once, so a plan always exists. A
-//      value without dimensions crosses as a partial one: one rank gets it and the mesh adds up.
+//   3. If both sides are cut over all ranks, every element is held once, so a plan always
+//      exists. A value without dimensions crosses as a partial one: one rank gets it, and the mesh
+//      adds up all addends.
 #pragma once
 
 #include <map>

@@ -9,7 +9,7 @@ namespace hostir {
 
 namespace {
 
-// What each rank of a communicator holds under a sharding.
+// The box of each rank of a communicator under a sharding.
 struct Holding {
   std::vector<Box> boxes;        // by index into the ranks; empty outside the mesh
   std::vector<int64_t> addends;  // which addend of a partial value; -1: outside the mesh

@@ -40,7 +40,7 @@ void drop_needless_reshards(Resharded& made, MeshMoves& moves, std::span<const s
     const std::vector<InstrId>& users = uses[annotated.index];
     const auto moves_on = [&](InstrId user) { return f.instr(user).kind == OpKind::reshard; };
     const InstrId by = f.value(annotated).defined_by;
-    const bool is_moved = by.valid() && moves_on(by);  // a constant is made anew, not moved
+    const bool is_moved = by.valid() && moves_on(by);  // a constant is made again, not moved
     if (!is_moved || contains(keep, f.value(annotated).name) ||
         !std::ranges::all_of(users, moves_on))
       continue;
@@ -56,7 +56,7 @@ void drop_needless_reshards(Resharded& made, MeshMoves& moves, std::span<const s
     for (const InstrId user : users) f.instr(user).operands.front().value = held;
     explain_kept(f.value(annotated).name, *tensor_type(f, held).sharding,
                  *tensor_type(f, annotated).sharding, explanation);
-    // What the op leaves takes the name.
+    // The op's own result takes the name.
     const std::string name = std::exchange(f.value(annotated).name, {});
     std::erase_if(made.origins, [&](const auto& pair) { return pair.first == name; });
     const auto before = std::ranges::find(made.origins, f.value(held).name,

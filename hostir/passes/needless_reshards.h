@@ -8,9 +8,9 @@
 
 namespace hostir {
 
-/// Drops reshards to an annotation if no op needs the value in that sharding, or only to reshard it
-/// again and that takes longer than from the sharding that its op left. The search for homes counts
-/// these reshards, because an annotation asks for them.
+/// Drops a reshard to an annotation if no op needs the value in that sharding, or if it is only
+/// resharded again and that takes longer than directly from the op's own sharding. The search for
+/// homes counts these reshards, because an annotation asks for them.
 void drop_needless_reshards(Resharded& made, MeshMoves& moves, std::span<const std::string> keep,
                             Explanation& explanation);
 

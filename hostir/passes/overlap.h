@@ -5,26 +5,27 @@
 // rows are the dimension that the collective gathers or scatters; for an all_reduce, the outermost
 // one. A site is done in one of two ways:
 //
-//   collectives  The chunks are the blocks of the ranks, or equal pieces of them. An all_gather
-//                becomes a broadcast per chunk, a reduce_scatter a reduce to the rank that keeps
-//                the chunk, an all_reduce one per chunk. Every value is computed and added up in
-//                the same order as before.
-//   ring         Each rank passes blocks to its neighbour (permute), one fewer than there are
-//                ranks, and multiplies the block that it has meanwhile. For a reduce_scatter the
-//                block of partial sums travels and each rank adds its own: the addends of block r
-//                are added in the order r+1, r+2, ..., r, each sum rounded to the dtype. An
-//                all_reduce has no ring.
+//   collectives  The chunks are the blocks of the ranks, or equal pieces of them. An
+//                all_gather becomes a broadcast per chunk, a reduce_scatter a reduce to the rank
+//                that keeps the chunk, an all_reduce one per chunk. Every value is computed and
+//                added up in the same order as before. ring         Each rank passes blocks to
+//                its neighbour (permute), one fewer than there are ranks, and meanwhile
+//                multiplies the block that it has. For a reduce_scatter the block of partial sums
+//                travels and each rank adds its own: the addends of block r are added in the
+//                order r+1, r+2, ..., r, each sum rounded to the dtype. An all_reduce has no
+//                ring.
 //
 //   1. Find the sites; for every other collective, record why it cannot be overlapped.
-//   2. Decide one site after the other. Rewrite each in every way. `auto` takes the one with
+//   2. Decide one site after the other. Rewrite each in every way. `auto` takes the way with
 //      which the whole function is expected to end first: launches, collectives (task_times.h) and
 //      the host's issue time on two engines. Equal sites are decided once.
-//   3. Rewrite. Each chunk has its own buffer; what is written in parts is written through views.
-//      Packing and unpacking of the collective go away, because a block needs none. Later users of
-//      one gather move up to the first one if they can, so that each chunk is used at once.
-// In an uneven ring all chunks have the size of the largest block. An all_gather pads: the rows
-// that do not exist come last and are cut off. A reduce_scatter moves the last windows up until
-// they fit. The function stays straight-line on one stream, as the later passes need it.
+//   3. Rewrite. Each chunk has its own buffer; what is written in parts is written through
+//      views. The collective's packing and unpacking are dropped, because a block needs none. Later
+//      users of one gather move up to the first one if they can, so that each chunk is used at
+//      once. In an uneven ring all chunks have the size of the largest block. An all_gather pads:
+//      the rows that do not exist come last and are cut off. A reduce_scatter moves the last
+//      windows up until they fit. The function stays straight-line on one stream, as the later
+//      passes need it.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,8 @@
 // Which instructions of a host function go, move or are padded when its sites are rewritten.
 //
 // A gather's collectives take the place of the original one. Its launches are done together, chunk
-// by chunk, at the first one, as far as what they read is written before that. The collectives of a
-// scatter follow the launch that feeds them.
+// by chunk, in place of the first one, if everything they read is written before that. The
+// collectives of a scatter follow the launch that feeds them.
 #pragma once
 
 #include <map>
@@ -16,13 +16,13 @@ namespace hostir {
 /// How one site is done.
 struct OverlapChoice {
   Overlap overlap = Overlap::kNone;
-  int64_t pieces = 1;  // kCollectives: of each block; of an all_reduce: in all
+  int64_t pieces = 1;  // kCollectives: chunks of each block; of an all_reduce: in all
 };
 
 struct OverlapPlan {
   struct Rewrite {
     size_t site;
-    std::vector<size_t> launches;  // of the site; empty: the collectives of a gather
+    std::vector<size_t> launches;  // launches of the site; empty: the collectives of a gather
   };
   std::map<size_t, std::vector<Rewrite>> rewrites;       // by index in the body
   std::set<size_t> dropped;                              // indices in the body

@@ -164,7 +164,7 @@ class Rewriter {
     return out;
   }
 
-  // The part of the rank as the first rows of a chunk of full size.
+  // Copies the rank's part to the first rows of a chunk of full size.
   ValueId padded_part(const OverlapSite& site) {
     const std::vector<OpRef>& from = at(site.at).from;
     const ShardType& type = shard(site.part);
@@ -203,7 +203,7 @@ class Rewriter {
     if (choices_[s].overlap == Overlap::kCollectives) {
       chunks = cut_rows(s);
       for (Chunk& c : chunks) {
-        // All members of a broadcast have as many rows.
+        // All members of a broadcast have equally many rows.
         const int64_t sent = site.is_even() ? c.rows : site.largest();
         const ShardType type = rows_type(site, shard(site.whole), site.dim, sent);
         c.buffer = alloc(name + "_rows", type, from);
@@ -290,7 +290,7 @@ class Rewriter {
     }
   }
 
-  // A chunk of a ring as a plain tensor: which rows a rank has is in no layout.
+  // A chunk of a ring as a plain tensor, because no layout says which rows a rank has.
   TensorType local_rows(const OverlapSite& site, ShardType type, size_t dim) const {
     type.sharding->dims[dim].axes.clear();
     TensorType out = *local_type(program_, Type(type));
@@ -333,7 +333,7 @@ class Rewriter {
     }
     for (Chunk& c : cut_rows(s)) {
       if (scatters && !site.is_even()) {
-        // All members of a reduce have as many rows.
+        // All members of a reduce have equally many rows.
         c.start = window(site, static_cast<int64_t>(c.member));
         c.rows = site.largest();
       }
@@ -418,7 +418,7 @@ class Rewriter {
     }
   }
 
-  // Takes the rank's part out of the window that has it, or of its block among those of all members
+  // Takes the rank's part out of the window that contains it, or out of the blocks of all members
   // in dimension `blocks`.
   void keep_rows(const OverlapSite& site, ValueId chunk, std::optional<size_t> blocks) {
     const auto [begin, end] = block_of(site, site.position);
@@ -469,9 +469,9 @@ class Rewriter {
   Function out_;
   ValueId stream_;
   bool has_kernels_ = true;                 // for all chunks
-  std::vector<std::vector<Chunk>> chunks_;  // by site: what a gather has made
+  std::vector<std::vector<Chunk>> chunks_;  // by site: the chunks of a gather
   std::map<uint32_t, ValueId> plain_;       // by value: its memory as a plain tensor
-  std::map<uint32_t, ValueId> larger_;      // by value: what it is a view of
+  std::map<uint32_t, ValueId> larger_;      // by value: the value that it is a view of
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ constexpr const char* kUnequalParts = "its rows are not cut into equal parts";
 
 using AxisList = std::vector<AxisRef>;
 
-// A site or the reason why it is none.
+// A site, or the reason why a collective is not one.
 struct Found {
   OverlapSite site;
   std::string problem;
@@ -136,7 +136,7 @@ class SiteFinder {
     return found == kernels_.end() ? nullptr : found->second;
   }
 
-  // A launch of nothing but packing or unpacking.
+  // True for a launch that only packs or unpacks.
   bool repacks(size_t index) const {
     const Function* kernel = at(index).kind == OpKind::launch ? kernel_of(index) : nullptr;
     if (kernel == nullptr || body_of(*kernel).size() != 2) return false;

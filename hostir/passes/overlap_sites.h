@@ -1,4 +1,4 @@
-// Finds the collectives that can be overlapped with kernels (overlap.h), and says why others
+// Finds the collectives that can be overlapped with kernels (overlap.h), and why the others
 // cannot.
 #pragma once
 

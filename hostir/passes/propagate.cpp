@@ -26,8 +26,8 @@ namespace {
 enum class Strategy : uint8_t { kBasic, kAggressive };
 
 constexpr int kRounds = 5;
-// A bias, or its gradient, does not decide how activations are cut before larger tensors do: axes
-// wait for round 3 if the tensor that they go to is more than this many times as large.
+// Larger tensors decide before a bias or its gradient how activations are cut: axes wait for round
+// 3 if their target tensor is more than this many times as large as their source.
 constexpr double kMuchSmaller = 64;
 
 // The ways in which an edge may pass axes on. From one operand to another, both must be allowed.
@@ -102,7 +102,7 @@ class Propagation {
     }
   }
 
-  // The ways of updating an edge that changed nothing since its tensors changed.
+  // The ways of updating an edge that have changed nothing since its tensors last changed.
   struct Settled {
     uint64_t changes = 0;  // of all its tensors
     uint16_t ways = 0;
@@ -136,7 +136,7 @@ class Propagation {
     s.ways |= way(edge, round, strategy);
   }
 
-  // What an edge sees of one of its tensors. Valid until the tensor changes.
+  // One tensor of an edge, as the edge sees it. Valid until the tensor changes.
   struct Projection {
     uint64_t changes = 0;  // of the tensor when it was made, plus 1
     FactorCuts all;
@@ -186,7 +186,7 @@ class Propagation {
     return cut;
   }
 
-  // Of the units, the largest one.
+  // Chooses the largest unit.
   FactorCut agreed(const PropagationEdge& e, int f, Directions go) const {
     AxisList out;
     int64_t unit = 1;
@@ -467,7 +467,7 @@ Function propagate(const Program& program, Function fusion,
                             explanation);
     tensors = propagation.run();
   }
-  for (const std::vector<size_t>& uses : sources.uses()) {  // what all uses agree on is the value's
+  for (const std::vector<size_t>& uses : sources.uses()) {  // a value gets the axes of all uses
     const auto& dims = tensors[uses[1]].dims;
     const bool agree = std::all_of(uses.begin() + 1, uses.end(),
                                    [&](size_t use) { return tensors[use].dims == dims; });

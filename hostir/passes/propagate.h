@@ -14,13 +14,13 @@
 //      (2) all ops, but only factors shared by operands and results; broadcasts only backwards;
 //      (3) also reduction factors, and from tensors that are much smaller;
 //      (4) also broadcasts forwards.
-//   4. Each round first adds axes that no tensor of the op contradicts (basic), then axes that each
-//      tensor can take individually (aggressive): larger tensors first, and for pointwise ops the
-//      tensor with most parts first. Operands of a pointwise op take only what a result takes too.
-//      An axis with a home (axis_homes.h) cuts nothing else in the ops that have its home.
-//      Of two units of one cut (DimSharding::unit), open dimensions take the larger one. A merged
-//      dimension that is cut elsewhere than at the borders of its factors passes its axes on, too,
-//      and takes those borders if it is open.
+//   4. Each round first adds axes that no tensor of the op contradicts (basic), then axes that
+//      each tensor can take individually (aggressive): larger tensors first, and for pointwise ops
+//      the tensor with most parts first. Operands of a pointwise op take only what a result takes
+//      too. An axis with a home (axis_homes.h) cuts nothing else in the ops that have its home. If
+//      a cut has two units (DimSharding::unit), open dimensions take the larger one. A merged
+//      dimension may be cut elsewhere than at the borders of its factors: it still passes its axes
+//      on, and takes those borders if it is open.
 //   5. If a reduction factor is cut, the result is marked `unreduced` unless it is annotated.
 // In the output, annotated values are closed and all others keep `?`, so that a reader and the next
 // pass can tell preferences from requirements. Uneven cuts propagate; reshard checks the boxes.

@@ -95,7 +95,7 @@ bool PropagationEdge::in_results(int factor) const { return in_any(rule->results
 
 bool PropagationEdge::passes_through() const {
   if (shape == OpShape::kIndexed) {
-    // All other operands are scalars (dynamic_slice), or nothing is looked up in parts.
+    // All other operands must be scalars (dynamic_slice), or the op cannot look up in parts.
     const bool scalars = std::all_of(rule->operands.begin() + 1, rule->operands.end(),
                                      [](const auto& tensor) { return tensor.empty(); });
     return scalars || rule->reduction.empty();

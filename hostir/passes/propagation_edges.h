@@ -35,8 +35,8 @@ struct PropagationEdge {
 };
 
 /// The edges of a fusion, in program order. Tensors are numbered as its values, followed by its
-/// results. A reshard is an edge like any pointwise op: what is open on one side follows the other.
-/// Errors: those of the ops' sharding rules.
+/// results. A reshard is an edge like any pointwise op: dimensions that are open on one side follow
+/// the other. Errors: those of the ops' sharding rules.
 Expected<std::vector<PropagationEdge>> propagation_edges(const Program& program,
                                                          const Function& fusion);
 

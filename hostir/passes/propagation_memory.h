@@ -1,8 +1,8 @@
-// What propagation edges did before: a model repeats its layers, so most of its edges repeat an
-// earlier question.
+// The effects of earlier propagation edges: a model repeats its layers, so most of its edges repeat
+// an earlier question.
 //
-// What an edge does depends on its rule and kind of op, the sizes and shardings of its tensors, and
-// on how the round treats it. Edges that agree in all of this do the same.
+// The effect of an edge depends on its rule and kind of op, the sizes and shardings of its tensors,
+// and on how the round treats it. Edges that agree in all of this do the same.
 #pragma once
 
 #include <span>
@@ -24,7 +24,7 @@ struct AxesMove {
   AxisList added;  // the last ones of them
   int64_t unit = 1;
   int factor = 0;
-  size_t source = 0;  // the tensor that had them, as `tensor`
+  size_t source = 0;  // the tensor that the axes came from; numbered like `tensor`
 };
 
 class PropagationMemory {

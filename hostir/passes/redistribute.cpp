@@ -18,7 +18,7 @@ constexpr double kStepNs = 1;       // added per step, so that the shorter of tw
 constexpr size_t kMaxVisited = 96;  // the search stops proposing shardings beyond this number
 constexpr double kWorthMoreCollectives = 1.1;  // how many times cheaper, per further collective
 constexpr double kWorthWithoutBytes = 1.2;     // at most, if no more bytes move
-constexpr double kWorthHelp = 1.1;             // the same for ranks that have replicas
+constexpr double kWorthHelp = 1.1;             // the same among ranks with replicas
 
 // The same axes cut the same dimensions, into parts of equal size.
 Sharding in_parts(Sharding s) {
@@ -85,8 +85,8 @@ class Search {
     return best;
   }
 
-  // Blocks are entered and left by one step: to the target, or by way of the usual parts. Axes that
-  // keep runs of elements together may also stay in their place, and arrive in it.
+  // One step leads to a sharding in blocks and one step away from it: to the target, or to the
+  // usual parts. Axes that keep runs of elements together may also stay in their dimension.
   std::vector<Node> past_blocks(Node from) {
     const Sharding& at = graph_.sharding(from);
     std::vector<Node> out = {target_};
@@ -205,8 +205,9 @@ bool crosses_hosts(const StepCost& cost, const Redistribution& plan) {
   });
 }
 
-// On one host, one step over one axis leaves nothing to improve, and a permute moves every box
-// once. If some ranks have less than others, it may be cheaper to spread the boxes first.
+// On one host, one step over one axis cannot be improved, and neither can a permute, which moves
+// every box once. But if some ranks have less than others, it may be cheaper to spread the boxes
+// first.
 bool may_improve(const StepCost& cost, const Mesh& mesh, const Shape& shape, const Sharding& from,
                  const Redistribution& plan) {
   const RedistributeStep& first = plan.steps.front();
@@ -218,7 +219,8 @@ bool may_improve(const StepCost& cost, const Mesh& mesh, const Shape& shape, con
 }
 
 // The axes of one host over which the value is replicated, if the plan crosses hosts. If each rank
-// along such an axis moves only a part, less crosses, and a gather on the host completes the value.
+// along such an axis moves only a part, fewer bytes cross, and a gather on the host completes the
+// value.
 AxisList helping_axes(const StepCost& cost, const Mesh& mesh, const Sharding& from,
                       const Sharding& to, const Redistribution& plan) {
   AxisList out;

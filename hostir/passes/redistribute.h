@@ -5,11 +5,11 @@
 //      partial over more axes. Each is reached from the previous one in a single step
 //      (redistribute_step.h), which has a cost on the machine.
 //   2. The cheapest path wins; among equally cheap paths, the one with fewest steps.
-//   3. If that plan has several steps, or one collective over several axes, and both shardings use
-//      two axes in all, a second search also tries every placement of the two. If it crosses hosts
-//      and they use one axis, the other is one over which a host has replicas, so that each of
-//      these moves a part and gathers the rest on its host. The search stops at the cost
-//      of the first plan.
+//   3. If that plan has several steps, or one collective over several axes, and both shardings
+//      use two axes in all, a second search also tries every placement of the two. If the plan
+//      crosses hosts and the shardings use one axis, the second axis is one over which a host has
+//      replicas: each replica then moves a part, and gathers the rest on its host. The search stops
+//      at the cost of the first plan.
 //   4. Reducing, gathering everything and slicing is always possible, so a plan exists for every
 //      pair of shardings, even if sub-axes do not nest.
 // Plans are cached because a fusion needs the same few many times. placement_choice.h decides

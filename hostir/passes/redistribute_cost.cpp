@@ -90,8 +90,8 @@ double StepCost::transfer_ns(OpKind kind, double bytes, const GroupPlace& place)
   return machine_.issue_ns + collective_ns(machine_, kind, scale_ * counted, place);
 }
 
-// The most that a rank sends or receives in an exchange with blocks, where usually only a border
-// moves; nullopt for any other step.
+// The most bytes that a rank sends or receives in an exchange with blocks, in which usually only a
+// border moves; nullopt for any other step.
 std::optional<double> StepCost::moved_bytes(const TensorType& type, const Sharding& from,
                                             const RedistributeStep& step) const {
   const bool exchange = step.kind == StepKind::kAllToAll || step.kind == StepKind::kPermute;

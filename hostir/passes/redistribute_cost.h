@@ -34,7 +34,7 @@ class StepCost {
   double kernel_ns(DType dtype, double flops, double bytes) const;
   /// Time of a transfer in which no rank sends or receives more than `bytes`.
   double transfer_ns(OpKind kind, double bytes, const GroupPlace& place) const;
-  /// Of the groups over these axes.
+  /// For the groups over these axes.
   const GroupPlace& place_of(const AxisList& axes) const;
 
  private:

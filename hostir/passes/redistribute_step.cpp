@@ -329,8 +329,9 @@ class StepMaker {
     return added == axes && (last == 0 || blocks_are_contiguous(whole, cut));
   }
 
-  // A block is contiguous if it has only one index of every dimension before the last one that is
-  // cut. A cut dimension of size 1 does not count: one rank keeps it, the others have no block.
+  // A block is contiguous if it has only one index of every dimension before the last cut
+  // dimension. A cut dimension of size 1 does not count: one rank keeps it, the others have no
+  // block.
   bool blocks_are_contiguous(const Sharding& whole, const Sharding& cut) const {
     const auto largest = [](const std::vector<Range>& ranges) {
       int64_t size = 0;

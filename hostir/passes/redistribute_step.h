@@ -21,15 +21,15 @@ enum class StepKind : uint8_t {
   kAllToAll,
   kPermute,
   kRelabel,    // another mesh on which every rank's part is the same box: nothing moves
-  kBroadcast,  // between two meshes: one rank has what all others of the communicator need
+  kBroadcast,  // between two meshes: one rank has all that the others need
   kReduce,     // between two meshes: one rank of the first needs the sum
 };
 std::string_view name(StepKind kind);
 
-/// How the blocks for or from the members are in a buffer.
+/// The arrangement in a buffer of the blocks for or from the members.
 enum class Blocks : uint8_t {
-  kPlain,    // as the collective splits or joins a row-major buffer
-  kInOrder,  // row-major and one after another in group order; a view says how large they are
+  kPlain,    // the collective splits or joins a row-major buffer
+  kInOrder,  // row-major and one after another in group order; a view states their sizes
   kCopied,   // in another order: a kernel copies them
 };
 

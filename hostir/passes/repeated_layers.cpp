@@ -48,7 +48,7 @@ class LayerFinder {
     return best;
   }
 
-  // The longest ones first, each without what a longer one has.
+  // The longest runs first, each without the ops of longer ones.
   std::vector<RepeatedOps> all_repeated() const {
     std::vector<RepeatedOps> found;
     for (const size_t length : lengths()) {

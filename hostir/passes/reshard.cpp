@@ -15,7 +15,7 @@ namespace hostir {
 
 namespace {
 
-// A scalar that is not annotated as partial may stay so until an op needs it whole.
+// A scalar without annotation may stay partial until an op needs it whole.
 bool closed(const Sharding& s) {
   if (s.dims.empty()) return s.is_partial();
   return std::none_of(s.dims.begin(), s.dims.end(), [](const DimSharding& d) { return d.open; });
@@ -55,7 +55,7 @@ class Resharder {
   }
 
  private:
-  // Without units that make no difference.
+  // The sharding without units that make no difference.
   Sharding effective_of(const Sharding& sharding, const Shape& shape) const {
     const Mesh& mesh = moves_.mesh(sharding.mesh);
     Sharding out = effective(mesh, sharding);
@@ -207,7 +207,7 @@ class Resharder {
     return true;
   }
 
-  // A gather of less takes no longer than to launch the kernels of the blocks.
+  // Gathering fewer bytes takes no longer than launching the kernels of the blocks.
   bool blocks_pay(ValueId operand) const {
     constexpr double kSmallestBytes = 1 << 16;
     const TensorType& type = tensor_type(source_, operand);
@@ -222,9 +222,9 @@ class Resharder {
     return builder;
   }
 
-  // The request for a value that an expansion made: a value of the result's shape is best cut as
-  // the result; with `blocks`, one with a dimension more or with as many elements as the operand is
-  // best cut as the operand, whose sharding it is.
+  // The request for a value that an expansion made. A value of the result's shape is best cut like
+  // the result. With `blocks`, the sharding of the operand, a value with one more dimension or with
+  // as many elements as the operand is best cut like the operand.
   Sharding request_for(const TensorType& type, const TensorType& result, const Sharding& request,
                        const Sharding* blocks, size_t dim, const Shape& operand) const {
     Sharding out = Sharding::replicated(request.mesh, type.shape.size());
@@ -257,7 +257,7 @@ class Resharder {
     for (size_t v = requests_.size(); v < source_.values.size(); ++v) {
       auto& type = std::get<TensorType>(source_.values[v].type);
       RequestedSharding mine{request_for(type, result_type, request, blocks, dim, operand), false};
-      // The blocks need little of each other: it is gathered in as few steps as possible.
+      // The blocks exchange little data, so it is gathered in as few steps as possible.
       mine.fixed = blocks != nullptr && type.shape.size() == operand.size() &&
                    mine.sharding.dims[dim].axes.empty();
       mine.sharding.unreduced.clear();
@@ -332,9 +332,10 @@ class Resharder {
     std::vector<DimSharding> after;
   };
 
-  // A contraction made its result in another sharding than the request, although it counted the
-  // cost of the move. The pointwise ops and changes of shape on it that have the same request then
-  // follow it: otherwise the value would be moved, and often moved back for the next contraction.
+  // A contraction made its result in another sharding than requested, although its choice counted
+  // the cost of the move. Pointwise ops and changes of shape on the result that have the same
+  // request then follow it. Otherwise the value would be moved, and often moved back for the next
+  // contraction.
   void follow(const Instruction& i, ValueId value, const Sharding& held) {
     const RequestedSharding request = requests_[value.index];
     if (record(i.kind).shape != OpShape::kContraction || request.fixed || request.only_returned ||

@@ -25,7 +25,7 @@
 
 namespace hostir {
 
-/// How an explanation names the annotation that a value is resharded to.
+/// The words by which an explanation names the annotation of a resharded value.
 inline constexpr std::string_view kAnnotationUse = "its annotation";
 
 struct Resharded {

@@ -123,7 +123,7 @@ class Segmenter {
     return [this](InstrId a, InstrId b) { return position_[a.index] < position_[b.index]; };
   }
 
-  // Adds the index maps that only the kernel reads: it reads what they read, in another order.
+  // Adds the index maps that only the kernel reads: it then reads their operands in another order.
   void take_in_index_maps(OneKernel& kernel) {
     for (size_t n = 0; n < kernel.ops.size(); ++n) {
       for (const Operand& o : f_.instr(kernel.ops[n]).operands) {
@@ -144,7 +144,7 @@ class Segmenter {
                        [&](InstrId user) { return kernel_of_[user.index] == &kernel; });
   }
 
-  // True if nothing else uses what the ops compute, except for the last one.
+  // True if only these ops use their results, apart from the result of the last op.
   bool is_only_used_inside(const OneKernel& kernel) const {
     for (const InstrId id : kernel.ops) {
       if (id == kernel.ops.back()) break;

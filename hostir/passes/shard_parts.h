@@ -1,7 +1,7 @@
 // The boxes of all mesh positions under a sharding, for checks that compare them.
 //
 // Per dimension there is one range per part, and a position's part follows from its coordinates.
-// This takes memory for the parts and not for the positions, and no allocation per position:
+// Memory is needed for the parts, not for the positions, and nothing is allocated per position:
 // planning a redistribution compares the boxes of 1,024 ranks thousands of times. shard_boxes()
 // makes the same boxes one by one.
 #pragma once
@@ -33,7 +33,7 @@ class ShardParts {
     return dims_[dim].ranges[part(dim, position)];
   }
 
-  // As the functions of Box, for the box of a position.
+  // Like the functions of Box, for the box of a position.
   int64_t volume(size_t position) const;
   bool equal(size_t position, const ShardParts& other, size_t at) const;
   bool contains(size_t position, const ShardParts& other, size_t at) const;

@@ -1,6 +1,6 @@
 // Values without operands that several ops use, such as constants. Each rank can make them under
 // any sharding, so propagation passes no axes from one of their uses to another: two ops that share
-// a constant of zeros have nothing to do with each other. Annotated ones are not separated.
+// a constant of zeros are unrelated. Annotated values are not separated.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ class SourceUses {
   /// `annotated` is indexed by value.
   SourceUses(const Function& fusion, const std::vector<bool>& annotated);
 
-  /// Makes each use of such a value a tensor of its own, numbered from `next` on. Returns the value
+  /// Gives each use of such a value a separate tensor, numbered from `next` on. Returns the value
   /// behind each new tensor.
   std::vector<size_t> separate(std::vector<PropagationEdge>& edges, size_t next);
 

@@ -1,9 +1,9 @@
-// The graph that redistributions are searched in: shardings, and the single steps between them.
+// The graph in which redistributions are searched: shardings, and the single steps between them.
 //
 // Searches for values of one shape meet the same few hundred shardings again and again, so each is
 // numbered once, and what is known about a pair of them is kept: whether one step leads from one to
-// the other, what it costs, and which waypoints lie between them. Steps themselves are not kept: a
-// permute over 1,024 ranks is long, and single_step() makes the few that a plan consists of again.
+// the other, what it costs, and which waypoints lie between them. Steps themselves are not kept,
+// because a permute over 1,024 ranks is long: single_step() makes the few steps of a plan again.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The same fusion on one rank: the reference for checking a sharded run.
+// Makes the same fusion for one rank: the reference for checking a sharded run.
 #pragma once
 
 #include <string_view>

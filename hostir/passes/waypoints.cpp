@@ -139,8 +139,8 @@ class Waypoints {
       }
       used.insert(used.end(), mine.begin(), mine.end());
     }
-    // The target's axes come first, in its order, so that they are major to unwanted axes. Behind a
-    // part of an axis, the rest comes last: it leaves its dimension next.
+    // The target's axes come first, in its order, so that they are major to unwanted axes. After a
+    // part of an axis, the rest of the axis comes last, because it leaves its dimension next.
     AxisList others = dimension_axes(mesh_, target_);
     const AxisList held = dimension_axes(mesh_, at);
     others = without(mesh_, others, without(mesh_, others, held));

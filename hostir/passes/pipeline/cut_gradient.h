@@ -1,4 +1,4 @@
-// Cuts a fusion into parts by what its results need (stage.h, step 3).
+// Cuts a fusion into parts, by the values that its results need (stage.h, step 3).
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace hostir::pipeline {
 struct Part {
   std::vector<InstrId> instructions;  // in order
   std::vector<ValueId> arguments;     // parameters of the fusion, then values of earlier parts
-  std::vector<ValueId> results;       // the wanted ones, then those that later parts use
+  std::vector<ValueId> results;       // the wanted values, then those that later parts use
 };
 
 /// Part n computes the n-th list of values from parameters and values of earlier parts. Every

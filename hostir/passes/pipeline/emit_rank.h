@@ -1,4 +1,4 @@
-// Writes what one rank does as instructions of a region.
+// Writes the operations of one rank as instructions of a region.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,8 @@
 // The communication of a schedule: which rank sends what to whom, and when.
 //
 //   1. The timetable with unit costs gives the time at which each action ends.
-//   2. What a forward pass (or an input gradient) makes goes to the rank of the next (previous)
-//      stage at that time.
+//   2. The results of a forward pass (or of an input gradient) go to the rank of the next
+//      (previous) stage at that time.
 //   3. All transfers of one rank at one time are one step, issued as a group.
 // The transfers of all ranks thus have one common order in time. Hence ranks never wait for each
 // other in a cycle, even if every send is a rendezvous and a rank does one step after another; more
@@ -15,7 +15,7 @@
 
 namespace hostir::pipeline {
 
-/// What `producer` made for the next or previous stage, sent between two different ranks.
+/// The results of `producer` for the next or previous stage, sent between two different ranks.
 struct Transfer {
   Action producer;
   int64_t from = 0;

@@ -163,7 +163,7 @@ Expected<void> add_reference(Pipeline& pipeline, const PipelineRequest& request)
   Program& program = pipeline.program;
   HOSTIR_ASSIGN_OR_RETURN(const auto roles, find_roles(program, request));
   const std::string name = free_symbol(program, pipeline.function + ".whole");
-  // Sizes are numbers in the pipeline, so they are here.
+  // The pipeline has numbers for sizes, so this fusion has too.
   Program bound = program;
   for (const std::string& stage : request.stages) {
     HOSTIR_ASSIGN_OR_RETURN(bound, bind_sizes(bound, stage, request.sizes));

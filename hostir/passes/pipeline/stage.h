@@ -1,12 +1,12 @@
 // One stage of a pipeline as host functions: forward, and backward whole or in two parts.
 //
 //   1. Differentiate the stage's fusion for its activations and weights.
-//   2. Propagate shardings through the gradient, on the stage's sub-mesh. So all parts agree on the
-//      layout of a value that one makes and another uses.
-//   3. Cut the gradient by what results need: the forward part makes the stage's results; the
-//      backward part what else the activations' gradients need, and the weights' gradients unless
-//      they are a part of their own. Constants are made again wherever they are used. A value that
-//      a later part uses is a result of the part that makes it: the activations that are kept.
+//   2. Propagate shardings through the gradient, on the stage's sub-mesh. So all parts agree on
+//      the layout of a value that they share.
+//   3. Cut the gradient by the values that results need. The forward part makes the stage's
+//      results. The backward part makes the activations' gradients, and the weights' gradients
+//      unless those are a separate part. Constants are made again wherever they are used. A value
+//      that a later part uses is a result of the part that makes it: the activations that are kept.
 //   4. Lower each part. At its end, its streams wait for each other and the stream "p2p" for its
 //      results, because a call has no event.
 #pragma once

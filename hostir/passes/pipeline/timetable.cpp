@@ -9,7 +9,7 @@ namespace hostir::pipeline {
 
 namespace {
 
-// What an action needs, other than that its rank is free.
+// The actions that must have ended before this one, other than those of its rank.
 std::vector<Action> needs(const Schedule& s, const Action& a) {
   if (a.work == Work::kForward) {
     if (a.stage == 0) return {};

@@ -30,11 +30,11 @@ struct Timetable {
   int64_t idle() const { return length - busy; }
 };
 
-/// Every action starts as soon as its rank is free and what it needs is there: a forward pass needs
-/// that of the previous stage, a backward pass its forward pass and the backward pass of the stage
-/// after, the weights' gradients the input's gradient.
-/// Errors: `pipeline_order` the order of the ranks contradicts this; names the action at which each
-/// rank stops and what it lacks.
+/// Every action starts as soon as its rank is free and its inputs are there: a forward pass
+/// needs that of the previous stage, a backward pass its forward pass and the backward pass of
+/// the stage after, the weights' gradients the input's gradient. Errors: `pipeline_order` the
+/// order of the ranks contradicts this; names the action at which each rank stops and what it
+/// lacks.
 Expected<Timetable> make_timetable(const Schedule& schedule, const Costs& costs = {});
 
 /// One line per rank, one column per unit of time; `.` is a bubble.
