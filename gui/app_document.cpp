@@ -94,7 +94,7 @@ void App::follow_document() {
     document.look(model_.now_s());
     return;
   }
-  // A caller that opens another file has asked the user first. If it has not, the text is still
+  // A caller that opens another file asks the user first. Even if it has not, the text is
   // kept.
   keep_unsaved();
   unsaved_.leave();

@@ -35,7 +35,7 @@ std::vector<TextMark> find_all(std::string_view text, std::string_view words) {
   return out;
 }
 
-// True if what is found may have changed.
+// True if the matches may have changed.
 bool FindText::search(std::string_view text) {
   if (of_words_ == words_ && of_text_ == text) return false;
   of_words_ = words_;

@@ -13,7 +13,7 @@ bool begins_word(std::string_view text, size_t at) {
   return at == 0 || !std::isalnum(static_cast<unsigned char>(text[at - 1]));
 }
 
-// More for a text that has the words as they were typed: "theme" is not "the mesh".
+// A text that contains the words as typed scores more: "theme" is not "the mesh".
 int whole_bonus(std::string_view text, std::string_view wanted) {
   constexpr int kWhole = 6;
   const auto same = [](char a, char b) { return lower(a) == lower(b); };

@@ -190,7 +190,7 @@ class Model {
   void take(Opened& result);
   /// Shows a recorded run at its end, where its outcome is, unless that takes long.
   void go_to_outcome();
-  /// Moves on with a log that is being written; at its end opens it again, at its outcome.
+  /// Follows a log that is being written. When its writer ends, opens the log again at its outcome.
   void follow_log();
   void take(Executed& result);
   void take(Read& result);

@@ -53,7 +53,7 @@ class Panel {
   virtual HeightRequest wanted_height(const Frame&) const { return {}; }
   /// False for panels that work without an open session (messages, editor).
   virtual bool needs_session() const { return true; }
-  /// True if it showed an answer in the last frame that `table` writes as CSV.
+  /// True if the last frame showed an answer that `table` writes as CSV.
   virtual bool has_table() const { return false; }
   virtual ExportRequest table() const { return {}; }
   /// Keys for the list of keys; none of them may be the key of an action.

@@ -158,7 +158,7 @@ void PanelTree::move(std::string_view panel, std::string_view beside, Side side)
 
 void PanelTree::draw_idle(Frame& frame, PanelNode& node, const Panel& panel, ImVec2 at) {
   const float space = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - at.x - frame.ui.px(kPadX);
-  // One or two words of it would be useless; the tooltip has all of it.
+  // One or two words of the sentence would be useless; the tooltip shows all of it.
   const bool has_room = space >= frame.ui.px(140);
   const std::string text = has_room ? first_sentence(panel.hint()) : "";
   ImGui::SetCursorScreenPos(at);

@@ -63,8 +63,8 @@ class Ui {
   /// Places the next item, `width` pixels wide, beside the last one, or below it if it does not
   /// fit.
   static void flow(float width);
-  /// `1 row`, `2 rows`.
-  /// `dim 0: 3 of 0..7` and a slider over the indices, beside or below the last item.
+  /// `1 row`, `2 rows`. `dim 0: 3 of 0..7` and a slider over the indices, beside or below the last
+  /// item.
   bool index_slider(const std::string& id, size_t dim, int& at, int lo, int hi) const;
   void text_dim(std::string_view text) const;
   void text_mono(std::string_view text) const;

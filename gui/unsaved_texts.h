@@ -24,7 +24,7 @@ struct UnsavedText {
 
 class UnsavedTexts {
  public:
-  /// An empty folder keeps nothing.
+  /// If `folder` is empty, no text is kept.
   explicit UnsavedTexts(std::string folder);
 
   bool keeps() const { return !folder_.empty(); }

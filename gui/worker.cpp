@@ -217,7 +217,7 @@ void SessionWorker::session_loop(const std::stop_token& stop) {
       LogAnswer answer{(*query)(*session_)};
       {
         const std::lock_guard lock(mutex_);
-        snapshot_ = session_->snapshot();  // it may have followed its log
+        snapshot_ = session_->snapshot();  // the session may have followed its log
       }
       publish(std::move(answer));
     }

@@ -101,7 +101,7 @@ class LedgerPanel : public Panel {
     if (shot.ledger->empty()) return HeightRequest::idle();
     const bool mismatch = frame.model.mismatch() != nullptr;
     const bool deadlock = shot.stop.kind == interp::StopKind::kDeadlock;
-    // HeightRequest for a few rows at once, so that the next ones do not move what is below.
+    // HeightRequest for a few rows in advance, so that new rows do not move the panels below.
     HeightRequest wanted =
         HeightRequest::some(table_height(frame, std::max(shot.ledger->size(), kFewestRows)) +
                             (mismatch ? frame.ui.px(kCardHeight) : 0));
@@ -138,7 +138,7 @@ class LedgerPanel : public Panel {
           "(class=comm) and in SQL (collectives)",
           older_);
       frame.ui.say_hidden(text);
-      // In a low panel only the status bar says so: five rows come first.
+      // In a low panel only the status bar shows this, because five rows come first.
       if (ImGui::GetContentRegionAvail().y >= five + ImGui::GetTextLineHeightWithSpacing()) {
         frame.ui.text_dim(text);
         frame.ui.tag("ledger/older", std::to_string(older_));

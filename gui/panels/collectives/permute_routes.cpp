@@ -48,7 +48,7 @@ std::string routes_text(std::span<const RankRoute> routes) {
   for (const RankRoute& route : routes) targets.insert(route.second);
   std::string text;
   size_t shown = 0;
-  // Chains begin where nothing arrives; what is left are rings.
+  // Chains begin where nothing arrives; the remaining ranks form rings.
   for (const bool rings : {false, true}) {
     for (const RankRoute& route : routes) {
       if (shown >= kMost || !next.contains(route.first)) continue;

@@ -85,7 +85,7 @@ std::string tile_text(const LayoutSource& source, interp::Rank rank, bool copy) 
                      source.is_partial() ? "\nan addend: the value is the reduction of all" : "");
 }
 
-// `r12`, without the letter if that does not fit, and nothing rather than a truncated number.
+// `r12`, or `12` if that does not fit. Draws nothing rather than a truncated number.
 void draw_rank(Frame& frame, Area tile, ImU32 colour, interp::Rank rank, bool empty) {
   const ImFont* font = frame.ui.fonts.small;
   const float room = tile.width() - 2;

@@ -13,7 +13,7 @@
 namespace hostir::gui {
 
 struct UserLine {
-  uint32_t line = 0;       // 1-based; 0: it comes from no line of the user's
+  uint32_t line = 0;       // 1-based; 0: not from a line of the user's file
   bool generated = false;  // lowered from that line, which is shown elsewhere
 };
 

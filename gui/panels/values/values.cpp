@@ -87,7 +87,7 @@ class ValuesPanel : public Panel {
   }
 
  private:
-  // The controls on one line, the notes on one line, the header and five rows.
+  // One line of controls, one line of notes, the header and five rows.
   float fewest_height(const Frame& frame) const { return height_with(frame, 1); }
 
   float control_lines(const Frame& frame) const {
@@ -106,7 +106,7 @@ class ValuesPanel : public Panel {
     return frame.ui.fonts.mono->FontSize + frame.ui.px(6);
   }
 
-  // In a low panel what is used least is in a menu, so that rows have the height.
+  // In a low panel, rarely used controls are in a menu, which leaves the height to the rows.
   void compact_controls(Frame& frame, const TensorView& tensor) {
     constexpr float kOneLine = 340;
     const bool narrow = width_ < frame.ui.px(kOneLine);

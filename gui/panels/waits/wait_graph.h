@@ -18,7 +18,7 @@ struct WaitNode {
   std::vector<interp::Rank> ranks;  // sorted, at least one
   bool culprit = false;             // others wait for it, and it waits for no one
   bool in_cycle = false;
-  std::string own;                // what its ranks wait for among themselves; empty: nothing
+  std::string own;                // why its ranks wait for each other; empty: they do not
   size_t edges = 0;               // number of waits of its first rank
   std::vector<std::string> told;  // those waits in words, at most kMaxTold
 };

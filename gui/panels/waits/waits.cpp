@@ -1,4 +1,5 @@
-// Who waits for whom: a sentence, then the graph. After a mismatch, what to look at instead.
+// Who waits for whom: a sentence, then the graph. After a mismatch, points to the panels that
+// explain it.
 #include <fmt/core.h>
 
 #include <algorithm>
