@@ -11,9 +11,9 @@
 
 namespace hostir::traces {
 
-/// Creates a log with the current schema and what `describe` writes, ready for fast writing. The
-/// file is created beside `path` and renamed once it can be opened, which replaces an older log. If
-/// the writer is killed before that, `path` is unchanged and `path` + ".new" remains.
+/// Creates a log with the current schema and the rows that `describe` writes, ready for fast
+/// writing. The file is created beside `path` and renamed once it can be opened, which replaces an
+/// older log. If the writer is killed before that, `path` is unchanged and `path` + ".new" remains.
 /// Errors: `log_exists` if the path holds something that is not a log; those of `describe`.
 Expected<Database> create_log_file(const std::string& path,
                                    const std::function<Expected<void>(Database&)>& describe);

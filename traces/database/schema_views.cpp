@@ -45,7 +45,7 @@ FROM event e LEFT JOIN instruction i ON i.id = e.instruction
 WHERE e.live_bytes IS NOT NULL)";
 
 // A send and its recv are one meeting: (source, destination) distinguishes pairs. A `group` has one
-// start and one end: each member gets the part of that time that its bytes on the wire are of all.
+// start and one end: each member gets a share of that time in proportion to its bytes on the wire.
 constexpr std::string_view kCollectives =
     R"(WITH together AS (
   SELECT r.branch, r.rank, s.group_instruction, r.start_ns, SUM(r.bytes * s.bus_factor) AS wire
@@ -118,7 +118,7 @@ constexpr std::string_view kPeakMemory =
 FROM memory m GROUP BY m.branch, m.rank ORDER BY m.branch, m.rank)";
 
 // A stream with nothing running stalls if its next work becomes ready later than the host issued
-// it. What it waited for is the work of the same rank that finished at that moment.
+// it. It waited for the work of the same rank that finished at that moment.
 constexpr std::string_view kSlowestWaits =
     R"(WITH stalls AS (
   SELECT id, branch, rank, instruction, queued_ns, queued_ns - MAX(host_end_ns, COALESCE(

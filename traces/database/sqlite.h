@@ -1,10 +1,10 @@
 // RAII wrappers for SQLite, and the single place that converts its error codes.
 //
-// `Database` owns a connection, `Statement` a prepared statement of it (which must die first).
-// Connections are used by one thread at a time (NOMUTEX).
-// Errors have the ids `log_not_a_log`, `log_damaged`, `log_sql`, `log_cancelled`, `log_busy`,
-// `log_full` and `log_io`, all of kind kRuntime but `log_sql`, which is the user's text. Text that
-// comes out of a file may be any bytes.
+// `Database` owns a connection, `Statement` a prepared statement of it (which must die
+// first). Connections are used by one thread at a time (NOMUTEX). Errors have the ids
+// `log_not_a_log`, `log_damaged`, `log_sql`, `log_cancelled`, `log_busy`, `log_full` and
+// `log_io`, all of kind kRuntime but `log_sql`, which is the user's text. Text read from a
+// file may be any bytes.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct sqlite3_stmt;
 
 namespace hostir::traces {
 
-/// Converts a result code; `what` says what was being done.
+/// Converts a result code; `what` names the operation that failed.
 tl::unexpected<Error> sqlite_failure(int code, sqlite3* connection, std::string_view what);
 
 enum class CellType : uint8_t { kNull, kInteger, kReal, kText, kBlob };

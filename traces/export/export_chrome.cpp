@@ -263,13 +263,13 @@ Expected<void> put_flows(const LogReader& log, ChromeWriter& writer, const Ancho
   }
   int64_t flow = 0;
   for (auto& [key, ends] : meetings) {
-    // Calls from files have no time of their transfer: it begins when the last member has come.
+    // Calls from files have no transfer times: a transfer begins when the last member has arrived.
     int64_t all_came_ns = 0;
     for (const FlowEnd& end : ends) all_came_ns = std::max(all_came_ns, end.at_ns);
     for (FlowEnd& end : ends) {
       if (end.thread >= kCommunicatorThreads) end.at_ns = all_came_ns;
     }
-    // Unless the clocks disagree, or the call met others than its number says.
+    // Not if the clocks disagree, or if the call met other calls than its number says.
     std::erase_if(ends, [](const FlowEnd& end) { return end.at_ns > end.end_ns; });
     put_arrows(writer, ends, flow);
   }

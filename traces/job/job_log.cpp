@@ -1,4 +1,4 @@
-// Writes what is known about a job as a log.
+// Writes the facts about a job as a log.
 #include <algorithm>
 
 #include "traces/job/open_job.h"
@@ -15,7 +15,7 @@ Expected<void> write_job_log(const OpenedJob& job, const std::string& path,
   options.source_name = source_name;
   options.properties = to_properties(findings);
   if (job.dumps.run == nullptr) return write_log(path, profile::to_run(*job.profile), options);
-  // The log's fault is only what is certain.
+  // The log's fault contains only what is certain.
   model::Verdict& judged = options.judged.emplace(diagnose::to_verdict(job.dumps.verdict));
   if (judged.is_fault()) {
     const size_t own = job.dumps.verdict.notes.size();

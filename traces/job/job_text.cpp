@@ -1,4 +1,4 @@
-// What is known about a job as text, as JSON, and as texts for its log.
+// Formats the facts about a job as text, as JSON, and as texts for its log.
 
 #include <fmt/format.h>
 
@@ -81,8 +81,8 @@ void add_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdict
   out["trial"] = trial;
 }
 
-// What a member called, and where: `all_reduce f32[100] at fr.py:7 in ar`; "not there" if it did
-// not come.
+// A member's call and its place: `all_reduce f32[100] at fr.py:7 in ar`; "not there" if it did not
+// come.
 std::string act_of(const model::Run& run, const diagnose::MemberRef& ref) {
   if (ref.member->state == model::MemberState::kNotArrived) return "not there";
   if (!ref.member->arrived()) return "not known";

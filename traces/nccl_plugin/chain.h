@@ -1,7 +1,7 @@
 // Another profiler plugin, called by ours: $HOSTIR_NCCL_CHAIN, loaded once, called as NCCL would.
 //
 // It may implement another version of the interface than the one through which NCCL calls us; it
-// then gets the events that its version has. Threads: chain_load() from one at a time, the others
+// then gets only the events of its version. Threads: chain_load() from one at a time, the others
 // from any.
 #pragma once
 

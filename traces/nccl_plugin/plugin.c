@@ -90,7 +90,7 @@ static int32_t this_thread(void) {
   return cached;
 }
 
-// A record with what every call has.
+// Begins a record with the fields that every call has.
 static uint64_t begin_record(const communicator* c, uint8_t kind, const char* function,
                              uint64_t count, const char* dtype, hostir_ring_record** out) {
   const uint64_t number = ring_claim(&ring, out);
@@ -155,7 +155,7 @@ static void launched(hostir_ring_record* record) {
 
 static uint64_t start_coll(communicator* c, const profile_event* event, const node* parent,
                            int copy_engine) {
-  const profile_coll* call = &event->coll;  // a copy engine's begins alike
+  const profile_coll* call = &event->coll;  // a copy engine's name begins alike
   hostir_ring_record* record = called(parent, PROFILE_COLL_API);
   uint64_t number = parent->record;
   const int added = record == NULL;

@@ -25,7 +25,7 @@ enum {
 
 typedef struct {
   char magic[8];
-  uint32_t header_bytes;        // where the communicators begin
+  uint32_t header_bytes;        // offset of the communicators
   uint32_t communicator_bytes;  // size of one
   uint32_t record_bytes;        // size of one
   uint32_t plugin_version;      // of NCCL's interface: 4, 5, 6

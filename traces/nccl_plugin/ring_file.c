@@ -97,7 +97,7 @@ static uint64_t records_offset(void) {
   return kHeaderBytes + HOSTIR_RING_COMMUNICATORS * sizeof(hostir_ring_communicator);
 }
 
-// Whether the file is of this process: NCCL unloads the plugin with the last communicator, and may
+// True if the file is of this process: NCCL unloads the plugin with the last communicator, and may
 // load it again.
 static int is_mine(const hostir_ring_header* header, uint64_t bytes) {
   return memcmp(header->magic, HOSTIR_RING_MAGIC, sizeof header->magic) == 0 &&

@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kMostProfiles = 1024;
 
-/// Gives profiles that state no rank the one in their file's name, if all of them have one and no
-/// two ranks are equal; otherwise the free ranks in order.
+/// Profiles that state no rank get the rank in their file's name, if all of them have one and no
+/// two are equal; otherwise the free ranks in order.
 void name_ranks(JobProfile& job) {
   std::set<model::Rank> taken;
   bool good = true;

@@ -1,7 +1,7 @@
 // The table `collectives`: reads every member once, on several threads, and sorts meetings only.
 //
 // A send and its recv are one meeting. The members of a `group { }` have one start and one end:
-// each gets the part of that time that its bytes on the wire are of all.
+// each gets a share of that time in proportion to its bytes on the wire.
 
 #include <algorithm>
 #include <atomic>
@@ -157,7 +157,7 @@ class Meetings {
                         rate(one, 1), rate(one, site->bus_factor)});
   }
 
-  /// Adds what was read after it.
+  /// Adds the members that were read after these.
   void append(const Meetings& later) {
     std::vector<size_t> places;
     if (!later.grouped_.empty()) places.reserve(later.all_.size());

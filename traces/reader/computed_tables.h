@@ -2,9 +2,9 @@
 // read.
 //
 // The views of the schema answer the same questions in any SQLite, but they unpack every event:
-// minutes in a log of ten million. These tables read what is drawn
-// (traces/timeline/stored_timeline.h), or each event once, and take seconds at most. They show the
-// history that is shown: what was undone is left out. They are not in the file.
+// minutes in a log of ten million. These tables read the stored timeline
+// (traces/timeline/stored_timeline.h), or each event once, and take seconds at most. They omit
+// undone events, like the window. They are not in the file.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
 // The table `slowest_waits`: reads every event once.
 //
 // A stream with nothing running stalls if its next work becomes ready later than the host issued
-// it. What it waited for is the work of the same rank that finished at that moment.
+// it. It waited for the work of the same rank that finished at that moment.
 
 #include <algorithm>
 #include <deque>

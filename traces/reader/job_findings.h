@@ -1,5 +1,5 @@
-// What was found out about a job from other tools' files, as texts. A log keeps it in its
-// properties, so that a log, a report and the window say the same as `hostir open`.
+// The findings about a job from other tools' files, as texts. A log keeps it in its properties, so
+// that a log, a report and the window say the same as `hostir open`.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct CallAtFault {
 struct JobFindings {
   enum class Holds : uint8_t {
     kNever,  // nobody is accused
-    kOpen,   // somebody would be if the job were known to be stuck, or a file could be read
+    kOpen,   // somebody would be accused if the job were known to be stuck, or a file were readable
     kAlways,
   } holds = Holds::kNever;
   std::string verdict;             // on the dumps; empty: there are none

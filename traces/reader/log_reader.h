@@ -130,7 +130,7 @@ class LogReader final : public interp::LogView {
   void begin(interp::Lineage lineage, std::vector<EventRange> undone, StoredLog stored);
   /// The events of `loaded.open` that have finished.
   Expected<NewRows> read_open(Database& database, const Loaded& loaded) const;
-  /// The same, and all events after the loaded ones.
+  /// Those events, and all events after the loaded ones.
   Expected<NewRows> read_news(Database& database, const Loaded& loaded) const;
   void merge_news(Loaded& loaded, const NewRows& news) const;
   void take_in(Loaded& loaded, const EventPart& part) const;

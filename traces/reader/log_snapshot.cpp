@@ -200,13 +200,13 @@ interp::StopReason stop_of(const LogReader& log, const std::vector<interp::Fault
     stop.kind = interp::StopKind::kInterrupted;
     stop.sentence += " Its log was cut: what came after is not known.";
   }
-  // A fault has these as notes.
+  // A fault repeats these as notes.
   if (const auto found = findings_of(log.run().properties); found && faults.empty()) {
     if (!found->verdict.empty()) stop.sentence += fmt::format(" The verdict: {}.", found->verdict);
     if (!found->trial.empty()) stop.sentence += fmt::format(" The trial: {}.", found->trial);
     if (!found->profile.empty()) stop.sentence += fmt::format(" Profiles: {}.", found->profile);
   }
-  // Of a complete run that ended well, only calls were left out that the log has.
+  // For a complete run that ended well, the only gaps are calls that the log has.
   if (!read_only && faults.empty() && log.run().complete) return stop;
   constexpr size_t kMostGaps = 4;
   for (size_t i = 0; i < std::min(verdict.not_known.size(), kMostGaps); ++i)

@@ -14,7 +14,7 @@ namespace hostir::traces::report {
 
 namespace {
 
-/// What the job's files told, else the log's faults, else what the recorded calls prove.
+/// The findings of the job's files, else the log's faults, else the verdict on the recorded calls.
 JobFindings findings_in(const LogReader& log, const std::vector<interp::FaultRecord>& faults,
                         const model::Run& run) {
   if (auto stored = findings_of(log.run().properties)) return *std::move(stored);

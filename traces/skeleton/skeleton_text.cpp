@@ -129,7 +129,7 @@ class ProgramWriter {
     if (out.empty()) out = {block_of(call)};
     return out;
   }
-  // A member's block of what is gathered, scattered or exchanged; everything for reductions and
+  // A member's block of a gather, scatter or exchange; the whole for reductions and
   // sends.
   int64_t block_of(const JobCall& call) const {
     const auto members = static_cast<int64_t>(std::max<size_t>(members_of(call), 1));

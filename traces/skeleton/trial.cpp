@@ -41,7 +41,7 @@ bool some_pass(const diagnose::JobCalls& job) {
   });
 }
 
-// A rank goes on past such a call to its next send or recv: as in a group, neither waits for the
+// A rank continues past such a call to its next send or recv: as in a group, neither waits for the
 // other.
 diagnose::JobCalls joined(diagnose::JobCalls job) {
   uint64_t order = UINT64_MAX;  // numbers from the top down, which no recorded launch has

@@ -32,7 +32,7 @@ void Timeline::add(const std::vector<Event>& events) {
   for (const Event& event : events) push(event);
 }
 
-// What came out of order is sorted on its own, then merged into the part that it reaches back to.
+// Events out of order are sorted separately, then merged into the part that they reach back to.
 void Timeline::sort() {
   if (sorted_ == events_.size()) return;
   const auto middle = events_.begin() + static_cast<std::ptrdiff_t>(sorted_);
