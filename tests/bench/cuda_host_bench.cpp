@@ -1,6 +1,7 @@
-// What the cuda backend costs the host per launch, and what it asks of the device, on a device that
-// does nothing: the loop of tests/long/gpu_bench.py (two launches a pass), and layers as the
-// compiler writes them (four ranks on a busy device; three launches, allocations and two streams).
+// The host's cost per launch on the cuda backend, and the backend's calls of the device, measured
+// on a device that does nothing: the loop of tests/long/gpu_bench.py (two launches a pass), and
+// layers as the compiler writes them (four ranks on a busy device; three launches, allocations and
+// two streams).
 //
 //   cuda_host_bench [PASSES [ROUNDS [LOG [MODE]]]]
 // Each round makes every measurement once; the minimum is printed. "run" is the CPU time of the

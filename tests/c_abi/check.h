@@ -1,4 +1,4 @@
-// Checks that count, and what the test needs of JSON and .npy files.
+// Counted checks, and helpers for JSON and .npy files.
 #pragma once
 
 #include <stdbool.h>
@@ -7,10 +7,10 @@
 
 #include "hostir.h"
 
-// Counts, and prints the line and `detail` (may be NULL) where it does not hold.
+// Counts a check. If it does not hold, prints the line and `detail` (may be NULL).
 void check_at(const char* file, int line, bool holds, const char* text, const char* detail);
 #define CHECK(holds) check_at(__FILE__, __LINE__, (holds), #holds, NULL)
-// `holds` first: it may set `answer`.
+// Evaluates `holds` first, because it may set `answer`.
 #define CHECK_ANSWER(holds, answer)                         \
   do {                                                      \
     const bool holds_ = (holds);                            \
@@ -20,7 +20,7 @@ void check_at(const char* file, int line, bool holds, const char* text, const ch
 // Prints `N passed, N failed`; the exit status.
 int finish_checks(void);
 
-// Whether a compact JSON text has this member, as in has(answer, "\"ran\":true").
+// True if a compact JSON text has this member, as in has(answer, "\"ran\":true").
 bool has(const char* answer, const char* text);
 
 // The number behind the first "NAME":, or -1.

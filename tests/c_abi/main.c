@@ -1,5 +1,5 @@
 // The C interface as a C program uses it: a program is opened, run, stepped both ways and read, its
-// log is opened and asked, and what cannot be done is refused with a reason.
+// log is opened and queried, and impossible requests are refused with a reason.
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 
 static const char kMlp[] = "tests/programs/tp_mlp.hir";
 
-// Of a command that must succeed; the caller frees it.
+// The answer of a command that must succeed; the caller frees it.
 static char* command(hostir_session* session, const char* text) {
   char* answer = NULL;
   const hostir_status status = hostir_command(session, text, &answer);
@@ -96,7 +96,7 @@ static hostir_session* open_mlp(const char* log) {
   CHECK_ANSWER(has(answer, "\"mesh\":{\"tp\":2}"), answer);
   CHECK_ANSWER(has(answer, "\"can_run\":true"), answer);
   hostir_free(answer);
-  // The library has copies: what the caller does with its own memory changes nothing.
+  // The library has copies: changes to the caller's memory have no effect.
   memset(x_data, 0xff, (x.count + 3) * sizeof(float));
   memset(w1_data, 0xff, w1.count * sizeof(float));
   free(x_data);
@@ -268,7 +268,7 @@ static void check_refusals(hostir_session* session) {
   }
 }
 
-// The log of the first session, opened by path: it runs again to the same bits, and is asked.
+// The log of the first session, opened by path: runs again to the same bits, and answers queries.
 static void check_log(const char* log, const DLManagedTensorVersioned* y) {
   hostir_session* session = NULL;
   char* answer = NULL;
@@ -329,7 +329,7 @@ static void check_interrupt(void) {
   CHECK_ANSWER(hostir_open("spin.hir", options, NULL, 0, &session, &answer) == HOSTIR_OK, answer);
   hostir_free(answer);
   if (!session) return;
-  hostir_interrupt(session);  // nothing runs: nothing happens
+  hostir_interrupt(session);  // has no effect while no command runs
   pthread_t thread;
   if (pthread_create(&thread, NULL, spin, session) != 0) exit(1);
   while (!atomic_load(&ended)) hostir_interrupt(session);

@@ -191,7 +191,7 @@ done
 sed '/%g_rows_2 = subview/s/coord(tp) + 2/coord(tp) + 1/g; /%g_rows_3 = subview/s/coord(tp) + 1/coord(tp) + 2/g' \
   "$work/overlapped.hir" >"$work/mistaken.hir"
 expect 1 "two blocks of a ring in the rows of each other" "$hostir" verify "$work/mistaken.hir" @mlp.host --against @mlp
-# Backwards through a block: the values on the way limit how far rounding may explain a difference.
+# The gradient of a block: intermediate values limit how large a difference rounding may explain.
 "$hostir" lower tests/programs/block.hir @block_grad --size B=1 --size S=6 --size E=16 --size F=24 2>/dev/null |
   sed '/reduce_scatter sum.*block_grad#63/s/ sum / avg /' >"$work/block.hir"
 expect 1 "a sum of a block divided once more" "$hostir" verify "$work/block.hir" @block_grad.host --against @block_grad
@@ -364,7 +364,8 @@ expect 64 "completion of another shell" "$hostir" completion fish
 sed 's/ in @line6//' tests/scripts/passes/shardy_two_meshes.hir >"$work/ambiguous.hir"
 expect 1 "an axis of two meshes" "$hostir" test "$work/ambiguous.hir"
 says "divide the ranks of @line6 and of @grid23 differently; name the mesh" "an ambiguous axis is named"
-# Tests: --update ends with what holds afterwards; a file without tests says so; parts stand alone.
+# Tests: --update reports the results after the update; a file without tests is reported; parts are
+# independent.
 printf 'fusion @f(%%a: tensor<2xf32>) -> (%%y: tensor<2xf32>) {\n  %%y = add %%a, %%a\n  return %%y\n}\n' >"$work/plain.hir"
 expect 0 "a file without tests" "$hostir" test "$work/plain.hir"
 says "has no \`test\` piece" "a file without tests says so"
@@ -377,7 +378,7 @@ expect 1 "a part that does not parse" "$hostir" test "$work/wrong.hir" -v
 says ": t  " "the tests of the other part run"
 expect 64 "an op's wrong name" "$hostir" ops allreduce
 says 'did you mean "all_reduce"?' "an op's name is suggested"
-# Sizes count together with inputs, and an input by name replaces one from an archive.
+# Sizes are combined with inputs, and a named input replaces one from an archive.
 printf 'fusion @f(%%w: tensor<(?K*?D)x4xf32>, %%x: tensor<?Bx(?K*?D)xf32>) -> (%%y: tensor<?Bx4xf32>) {\n  %%y = matmul %%x, %%w\n  return %%y\n}\n' >"$work/sizes.hir"
 sizes=("$work/sizes.hir" --input "w=normal(1, 6x4xf32)" --input "x=normal(2, 5x6xf32)")
 expect 0 "--size with inputs" "$hostir" run "${sizes[@]}" --size K=2
@@ -514,7 +515,8 @@ expect 64 "lowering for a machine that is unknown" "$hostir" lower tests/program
 "$hostir" fmt tests/programs/tp_mlp.hir >"$work/canonical.hir"
 expect 0 "what fmt prints is canonical" "$hostir" fmt --check "$work/canonical.hir"
 
-# Two logs: what was not compared is never reported as equal, and differences are reported as sentences.
+# Two logs: values that were not compared are never reported as equal, and differences are reported
+# as sentences.
 "$hostir" run "${add[@]}" --trace "$work/none.db" --trace-values none >/dev/null
 expect 1 "one side without values" "$hostir" diff "$work/a.db" "$work/none.db"
 says "The log of B holds no values of writes" "the side without values is named"

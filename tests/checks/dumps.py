@@ -1101,7 +1101,7 @@ planted(pipes.Layout("1f1b", 4, 4), "left_out", 5, 1, pipes.SEND_F, 1, missing=(
 planted(pipes.Layout("1f1b", 4, 4), "left_out", 5, 1, pipes.SEND_F, 1, missing=(15,), line=pipes.SEND_F, not_known="rank 15")
 planted(pipes.Layout("gpipe", 2, 4), "left_out", 6, 1, pipes.SEND_F, -1, missing=(7,), culprits=[7], kind="no_record",
         says="rank 6 would explain the hang as well")
-# In the first step, the rank of another replica with the same stage shows what is missing.
+# In the first step, the rank with the same stage in another replica shows which call is missing.
 for schedule, data, stages, width in (("1f1b", 2, 2, 1), ("1f1b", 2, 4, 1), ("1f1b", 3, 2, 1), ("1f1b", 2, 2, 2), ("gpipe", 2, 2, 1)):
     pipeline = pipes.Layout(schedule, data, stages, width)
     for stage, of_line, nth in ((0, pipes.SEND_F, 0), (0, pipes.SEND_F, -1), (1, pipes.RECV_F, 0), (1, pipes.SEND_B, 1),
@@ -1121,14 +1121,15 @@ planted(pipes.Layout("gpipe", 1, 4, 2), "doubled", 1, 0, 23, 3, culprits=[], tri
 # A rank that stops leaves others in another part of the schedule.
 planted(pipes.Layout("interleaved", 1, 8, 2, batches=6, steps=4, world_end=False), "stopped", 3, 0, 21, 9, trial=False)
 
-# A call too many is the last one of its rank, or leads to it: the rank in whose call it waits has ended. Its twin shows it.
+# An extra call is the last one of its rank, or leads to the last one, which waits for a rank that
+# has ended. Its twin shows it.
 planted(pipes.Layout("interleaved", 1, 4, 2, batches=2, steps=1), "doubled", 3, 0, pipes.SEND_B, 1, trial=False)
 planted(pipes.Layout("interleaved", 2, 4, batches=2, steps=1), "doubled", 3, 0, pipes.SEND_B, 0, trial=False)
 planted(pipes.Layout("1f1b", 2, 4, batches=6, **ONE_STEP), "doubled", 4, 0, pipes.RECV_B, 2)
 planted(pipes.Layout("gpipe", 1, 8, 2, batches=6, **ONE_STEP), "doubled", 8, 0, pipes.SEND_B, 2)
 planted(pipes.Layout("gpipe", 1, 8, 2, batches=2, **ONE_STEP), "doubled", 6, 0, pipes.RECV_B, 0)
 planted(pipes.Layout("interleaved", 2, 8, batches=2, **ONE_STEP), "doubled", 10, 0, pipes.RECV_B, 1, trial=False)
-# The twin that waits for it does what the earlier step did.
+# The waiting twin makes the calls of the earlier step.
 planted(pipes.Layout("1f1b", 1, 4, 2, batches=2, steps=2, world_end=False), "left_out", 5, 1, 23, 0)
 
 

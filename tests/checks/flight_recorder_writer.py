@@ -273,7 +273,7 @@ class Job:
                 batches[call.batch] = True
             entry(call, kind, call.inputs, call.outputs, call.state if call.batch is None else "scheduled")
             last_of_batch = call.batch is not None and (i + 1 == len(calls) or calls[i + 1].batch != call.batch)
-            # While the launch is issued, its end is not on record.
+            # While the launch is being issued, its end is not recorded.
             last_of_batch &= i + 1 < len(calls) or self.size_of_batch(r, call) == self.size_of_batch(r, call, calls)
             if last_of_batch:
                 whole = [c for c in calls if c.batch == call.batch]

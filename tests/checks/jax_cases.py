@@ -106,7 +106,7 @@ def check(hostir, case, program, folder):
         fixed, loops = executed(case)
         if not passes_explain(have, fixed, loops):
             return f"collectives {have}, XLA's text executes {fixed}" + (f" and per pass {loops}" if loops else "")
-    elif "more_collectives" in described:  # with its reason; stale when the number is another
+    elif "more_collectives" in described:  # with its reason; stale if the number differs
         if sum(have.values()) != described["more_collectives"][0]:
             return f"{sum(have.values())} collectives {have}, case.json says {described['more_collectives']}"
     elif wanted and sum(have.values()) > max(compiled, executed_with_data(hostir, case, described)):

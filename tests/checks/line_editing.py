@@ -101,7 +101,8 @@ def main():
         check("Tab lists values that begin so", shown and "%b1" in shown, shown)
         typist.settle()  # the line is drawn again below the list
         check("Ctrl-C drops the line", typist.type("\x03", "^C") and typist.wait_for(PROMPT), typist.shown)
-        # The editor redraws only what changes, so completion shows in what the line does.
+        # The editor redraws only what changes, so the effect of the line shows whether completion
+        # worked.
         shown = typist.type("break all_red\tif max(%b\t2) > 0\r", "Breakpoint 1")
         check("Tab completes an op, and a value inside a condition", shown, typist.shown)
         typist.wait_for(PROMPT)

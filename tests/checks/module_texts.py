@@ -114,7 +114,8 @@ ENTRY main {
 }""", [tensor(ROWS)], [tensor((ROWS[0:2] + ROWS[4:6] + ROWS[2:4] + ROWS[6:8]) * 2)], layouts="0 as [{a0:(2)2}, {}]",
      notes="result 0, %r: in the order of the parameters, dimension 0 is {2, a0:(2)2, 2}, the major part first; no sharding expresses this")
 
-# A sum over the major part of a cut dimension, combined with values that are still cut by all of it, in both orders.
+# A sum over the major part of a cut dimension, combined in both orders with values that are still
+# cut over the whole axis.
 SUMMED = """
 HloModule m, is_scheduled=true, num_partitions=4
 add {
@@ -892,7 +893,7 @@ module @m {
      ["4xi32=[-1 -1 -2147483648 -1]", "4xi32=[7 -7 0 0]", "3xu32=[4294967295 4294967295 0]", "3xu32=[7 0 5]", "i32=-1"])
 
 
-# A module for one device has loops as long as its conditions say.
+# In a module for one device, loops run until their conditions fail.
 case("a_loop_whose_bound_is_a_parameter", """
 module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%n: tensor<i32>, %x: tensor<2xf32>, %end: tensor<f32>) -> (tensor<2xf32> {jax.result_info = "result['sum']"}, tensor<i32>) {
@@ -1179,7 +1180,7 @@ ENTRY main {
   ROOT r = f32[5,2]{1,0} ragged-all-to-all(x, o, io, ss, oo, rs), channel_id=1, replica_groups={{0,1}}
 }""", RAGGED_INPUTS, [tensor(ragged())])
 
-# ---- what nothing computes is opaque; the rest of the module is not refused
+# ---- operations that nothing can compute are opaque; the rest of the module is imported
 
 case("floats_without_a_dtype_are_opaque", """
 module @m {

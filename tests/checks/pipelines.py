@@ -61,7 +61,7 @@ def check(case):
     return case, status == 0 and output == SWEPT, output
 
 
-# What each mistake leaves out or mixes up, as a change of the text, and what is said about it.
+# Each mistake as a change of the text, and the expected message.
 MISTAKES = {
     "a gradient is not added": (r"\n    launch @add_2d_f32 [^\n]*", "", "instead of"),
     "a transfer is not received": (r"\n      recv %c [^\n]*", "", "deadlock|blocked|never"),

@@ -236,7 +236,8 @@ refuses 2 'error[profile_rank]: W/same/a.json.gz and W/same/b.json.gz are both o
 refuses 3 'error[torch_format]: tests/unit/io/pt/missing.pt: not a readable .pt: storage "9" is missing' \
   run $add --example-inputs --input a=@tests/unit/io/pt/missing.pt
 
-# Imported programs: the position is in the converted text, which tells the line of the source.
+# Imported programs: the position is in the converted text, whose comments give the line of the
+# source.
 moe=tests/truth/jax/moe_shard_map/stablehlo.mlir
 for line in "$moe (as hostir import prints it):32:3: error[out_of_bounds]: rank 0: @jit_moe#4 reinterpret of 1024 bytes as 512 bytes" \
   '    %arg0_local = reinterpret %arg0 : tensor<8x16xf32>  // source line 6'; do

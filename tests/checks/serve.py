@@ -36,7 +36,7 @@ host @f on @m (%a: shard<4xf32, @m, [{}]>) -> (shard<4xf32, @m, [{}]>) {
 def npy(data):
     """dtype text, shape and numbers of an .npy file of floats."""
     length = struct.unpack("<H", data[8:10])[0]
-    head = eval(data[10:10 + length], {})  # a dictionary of literals, as NumPy itself reads it
+    head = eval(data[10:10 + length], {})  # a dictionary of literals, parsed as NumPy does
     count = 1
     for n in head["shape"]:
         count *= n

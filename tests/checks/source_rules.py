@@ -30,9 +30,10 @@ MAX_LINES = 500
 # Ids of errors that need a test.
 CONSTRAINT = re.compile(r'"([a-z]\w*_c\d+)"')
 ERROR_ID = re.compile(r'\bfail(?:_at)?\(\s*ErrorKind::\w+,\s*"(\w+)"|Severity::kError,\s*"(\w+)"')
-# Where a test says which id it expects: `expected-error[id]`, `error[id]`, `expect_error id`, or a string in C++.
+# The forms in which a test names the id that it expects: `expected-error[id]`, `error[id]`,
+# `expect_error id`, or a string in C++.
 TESTED_ID = re.compile(r'error\[(\w+)\]|expect_error (\w+)|\\?"([a-z]\w*?)\\?"')
-# Ids without a test, and why. One that gets a test, or goes, must leave this list.
+# Ids without a test, and the reasons. An id that gets a test or is removed must leave this list.
 GPU = "only with a GPU or its libraries"
 WINDOW = "only where a window can be opened, or in a build without one"
 GUARD = "callers check first; this is what a wrong caller would get"

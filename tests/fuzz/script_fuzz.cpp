@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   script::TestOptions options;
   options.max_steps = 20000;
   options.backend.machine = default_machine();
-  // A product of two matrices that fill it takes a second with the sanitizers.
+  // A product of two matrices of this size takes a second with the sanitizers.
   options.backend.max_memory_bytes = int64_t{1} << 20;
   const auto report = script::run_tests({path}, options, make_backend);
   if (report) check_texts(*report);

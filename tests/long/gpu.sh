@@ -79,7 +79,7 @@ collect() {
   beside=()
 }
 beside=()
-# One process for all files took more than three times as long as a process for every eight of them.
+# One process for all files took more than three times as long as one process per eight files.
 scripts_in_parts='find tests/scripts -name "*.hir" | sort | xargs -P 10 -n 8 "$0" test --backend cuda > "$1" 2>&1
   grep -v "^[0-9]* passed, 0 failed$" "$1"
   awk "/^[0-9]+ passed, [0-9]+ failed$/ { passed += \$1; failed += \$3 }

@@ -217,7 +217,7 @@ def draw(seed, jobs, most=1):
         ranks = {rng.randrange(job.world)}
         while len(ranks) < min(most, job.world - 1) and rng.random() < 0.2:
             other = rng.randrange(job.world)
-            if 2 * (len(ranks) + 1) < job.world:  # what a majority does counts as right
+            if 2 * (len(ranks) + 1) < job.world:  # the majority counts as right
                 ranks.add(other)
         planted = [one_mistake(rng, job, rank) for rank in sorted(ranks)]
         if all(planted) and pipes.is_stuck(job.run()):
@@ -237,7 +237,7 @@ def write_any(rng, job, folder, ranks):
     versions = rng.choice([["2.10"], ["2.4"], ["2.5"], ["2.7"], ["2.11"], ["2.4", "2.7", "2.11"]])
     ring = rng.choice([None, None, rng.randint(2, 30)])
     name = rng.choice(NAMES)
-    # Such dumps do not tell which parts of a launch are still in flight.
+    # These dumps do not show which parts of a launch are still in flight.
     only_active = rng.random() < 0.1 and not any(c.batch for calls in job.calls for c in calls)
     innocent = [r for r in range(job.world) if r not in ranks]
     lost = rng.choice(innocent) if rng.random() < 0.25 and len(innocent) > 1 else None

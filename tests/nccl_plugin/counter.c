@@ -1,5 +1,5 @@
-// A plugin for others to chain to: counts what it is told and checks that the handles that it gets
-// are its own. At the end of a communicator it adds a line to $COUNTER_FILE. COUNTER_VERSION: 4, 5.
+// A plugin that other plugins chain to: counts its events and checks that it gets only its own
+// handles. At the end of a communicator it adds a line to $COUNTER_FILE. COUNTER_VERSION: 4, 5.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -98,8 +98,8 @@ static void put_pointer(unsigned char* event, int offset, const void* value) {
   put(event, offset, &value, sizeof value);
 }
 
-// An event of a type that the plugin asked for; NULL for others. What a version leaves undefined is
-// garbage.
+// An event of a type that the plugin asked for; NULL for others. Fields that a version leaves
+// undefined contain garbage.
 static void* start(comm* c, uint64_t type, void* parent, unsigned char* event) {
   if (!(mask & (int)type)) return NULL;
   if (version == 4) {

@@ -110,7 +110,7 @@ TEST(OverestimatedPlan, NeighboursAreExpectedToDisappointAsWell) {
   EXPECT_EQ(elsewhere.peak_bytes, 100'000);
 }
 
-// What a rank holds: much for a moment at the start; at the loss, a little for each layer. Only the
+// A rank's memory: much for a moment at the start; at the loss, a little for each layer. Only the
 // start, the loss and the end are the same with more layers, and the start is longer than the loss.
 std::vector<int64_t> memory_of(int64_t layers) {
   std::vector<int64_t> out;
@@ -263,7 +263,7 @@ TEST(PlanMeshes, AMeshIsWrittenAsInTheLanguageOrShorter) {
   EXPECT_FALSE(parse_mesh_axes({"tp=2", "tp=4"}));
 }
 
-// What a plan says about a parameter: %up0 stands for all %up.
+// The plan's choice for a parameter: %up0 stands for all %up.
 Sharding open_and_cut(const std::string& name, const TensorType& type,
                       const std::vector<PlanCut>& cuts) {
   Sharding sharding = Sharding::replicated("m", type.shape.size());

@@ -54,7 +54,8 @@ TEST(Undefined, ReturningNamesTheInstruction) {
   const std::vector<Fault> faults = faults_of_a_result("rank < 0");
   ASSERT_EQ(faults.size(), 1u);
   EXPECT_EQ(faults[0].record.sentence, "rank 0: @f#5 return returns %b, which nothing has written");
-  // The null backend computes no values, but no count that the host reads decides what is written.
+  // The null backend computes no values, but here no count that the host reads decides which bytes
+  // are written.
   EXPECT_EQ(faults[0].severity, Severity::kError);
   EXPECT_FALSE(faults[0].fatal);
 }

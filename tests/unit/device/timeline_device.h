@@ -1,6 +1,6 @@
 // A device without memory or arithmetic that only keeps time: kernels and events take as long as
-// the test says, on streams that run beside the host. For tests of times and for counting what the
-// backend asks of a device.
+// the test says, on streams that run beside the host. For tests of times, and for counting the
+// backend's calls of a device.
 #pragma once
 
 #include <algorithm>

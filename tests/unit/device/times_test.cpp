@@ -191,7 +191,7 @@ TEST(SampledTimes, CountWhatTheHostWaitsFor) {
   expect_exact_ends(logged, 1, 2);
 }
 
-// The tasks before a wait for another stream do not last until the end of what it waits for.
+// Tasks before a wait for another stream do not last until the awaited task ends.
 TEST(SampledTimes, LeaveOutWaitsForOtherStreams) {
   Timeline line;
   line.kernel_ns = {{"short", 20'000}, {"long", 600'000}};

@@ -45,7 +45,7 @@ TEST(Values, AreReadBeforeTheNextTaskChangesThem) {
   EXPECT_EQ(report->unmatched, 0);
 }
 
-// What a run finds that is asked to watch values; it logs none.
+// The findings of a run that watches values but logs none.
 std::string findings(const std::string& text) {
   const auto prepared = prepare_text(text);
   if (prepared == nullptr) return "";

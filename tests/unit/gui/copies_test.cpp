@@ -1,5 +1,5 @@
-// What the Layout panel says about ranks that hold the same part: copies, copies that differ,
-// addends, the two ranks of a send.
+// The Layout panel on ranks that hold the same part: copies, copies that differ, addends, the two
+// ranks of a send.
 #include <cstdlib>
 
 #include "tests/unit/gui/workbench.h"

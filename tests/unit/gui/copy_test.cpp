@@ -80,7 +80,7 @@ TEST(Copy, EveryNamedTextOfEveryPanel) {
         if (!inside || rect.text.empty() || rect.max.x - rect.min.x < 4) continue;
         if (++copied > 60) break;
         ImGui::SetClipboardText("nothing");
-        if (!w->hover(name)) continue;  // it was only there while something else was hovered
+        if (!w->hover(name)) continue;  // visible only while something else was hovered
         w->step();
         ASSERT_TRUE(w.press("Ctrl+C"));
         EXPECT_NE(clipboard(), "nothing") << name << ": " << rect.text;
@@ -317,7 +317,7 @@ TEST(Export, ATableAsCsv) {
   std::filesystem::remove(path);
 }
 
-// Positions that nothing has run to yet: the run goes there, in parts that can be cancelled.
+// Positions that the run has not reached yet: it runs there, in parts that can be cancelled.
 TEST(GotoProgress, AFarPositionIsReachedWithoutRunningFirst) {
   const std::string path =
       write_file("far.hir",

@@ -144,7 +144,7 @@ TEST(Reshard, SendAndRecvArePairs) {
   EXPECT_EQ(moves[1].sentence, "r3 sends %x to r0.");
 }
 
-// Which of two recvs takes the buffer is known when both ranks have called.
+// Only when both ranks have called is it known which of two recvs takes the buffer.
 TEST(Reshard, APeerWithTwoRecvsIsNotGuessed) {
   Workbench w(kSendRecv, 1600, 1000, "", "in_order");
   const auto moves = moves_of(w);
@@ -289,7 +289,7 @@ TEST(Ledger, AMismatchNamesFieldsAndACause) {
   EXPECT_EQ(w.shot().focus, 1);
 }
 
-// The receivers of a permute bring nothing, which is no difference: it runs.
+// The receivers of a permute send nothing. That is not a mismatch: the permute runs.
 TEST(Moves, APermuteThatRunsIsNotHeldUp) {
   Workbench w("tests/programs/two_stages.hir");
   w.perform("layout.Step");

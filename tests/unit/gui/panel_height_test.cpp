@@ -142,7 +142,7 @@ TEST(PanelHeight, ARecordedLogShowsItsTimelineAtOnce) {
 }
 
 // Stepping makes panels grow as needed but never shrink, so that nothing moves under the mouse. An
-// idle panel that gets its first contents takes back what it did not need, once.
+// idle panel that gets its first contents takes back its unused height, once.
 TEST(PanelHeight, WhatHasGrownStaysWhileOneSteps) {
   Workbench w(kMlp);
   w.perform("layout.Step");
@@ -228,8 +228,8 @@ TEST(PanelHeight, LowWindowsHaveFiveRowsToo) {
   }
 }
 
-// The card of a mismatch takes its height from the neighbours, but not their last five rows; nor
-// does a window of a screen with small pixels.
+// The card of a mismatch takes its height from the neighbours, but not their last five rows;
+// neither does a window on a high-resolution screen.
 TEST(PanelHeight, AMismatchLeavesFiveRowsOfValues) {
   struct Case {
     int width, height;
@@ -271,7 +271,7 @@ TEST(PanelHeight, AnIdlePanelIsOneLineBelowSmallTables) {
   EXPECT_LT(height(w, "waits"), 80);
 }
 
-// What a narrow panel leaves out does not depend on what it left out in the last frame.
+// The columns that a narrow panel omits do not depend on those that it omitted in the last frame.
 TEST(PanelHeight, TheColumnsOfRanksStay) {
   Workbench w(kMlp, 1000, 700);
   w.perform("layout.Step");
@@ -291,7 +291,7 @@ TEST(PanelHeight, TheColumnsOfRanksStay) {
   }
 }
 
-// Columns do not move, come or go while one steps through what has run.
+// Columns do not move, appear or disappear while the user steps through past positions.
 TEST(PanelHeight, TheColumnsOfRanksStayWhileOneSteps) {
   Workbench w(kMlp, 1280, 720);
   w.perform("layout.Step");
@@ -313,7 +313,7 @@ TEST(PanelHeight, TheColumnsOfRanksStayWhileOneSteps) {
   }
 }
 
-// In a narrow panel a long state does not push out where a rank is and whom it waits for.
+// In a narrow panel, a long state does not hide a rank's place and the ranks that it waits for.
 TEST(PanelHeight, WhomARankWaitsForIsInView) {
   Workbench w("tests/programs/deadlock.hir", 1280, 720);
   ASSERT_TRUE(w.press("F5"));

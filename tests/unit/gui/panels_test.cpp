@@ -41,8 +41,8 @@ std::string shown_hint(Workbench& w, const std::string& id) {
 // An empty panel has about 120 vertices: its frame and its title.
 constexpr int kMoreThanAFrame = 300;
 
-// Panels that wait for the user, or for something that not every program has. The others have
-// something to show of every program that has run.
+// Panels that wait for the user, or for something that not every program has. All others have
+// contents for every program that has run.
 const std::set<std::string> kMayBeEmpty{"diff",   "explain", "history", "inside",
                                         "ledger", "notes",   "phases",  "sql",
                                         "values", "waits",   "watches", "whatif"};

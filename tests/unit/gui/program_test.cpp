@@ -186,8 +186,8 @@ TEST(LayoutPanel, APartialSumIsNotShownAsFinishedWhileItsCollectiveWaits) {
   EXPECT_FALSE(w.has("layout/in_flight"));
 }
 
-// Answers belong to one log: reopen every panel on another program with fewer ranks than it has
-// just shown.
+// Answers belong to one log: reopens every panel on another program with fewer ranks than the panel
+// has just shown.
 TEST(Reopened, OnFewerRanksNoPanelShowsWhatWasThereBefore) {
   Workbench w(kMlp);
   for (const char* panel :

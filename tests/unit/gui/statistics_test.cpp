@@ -99,7 +99,7 @@ TEST(Flows, OfManyPairsAFewAreNamed) {
   EXPECT_EQ(routes_text({}), "");
 }
 
-// The two sides of a message are all that it waits for, whatever the size of its communicator.
+// A message waits only for its two sides, whatever the size of its communicator.
 TEST(Flows, AMessageHasTwoSides) {
   Workbench w(write_file("pair.hir",
                          "mesh @m = <x=4>\n"

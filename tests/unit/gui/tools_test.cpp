@@ -23,7 +23,7 @@ TEST(Sql, ItsTablesAreThereToClick) {
   EXPECT_EQ(w.text("sql/bars"), "on");
 }
 
-// The quick table says what the view says, of sends, groups, several communicators and hangs too.
+// The computed table equals the view, also for sends, groups, several communicators and hangs.
 TEST(Sql, CollectivesAreThoseOfTheView) {
   const std::string columns =
       "communicator, group_index, sequence, kind, reduction, dtype, count, bytes, arrived, "
@@ -78,7 +78,7 @@ TEST(Messages, AreWholeInANarrowPanel) {
   EXPECT_GT(shown, 6);
 }
 
-// Texts give way, so that a narrow panel shows the numbers that were asked for.
+// Text columns shrink, so that a narrow panel shows the requested numbers.
 TEST(Sql, NumbersAreInViewInANarrowPanel) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.press("F5"));
@@ -102,7 +102,7 @@ TEST(Sql, AWrongNameIsAnsweredWithTheRightOne) {
   ASSERT_TRUE(w.click("sql/run"));
   EXPECT_NE(w.text("sql/error").find("did you mean \"event\"?"), std::string::npos)
       << w.text("sql/error");
-  Workbench narrow(kMlp);  // does not show the tables beside the question
+  Workbench narrow(kMlp);  // without the tables beside the query
   ASSERT_TRUE(narrow.press("F5"));
   ASSERT_TRUE(narrow.perform("panel.sql"));
   ASSERT_TRUE(narrow.fill("sql/text", "select * from evnt", "Ctrl+Enter"));

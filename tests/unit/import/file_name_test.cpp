@@ -31,7 +31,7 @@ TEST(FileName, TheNumberThatDiffersAndFitsIsTheRank) {
   EXPECT_EQ(ranks_in_names({"trace_1_of_4", "trace_2_of_4"}, below_4), (Ranks{1, 2}));
   // All names end in a rank, so the first number is not looked at.
   EXPECT_EQ(ranks_in_names({"attempt1_2", "attempt3_0"}, below_4), (Ranks{2, 0}));
-  // Two nodes with one GPU each: which ranks they have is not known.
+  // Two nodes with one GPU each: their ranks are unknown.
   EXPECT_EQ(ranks_in_names({"node1_gpu0", "node2_gpu0"}, below_4), (Ranks{0, 0}));
   EXPECT_EQ(pattern_of_name("logs/trace_12_of_16.json"), "trace_#_of_#.json");
 }

@@ -126,7 +126,7 @@ TEST(Ras, ACounterOneBehindIsDoubted) {
   ASSERT_NE(verdict.if_stuck, nullptr) << verdict.sentence;
   EXPECT_EQ(verdict.if_stuck->charge, Charge::kNeverCame);
   EXPECT_EQ(verdict.if_stuck->culprits, (std::vector<model::Rank>{1})) << verdict.sentence;
-  // Ranks that say the same share a sentence.
+  // Ranks with the same remark share a sentence.
   ASSERT_EQ(verdict.not_known.size(), 2U);
   EXPECT_EQ(verdict.not_known[0],
             "rank 1: it has made 7 AllReduce on communicator 0x5f1c, and others 8");

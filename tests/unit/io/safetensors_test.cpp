@@ -111,7 +111,7 @@ TEST(Safetensors, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(read_text_of("\1\0\0"));
 }
 
-// Each damaged file is refused, or read as something that can be written and read back.
+// Each damaged file is refused, or its tensors can be written and read back.
 TEST(Safetensors, DamagedFilesAreRefusedOrConsistent) {
   const std::string good = format_safetensors(one_of_each());
   std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same files every time

@@ -1,4 +1,4 @@
-// What a Run says about facts that its source does not provide.
+// A Run on facts that its source does not provide.
 
 #include "interp/model/builder.h"
 

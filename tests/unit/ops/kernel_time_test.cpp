@@ -25,7 +25,7 @@ TEST(KernelTime, TheRateRisesWithTheWork) {
   const double small = product_ns(1e6, 1e9);
   const double large = product_ns(1e12, 1e9);
   EXPECT_GT(small, 50 * 1e3);
-  EXPECT_LT(small, 1e6);  // less than a product of 1000 times the work
+  EXPECT_LT(small, 1e6);  // less than a product with 1000 times the work
   EXPECT_NEAR(large, 1e9, 1e7);
 }
 

@@ -73,8 +73,9 @@ constexpr WayPrice kNever = {1e300, 1e300};
 // steps.
 class Ways {
  public:
-  // `lowest`: kNowhere leaves out partial values. To add up what one rank has and others do not is
-  // a gather, which some shapes make cheaper than all_gather, but nobody would recognise it.
+  // `lowest`: kNowhere leaves out partial values. A gather can be written as a sum of values that
+  // only one rank has. For some shapes that is cheaper than an all_gather, but nobody would
+  // recognise it.
   Ways(const Mesh& mesh, const StepCost& cost, const TensorType& type, Less less, int lowest) {
     const size_t dims = type.shape.size();
     for (const Placing& p : placings(static_cast<int>(dims), lowest)) {

@@ -1,4 +1,5 @@
-// Which collectives the pass `overlapped` cuts into chunks, how `auto` decides, and what it says.
+// Which collectives the pass `overlapped` cuts into chunks, how `auto` decides, and how it explains
+// that.
 #include <gtest/gtest.h>
 
 #include <map>

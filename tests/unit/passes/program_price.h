@@ -103,8 +103,8 @@ class Pricing {
     }
   }
 
-  // Shardy leaves slices and concats on cut dimensions to its partitioner, which moves what a rank
-  // lacks. Each operand then costs at least one permute of the most that a rank lacks of it.
+  // Shardy leaves slices and concats on cut dimensions to its partitioner, which moves missing
+  // elements. Each operand then costs at least one permute of the most elements that a rank lacks.
   void add_exchange(const Instruction& i) {
     if (i.kind != OpKind::slice && i.kind != OpKind::concat) return;
     const Mesh& mesh = mesh_of(i.results[0]);
@@ -181,7 +181,7 @@ class Pricing {
   ProgramPrice out_;
 };
 
-/// The cost of what the compiler makes of a fusion.
+/// The cost of a fusion as the compiler lowers it.
 inline ProgramPrice compiled_price(const Program& program, const std::string& fusion) {
   const auto lowered = lower(program, fusion, {.until = LowerPhase::kSharded});
   if (!lowered) {

@@ -94,7 +94,8 @@ class Movement {
     return true;
   }
 
-  // Checks that a step copies what is out of order, and, if it gathers or scatters, nothing else.
+  // Checks that a step copies blocks that are out of order and, if it gathers or scatters, nothing
+  // else.
   void check_blocks(const RedistributeStep& step, const Sharding& before, const std::string& what) {
     const bool exchanges = step.kind == StepKind::kAllToAll;
     const auto check = [&](Blocks blocks, const Sharding& whole, const Sharding& cut) {

@@ -255,7 +255,7 @@ TEST(ShardyPrograms, PropagationIsTheSameOrCheaper) {
   expect_table("propagation.md", tally.table);
 }
 
-// What may be done where a factor is cut.
+// The ways in which a factor may be cut.
 enum class WhenCut : uint8_t { kNothing, kExchange, kGather };
 
 // A rule without tensors that have no dimensions, with its factors named in order of appearance.
@@ -305,7 +305,7 @@ RuleText read_rule(const std::string& text) {
     }
     at = word - 1;
   }
-  // What is only in operands and not reduced must be whole.
+  // A factor that is only in operands and not reduced must be whole.
   for (const auto& [factor, in] : sides) {
     if (in.first && !in.second && out.reduction.count(factor) == 0) {
       out.when_cut[factor] = WhenCut::kGather;

@@ -235,7 +235,7 @@ TEST(Schedule, WrongOrderIsFound) {
         std::vector<Action>& last = s.order.back();
         std::swap(last[0], last[1]);
         if (last[0].work == Work::kForward)
-          return;  // two forward passes: another order, no mistake
+          return;  // two forward passes: another order, not a mistake
         const auto times = make_timetable(s);
         ASSERT_FALSE(times);
         EXPECT_EQ(times.error().diagnostics.front().id, "pipeline_order");

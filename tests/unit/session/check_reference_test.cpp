@@ -79,7 +79,7 @@ TEST(CheckReference, CountsWhatDoesNotFit) {
   EXPECT_EQ(report->compared + report->skipped, 2 * 3 * 2);
 }
 
-// A backend may round a bf16 value inside of a kernel or not, which shows in what follows from it.
+// A backend may or may not round a bf16 value inside a kernel, which shows in later values.
 TEST(RegisterRoundings, FollowCoarseDtypesOutOfKernelsThroughCollectivesAndViews) {
   const auto program = text::parse_program(R"(mesh @m = <r=2>
 kernel @through_bf16(%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
@@ -125,7 +125,7 @@ host @f on @m (%x: tensor<4xf32>) -> (%z: tensor<4xf32>) {
   EXPECT_EQ(of("%z"), DType::kBF16);
 }
 
-// The simulator's times follow its machine, so measuring it gives the machine back.
+// The simulator's times follow its machine, so calibration on it must return that machine.
 TEST(Calibrate, FindsTheSimulatedMachine) {
   api::CalibrationOptions options;
   options.largest = 32;

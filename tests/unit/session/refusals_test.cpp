@@ -42,7 +42,7 @@ TEST(Refusals, OfARunThatIsGivenUp) {
   RunOptions options;
   options.backend.machine = *find_builtin_machine("h200x8");
   options.give_up = [] { return true; };
-  // It is asked once in 64 of the 128 host instructions.
+  // It is polled once per 64 host instructions; there are 128.
   EXPECT_EQ(id_of(run(**prepared, make_sim, options)), "given_up");
 }
 

@@ -46,7 +46,7 @@ constexpr const char* kHead =
 TEST(RoundingBounds, ProductsHaveTheScaleOfTheirAddends) {
   const auto s = scales(std::string(kHead) + "  %q = neg %p\n  %y = add %p, %q\n  return %y\n}",
                         {{"x", 100}, {"w", 3}, {"m", 1}, {"p", 5}, {"y", 0}});
-  EXPECT_EQ(s.at("p"), 300);  // 5 is what 100 * 3 and -100 * 2.95 leave
+  EXPECT_EQ(s.at("p"), 300);  // 100 * 3 - 100 * 2.95 leaves 5
   EXPECT_EQ(s.at("y"), 300);
 }
 
@@ -74,7 +74,7 @@ TEST(RoundingBounds, LongSumsOneAfterTheOtherDifferByMoreThanOne) {
   EXPECT_NEAR(s.at("x16"), 4 * one, 1e-6);
 }
 
-// After a mask, a slice or a softmax may take numbers of the usual size: they are checked again.
+// After a mask, a slice or a softmax may select numbers of the usual size: those are checked again.
 TEST(RoundingBounds, OtherOpsAreStillChecked) {
   const std::string masked = std::string(kHead) + "  %s = add %p, %m\n";
   const std::map<std::string, double> known = {{"x", 2}, {"w", 3},     {"m", -1e30},

@@ -183,7 +183,7 @@ TEST(WhatIf, OtherMistakes) {
             "Write %c instead of %d in line 13, as in line 15.");
 }
 
-// What is missing or wrong may be a wait, the event that the next iteration gets, a loop's bounds.
+// The mistake may be a wait, the event passed to the next iteration, or a loop's bounds.
 TEST(WhatIf, RacesAndTrips) {
   const std::string other = "  %t = stream \"other\"\n";
   EXPECT_EQ(best_of(other + "  %e = launch @ones wo(%y) on %s\n  all_reduce sum %c rw(%y) on %t\n"),
@@ -206,7 +206,7 @@ TEST(WhatIf, RacesAndTrips) {
                     "      send %c peer(1) ro(%y) on %s\n    }\n  }\n  where rank == 1 {\n"
                     "    for %i in 0..2 {\n      recv %c peer(0) wo(%y) on %s\n    }\n  }\n"),
             "Write 0..2 instead of 0..3 in line 13, as in line 18.");
-  // One rank too many calls: it, and not the three others, is to change.
+  // One rank makes an extra call: the edit must change this rank, not the three others.
   EXPECT_EQ(best_of("  where rank == 2 {\n    all_reduce sum %c rw(%y) on %s\n  }\n"),
             "Leave out all_reduce sum %c (line 13), which rank 2 called.");
 }
@@ -437,7 +437,7 @@ TEST(WhatIf, NothingIsSaidTwice) {
                             "  all_reduce sum %c rw(%y) on %t\n"),
             "Let all_reduce sum %c rw(%y) on %t (line 14) wait for all_reduce sum %c rw(%y) on %s "
             "(line 13).");
-  // One word of the call is wrong: writing all of it is no second proposal.
+  // One word of the call is wrong: replacing the whole call is not a second proposal.
   const std::string text = four_ranks(
       "  %b = alloc on %s : tensor<4xf32>\n  launch @ones wo(%b) on %s\n"
       "  where coord(x) == 1 {\n    all_reduce max %c rw(%b) on %s\n  } else {\n"

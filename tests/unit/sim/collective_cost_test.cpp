@@ -101,7 +101,7 @@ TEST(CollectiveCost, TheLocalLinkLimitsBandwidthAndSteps) {
   EXPECT_GT(collective_ns(machine, OpKind::all_gather, bytes, host), bytes * 7 / 8 / 25);
   machine.local_link = {0, 50'000};
   EXPECT_EQ(collective_ns(machine, OpKind::all_gather, 0, host), 7 * 50'000);
-  // The built-in link changes nothing of what was measured.
+  // The built-in link does not change the measured configurations.
   machine.local_link = {};
   for (const OpKind kind : kCommunicationOps) {
     for (const double size : {0.0, 1e5, 1e9}) {

@@ -1,4 +1,4 @@
-// What reductions make of parts: the algebra of `verify --against`.
+// The effect of reductions on parts: the algebra of `verify --against`.
 #include <gtest/gtest.h>
 
 #include "interp/sim/proof/algebra.h"

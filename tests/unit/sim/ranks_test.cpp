@@ -1,4 +1,4 @@
-// Many ranks on the simulator: kernels that they share, and the set of ranks that is walked.
+// Many ranks on the simulator: the kernels that they share, and RankSet.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST(ManyRanks, ShareTheKernelsOfPartsThatAreCutAlike) {
   EXPECT_EQ(plans_of(one_launch("gelu %h", 1023, 512)), 2u) << "the last rank has one row";
 }
 
-// The elements of dropout depend on where they are in the whole value.
+// The elements of dropout depend on their position in the global value.
 TEST(ManyRanks, HaveKernelsOfTheirOwnWherePositionMatters) {
   EXPECT_EQ(plans_of(one_launch("dropout %h {rate = 0.5, seed = 1}", 16, 8)), 8u);
 }

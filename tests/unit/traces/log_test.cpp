@@ -154,7 +154,7 @@ TEST_P(LogTest, InputsComeBack) {
   EXPECT_EQ(log->faults()->at(0).notes.at(0), "note \"quoted\"");
 }
 
-// What a phase leaves as it was takes no room.
+// Lines that a phase leaves unchanged take no room.
 TEST(PhaseTexts, KeepEachLineOnce) {
   const ScratchDirectory scratch;
   const std::string path = scratch.file("run.db");
@@ -234,7 +234,7 @@ TEST(LiveLog, WorkInFlightHoldsNothingBack) {
   auto writer = TraceWriter::create(path, synthetic_description(2), {.plain_events = 50});
   ASSERT_TRUE(writer);
   SyntheticRun run(**writer, 2);
-  run.hang(0);  // everything after it is younger than work that never finishes
+  run.hang(0);  // everything after it waits behind work that never finishes
   run.iterate(1000);
   // The writer never idles for two drain periods: a process killed now leaves what was committed.
   const int64_t early = run.events();
