@@ -9,6 +9,8 @@
 #include <optional>
 #include <thread>
 
+#include "hostir/support/text.h"
+
 namespace hostir::gui {
 
 namespace {
@@ -129,8 +131,7 @@ Expected<void> match_picture(const Image& shown, const std::string& path,
   HOSTIR_ASSIGN_OR_RETURN(const Image wanted, read_png(path));
   const std::string differs = why_not_same(shown, wanted);
   if (differs.empty()) return {};
-  const std::filesystem::path into =
-      folder.substr(std::min(folder.size(), folder.find_first_not_of(' ')));
+  const std::filesystem::path into = trimmed(folder);
   const std::string stem = std::filesystem::path(path).stem().string();
   HOSTIR_TRY(write_png((into / (stem + ".png")).string(), shown));
   HOSTIR_TRY(

@@ -7,6 +7,7 @@
 
 #include "hostir/api/bounded_json.h"
 #include "hostir/support/json_text.h"
+#include "hostir/support/text.h"
 
 namespace hostir::api {
 
@@ -23,8 +24,7 @@ std::optional<size_t> read_header(std::istream& input) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty()) return length;
     if (line.compare(0, kName.size(), kName) != 0) continue;
-    const std::string_view digits = std::string_view(line).substr(
-        std::min(line.find_first_not_of(' ', kName.size()), line.size()));
+    const std::string_view digits = trimmed(std::string_view(line).substr(kName.size()));
     size_t number = 0;
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (read.ec == std::errc() && number <= kMaxMessage) length = number;

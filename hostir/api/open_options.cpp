@@ -13,6 +13,7 @@
 #include "hostir/api/bounded_json.h"
 #include "hostir/support/json_text.h"
 #include "hostir/support/lists.h"
+#include "hostir/support/text.h"
 
 namespace hostir::api {
 
@@ -163,7 +164,7 @@ tl::unexpected<Error> bad_options(std::string message) {
 Expected<OpenOptions> parse_open_options(std::string_view json) {
   OpenOptions out;
   out.session.values = "stats";  // breakpoints on NaN need them
-  if (json.find_first_not_of(" \t\r\n") == std::string_view::npos) return out;
+  if (trimmed(json).empty()) return out;
   const ordered_json options = parse_bounded<ordered_json>(json);
   if (!options.is_object()) {
     return bad_options(options.is_discarded() ? "the options are not valid JSON, or nest too deep"

@@ -14,6 +14,7 @@
 #include "hostir/api/run_log.h"
 #include "hostir/io/files.h"
 #include "hostir/support/lists.h"
+#include "hostir/support/text.h"
 #include "interp/session/live/live_session.h"
 #include "interp/session/values/value_watch.h"
 #include "traces/job/open_job.h"
@@ -33,9 +34,8 @@ constexpr uint64_t kMaxReadDecisions = 1'000'000;
 // True if the first word after comments may start a program. Not used for `.hir` files, where a
 // wrong word is a syntax error.
 bool may_be_program(std::string_view head) {
-  constexpr std::string_view kBlanks = " \t\r\n";
   for (;;) {
-    head.remove_prefix(std::min(head.find_first_not_of(kBlanks), head.size()));
+    head = trimmed(head);
     if (!head.starts_with("//")) break;
     head.remove_prefix(std::min(head.find('\n'), head.size()));
   }
@@ -93,10 +93,10 @@ Expected<interp::Backend::ValueMode> value_mode(const std::string& values) {
 /// The reason why the log's program cannot be run again: it has several processes or only some of
 /// the ranks. Empty if it can.
 std::string why_not_run_again(const traces::LogReader& log) {
-  for (const auto& [key, value] : log.run().properties) {
-    if (key == "merged_files") return "it was read from the files of " + value + " processes";
-    if (key == "producer") return "it was written from files of " + value;
-  }
+  if (const std::string files = log.run().property("merged_files"); !files.empty())
+    return "it was read from the files of " + files + " processes";
+  if (const std::string producer = log.run().property("producer"); !producer.empty())
+    return "it was written from files of " + producer;
   const auto remote = log.query("SELECT COUNT(*) FROM rank WHERE local = 0");
   const auto* count = remote && !remote->rows.empty()
                           ? std::get_if<int64_t>(&remote->rows.front().front())

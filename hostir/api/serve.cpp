@@ -16,6 +16,7 @@
 #include "hostir/api/text_session.h"
 #include "hostir/io/npy.h"
 #include "hostir/support/json_text.h"
+#include "hostir/support/text.h"
 
 namespace hostir::api {
 
@@ -253,7 +254,7 @@ class Pump {
     std::jthread worker([this] { work(); });
     std::string line;
     while (std::getline(input, line)) {
-      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+      if (trimmed(line).empty()) continue;
       take(parse_bounded<Json>(line));
     }
     requests_.end();

@@ -13,6 +13,7 @@
 #include "hostir/cli/line_editor.h"
 #include "hostir/cli/repl_words.h"
 #include "hostir/support/lists.h"
+#include "hostir/support/text.h"
 #include "interp/session/answers/answer.h"
 #include "interp/session/answers/locals.h"
 #include "interp/session/commands/command_table.h"
@@ -149,7 +150,7 @@ class Repl {
     if (!commanded_.empty()) return command_of_breakpoint(line);
     const size_t hash = line.find("# ");
     if (hash == 0 || line == "#") return true;
-    const bool blank = line.find_first_not_of(" \t\r") == std::string::npos;
+    const bool blank = trimmed(line).empty();
     if (blank && last_.empty()) return true;
     if (blank) line = last_;
     if (line.starts_with("complete ")) {
@@ -269,9 +270,7 @@ class Repl {
   }
 
   bool command_of_breakpoint(const std::string& line) {
-    const size_t first = line.find_first_not_of(" \t\r");
-    const size_t last = line.find_last_not_of(" \t\r");
-    if (first != line.npos && std::string_view(line).substr(first, last - first + 1) == "end") {
+    if (trimmed(line) == "end") {
       commanded_.clear();
       return true;
     }

@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cwchar>
 #include <fstream>
+
+#include "hostir/support/text.h"
 #endif
 
 namespace hostir::cli {
@@ -88,10 +90,6 @@ unsigned char complete_key(EditLine* edit, int) {
   return static_cast<unsigned char>(editor_of(edit)->complete());
 }
 
-bool only_blanks(const std::string& line) {
-  return line.find_first_not_of(" \t\r") == std::string::npos;
-}
-
 std::string common_start(const std::vector<std::string>& lines) {
   std::string out = lines.front();
   for (const std::string& line : lines) {
@@ -161,7 +159,7 @@ std::optional<std::string> LineEditor::read() {
     if (!text || count <= 0) return std::nullopt;
     std::string line(text, static_cast<size_t>(count));
     while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();
-    if (!only_blanks(line)) remember(line);
+    if (!trimmed(line).empty()) remember(line);
     return line;
   }
 }

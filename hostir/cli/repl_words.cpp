@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "hostir/support/text.h"
+
 namespace hostir::cli {
 
 namespace {
@@ -29,12 +31,6 @@ constexpr Row kRows[] = {
     {ReplWord::kLocals, "info locals", "",
      "Show the integers and tensors that are alive on the focus rank."},
 };
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
-}
 
 }  // namespace
 

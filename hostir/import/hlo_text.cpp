@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "hostir/support/characters.h"
+#include "hostir/support/text.h"
 
 namespace hostir::importer {
 
@@ -299,8 +300,7 @@ class HloReader {
       if (text_[at_] == ')') return true;
       const size_t begin = at_;
       if (!skip_value(",)")) return false;
-      std::string_view operand = text_.substr(begin, at_ - begin);
-      while (!operand.empty() && operand.back() == ' ') operand.remove_suffix(1);
+      std::string_view operand = trimmed(text_.substr(begin, at_ - begin));
       const size_t blank = operand.find_last_of(" /");
       if (blank != std::string_view::npos) operand.remove_prefix(blank + 1);
       if (operand.starts_with('%')) operand.remove_prefix(1);

@@ -15,6 +15,7 @@
 #include "hostir/support/number_from.h"
 #include "hostir/support/philox.h"
 #include "hostir/support/physical_memory.h"
+#include "hostir/support/text.h"
 #include "hostir/support/usable_cores.h"
 
 namespace hostir::io {
@@ -87,12 +88,6 @@ constexpr std::array<GeneratorRow, 4> kGenerators = {{{"full", ValueSpec::Kind::
                                                       {"uniform", ValueSpec::Kind::kUniform, true},
                                                       {"normal", ValueSpec::Kind::kNormal, true}}};
 
-std::string_view strip(std::string_view s) {
-  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
-  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
-  return s;
-}
-
 tl::unexpected<Error> bad_spec(std::string_view text, const std::string& why) {
   return fail(ErrorKind::kInvalid, "value_syntax",
               "value '" + std::string(text.substr(0, 60)) + "': " + why);
@@ -101,9 +96,9 @@ tl::unexpected<Error> bad_spec(std::string_view text, const std::string& why) {
 // The arguments of a generator, split at commas; nullopt if there are too many.
 std::optional<std::vector<std::string_view>> arguments_of(std::string_view text) {
   std::vector<std::string_view> out;
-  while (!strip(text).empty()) {
+  while (!trimmed(text).empty()) {
     const size_t comma = text.find(',');
-    out.push_back(strip(text.substr(0, comma)));
+    out.push_back(trimmed(text.substr(0, comma)));
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
   }
@@ -131,7 +126,7 @@ bool take_type(std::vector<std::string_view>& args, ValueSpec& spec) {
 Expected<ValueSpec> parse_generator(std::string_view text, const GeneratorRow& row) {
   ValueSpec spec;
   spec.kind = row.kind;
-  const std::string_view rest = strip(text.substr(row.name.size()));
+  const std::string_view rest = trimmed(text.substr(row.name.size()));
   std::vector<std::string_view> args;
   if (!rest.empty()) {
     const auto parsed = rest.front() == '(' && rest.back() == ')'
@@ -265,7 +260,7 @@ Expected<Tensor> materialise(const ValueSpec& spec, const std::string& directory
 }
 
 Expected<ValueSpec> parse_value_spec(std::string_view raw) {
-  const std::string_view text = strip(raw);
+  const std::string_view text = trimmed(raw);
   ValueSpec spec;
   if (!text.empty() && text.front() == '@') {
     spec.kind = ValueSpec::Kind::kFile;

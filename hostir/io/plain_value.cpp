@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/support/number_from.h"
+#include "hostir/support/text.h"
 
 namespace hostir::io {
 
@@ -131,10 +132,7 @@ std::optional<std::vector<int64_t>> integer_list(PlainView value) {
   text = text.substr(1, text.size() - 2);
   while (!text.empty()) {
     const size_t comma = std::min(text.find(','), text.size());
-    std::string_view item = text.substr(0, comma);
-    while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
-    while (!item.empty() && item.back() == ' ') item.remove_suffix(1);
-    const auto number = number_from<int64_t>(item);
+    const auto number = number_from<int64_t>(trimmed(text.substr(0, comma)));
     if (!number) return std::nullopt;
     numbers.push_back(*number);
     text.remove_prefix(std::min(comma + 1, text.size()));

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hostir/support/number_from.h"
+#include "hostir/support/text.h"
 
 namespace hostir {
 
@@ -97,8 +98,7 @@ void print_dims(const Tensor& tensor, size_t dim, int64_t& index, std::string& o
 
 Expected<ShapeText> parse_shape_text(std::string_view text) {
   ShapeText out;
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
+  text = trimmed(text);
   while (true) {
     if (const auto dtype = parse_dtype(text)) {
       out.dtype = *dtype;

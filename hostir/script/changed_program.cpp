@@ -10,14 +10,6 @@
 
 namespace hostir::script {
 
-namespace {
-
-std::string_view without_indent(std::string_view line) {
-  return line.substr(std::min(line.find_first_not_of(' '), line.size()));
-}
-
-}  // namespace
-
 std::string declarations(const Program& part, SourceSpan span, const SourceManager& sources) {
   const std::string_view text = sources.text(span.file);
   std::string out;
@@ -32,7 +24,7 @@ std::string declarations(const Program& part, SourceSpan span, const SourceManag
 Expected<std::string> changed(std::string_view text, const ChangeStatement& change) {
   const std::vector<std::string_view> lines = split(text, '\n');
   const auto same = [](std::string_view line, const std::string& wanted) {
-    return without_indent(line) == without_indent(wanted);
+    return trimmed(line) == trimmed(wanted);
   };
   size_t places = 0;
   auto first = lines.end();

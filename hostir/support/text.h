@@ -35,6 +35,9 @@ std::string index_text(std::span<const int64_t> index);
 /// `1 rank`, `3 ranks`.
 std::string counted(size_t n, std::string_view one);
 
+/// Without blanks, tabs and line ends at both ends.
+std::string_view trimmed(std::string_view text);
+
 /// The pieces between separators; at least one.
 std::vector<std::string_view> split(std::string_view text, char separator);
 

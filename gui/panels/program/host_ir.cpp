@@ -271,9 +271,7 @@ class HostIrPanel : public Panel {
     if (GImGui->HoveredIdTimer < 0.4f) return;
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(ImGui::GetIO().DisplaySize.x / 2);
-    std::string_view line = lines_[static_cast<size_t>(i)];
-    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-    frame.ui.text_mono(line);
+    frame.ui.text_mono(trimmed(lines_[static_cast<size_t>(i)]));
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
   }

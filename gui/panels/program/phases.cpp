@@ -96,9 +96,8 @@ class PhasesPanel : public Panel {
     bool in_body = false;
     for (size_t begin = 0; begin < text.size();) {
       const size_t end = std::min(text.find('\n', begin), text.size());
-      std::string_view line = text.substr(begin, end - begin);
+      const std::string_view line = trimmed(text.substr(begin, end - begin));
       begin = end + 1;
-      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
       if (line.empty() || line.starts_with("//")) continue;
       const bool opens = line.back() == '{';
       if (line.starts_with("fusion @") || line.starts_with("kernel @") ||
@@ -119,7 +118,7 @@ class PhasesPanel : public Panel {
 
   // The name defined by a line: `  %y = add ...` gives `y`.
   static std::string_view defined(std::string_view line) {
-    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    line = trimmed(line);
     if (line.empty() || line.front() != '%') return {};
     const size_t end = line.find_first_of(" ,");
     if (end == std::string_view::npos || line.find(" = ") == std::string_view::npos) return {};

@@ -1,26 +1,16 @@
 // 1. The program view gives the origin of each instruction and operand. If several lines have one
 //    origin, the first is that line itself and the others were generated.
 // 2. From there upwards and downwards, a line with the same text as the neighbour in the user's
-// file
-//    is that neighbour: comments, braces, blank lines.
+//    file is that neighbour: comments, braces, blank lines.
 // 3. A mesh has no origin: its line is the one with its text.
 #include "gui/panels/program/user_lines.h"
 
 #include <algorithm>
 #include <set>
 
+#include "hostir/support/text.h"
+
 namespace hostir::gui {
-
-namespace {
-
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const size_t begin = line.find_first_not_of(kBlanks);
-  if (begin == line.npos) return {};
-  return line.substr(begin, line.find_last_not_of(kBlanks) - begin + 1);
-}
-
-}  // namespace
 
 std::vector<UserLine> user_lines(const interp::ProgramView& program,
                                  const std::vector<std::string_view>& lines) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <set>
 
+#include "hostir/support/text.h"
 #include "interp/core/communication_facts.h"
 #include "interp/session/snapshots/declarations.h"
 
@@ -326,9 +327,7 @@ std::string line_text(const ProgramView& program, CodeIndex code) {
     if (end == std::string_view::npos) return {};
     text.remove_prefix(end + 1);
   }
-  text = text.substr(0, text.find('\n'));
-  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  return std::string(text);
+  return std::string(trimmed(text.substr(0, text.find('\n'))));
 }
 
 }  // namespace hostir::interp

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "hostir/support/characters.h"
+#include "hostir/support/text.h"
 
 namespace hostir::interp {
 
@@ -23,9 +24,7 @@ bool Scanner::at_end() {
 
 std::string_view Scanner::rest() {
   skip_blanks();
-  std::string_view text = line_.substr(position_);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
+  return trimmed(line_.substr(position_));
 }
 
 char Scanner::peek() { return at_end() ? '\0' : line_[position_]; }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "hostir/support/characters.h"
+#include "hostir/support/text.h"
 
 namespace hostir::interp {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 constexpr size_t kMaxMiddle = 3000;
 
 std::string shifted(const std::string& line, int columns) {
-  if (line.find_first_not_of(" \t") == std::string::npos) return line;
+  if (trimmed(line).empty()) return line;
   if (columns >= 0) return std::string(static_cast<size_t>(columns), ' ') + line;
   const size_t blanks = line.find_first_not_of(' ');
   return line.substr(std::min(blanks, static_cast<size_t>(-columns)));
@@ -201,16 +202,15 @@ std::vector<DiffLine> line_diff(std::string_view before, std::string_view after,
 }
 
 size_t edit_size(std::string_view before, std::string_view after) {
-  const auto trimmed = [](std::string_view text) {
+  const auto without_indent = [](std::string_view text) {
     std::vector<std::string> lines = split_lines(text);
-    for (std::string& line : lines)
-      line.erase(0, std::min(line.find_first_not_of(" \t"), line.size()));
+    for (std::string& line : lines) line = std::string(trimmed(line));
     return lines;
   };
   size_t size = 0;
   size_t removed = 0;
   size_t added = 0;
-  for (const Change& change : changes(trimmed(before), trimmed(after))) {
+  for (const Change& change : changes(without_indent(before), without_indent(after))) {
     if (change.kind == DiffLine::Kind::kSame) {
       size += std::max(removed, added);
       removed = added = 0;

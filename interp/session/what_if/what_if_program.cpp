@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/text.h"
 #include "hostir/text/parser.h"
 #include "hostir/text/printer.h"
 
@@ -113,8 +114,7 @@ bool EditableProgram::one_per_line() const {
       if (node.lines.first == around) return false;
       if (instruction.regions.empty()) continue;
       if (!without_comment(lines_[node.lines.first]).ends_with('{')) return false;
-      const std::string_view last = without_comment(lines_[node.lines.last]);
-      if (last.substr(std::min(last.find_first_not_of(' '), last.size())) != "}") return false;
+      if (trimmed(without_comment(lines_[node.lines.last])) != "}") return false;
     }
   }
   return true;
