@@ -16,6 +16,16 @@ namespace hostir::gui {
 
 namespace {
 
+// The next window appears in the middle of the screen, at most as large as it.
+void place_dialog(const Ui& ui, float width, float height) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  ImGui::SetNextWindowPos(ImVec2(screen.x / 2, screen.y / 2), ImGuiCond_Appearing,
+                          ImVec2(0.5f, 0.5f));
+  ImGui::SetNextWindowSize(
+      ImVec2(std::min(ui.px(width), screen.x - 20), std::min(ui.px(height), screen.y - 20)),
+      ImGuiCond_Appearing);
+}
+
 bool escape_pressed() { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)); }
 
 }  // namespace
@@ -85,12 +95,7 @@ void App::draw_keys() {
 
 void App::draw_help() {
   if (!help_open_) return;
-  const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  ImGui::SetNextWindowPos(ImVec2(screen.x / 2, screen.y / 2), ImGuiCond_Appearing,
-                          ImVec2(0.5f, 0.5f));
-  ImGui::SetNextWindowSize(
-      ImVec2(std::min(ui_.px(760), screen.x - 20), std::min(ui_.px(620), screen.y - 20)),
-      ImGuiCond_Appearing);
+  place_dialog(ui_, 760, 620);
   if (ImGui::Begin("Keys and commands", &help_open_,
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse)) {
     ImGui::SetNextItemWidth(-1);
@@ -201,12 +206,7 @@ void App::draw_file_dialog() {
     std::error_code error;
     folder_ = std::filesystem::current_path(error).string();
   }
-  const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  ImGui::SetNextWindowPos(ImVec2(screen.x / 2, screen.y / 2), ImGuiCond_Appearing,
-                          ImVec2(0.5f, 0.5f));
-  ImGui::SetNextWindowSize(
-      ImVec2(std::min(ui_.px(640), screen.x - 20), std::min(ui_.px(480), screen.y - 20)),
-      ImGuiCond_Appearing);
+  place_dialog(ui_, 640, 480);
   bool open = true;
   bool go = false;
   if (ImGui::Begin(words.title, &open,

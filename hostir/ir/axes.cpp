@@ -367,9 +367,10 @@ AxisDigit::AxisDigit(const Mesh& mesh, const AxisRef& axis) : size(mesh.axis_siz
   for (size_t i = index + 1; i < mesh.axes.size(); ++i) stride *= mesh.axes[i].size;
 }
 
-std::string axes_to_string(const AxisList& axes) {
+std::string axes_to_string(const AxisList& axes, bool open) {
   std::string out = "{";
   for (size_t i = 0; i < axes.size(); ++i) out += (i ? ", " : "") + axes[i].to_string();
+  if (open) out += axes.empty() ? "?" : ", ?";
   return out + "}";
 }
 

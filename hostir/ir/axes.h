@@ -85,6 +85,6 @@ struct AxisDigit {
 };
 
 /// `{dp, tp:(1)2}`
-std::string axes_to_string(const AxisList& axes);
+std::string axes_to_string(const AxisList& axes, bool open = false);
 
 }  // namespace hostir

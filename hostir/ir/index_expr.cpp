@@ -355,6 +355,15 @@ std::optional<int64_t> element_count(const Extents& extents) {
   return zero ? 0 : count;
 }
 
+std::optional<int64_t> total_elements(const std::vector<Extents>& tensors) {
+  int64_t all = 0;
+  for (const Extents& extents : tensors) {
+    const auto n = element_count(extents);
+    if (!n || __builtin_add_overflow(all, *n, &all)) return std::nullopt;
+  }
+  return all;
+}
+
 std::optional<int64_t> SizeBindings::find(std::string_view name) const {
   const auto at =
       std::lower_bound(sizes_.begin(), sizes_.end(), name,

@@ -99,6 +99,8 @@ using Extents = std::vector<int64_t>;
 std::optional<Extents> constant_extents(const Shape& shape);
 /// Product of the extents (1 for rank 0); nullopt if it overflows int64.
 std::optional<int64_t> element_count(const Extents& extents);
+/// The elements of several tensors together; nullopt if the count overflows int64.
+std::optional<int64_t> total_elements(const std::vector<Extents>& tensors);
 
 /// Values of the symbolic sizes in one run (`?B` -> 8).
 class SizeBindings {

@@ -19,4 +19,12 @@ bool Placement::blocks_fill_box() const {
   return !repeats && volume == box.volume();
 }
 
+std::vector<Box> Placement::runs() const {
+  if (blocks.empty()) return {box};
+  std::vector<Box> out;
+  out.reserve(blocks.size());
+  for (const Box& block : blocks) out.push_back(block.intersect(box));
+  return out;
+}
+
 }  // namespace hostir

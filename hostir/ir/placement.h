@@ -17,6 +17,9 @@ struct Placement {
   /// row-major over `box`.
   std::vector<Box> blocks;
 
+  /// The contiguous parts of the buffer in storage order, each row-major over its box.
+  std::vector<Box> runs() const;
+
   Extents local() const { return box.extents(); }
   int64_t local_bytes() const { return box.volume() * size_bytes(dtype); }
   /// True if the blocks cover each element of the box exactly once, or there are no blocks. Callers

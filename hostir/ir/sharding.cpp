@@ -2,18 +2,9 @@
 
 #include <algorithm>
 
+#include "hostir/ir/axes.h"
+
 namespace hostir {
-
-namespace {
-
-std::string axes_to_string(const std::vector<AxisRef>& axes, bool open) {
-  std::string out = "{";
-  for (size_t i = 0; i < axes.size(); ++i) out += (i ? ", " : "") + axes[i].to_string();
-  if (open) out += axes.empty() ? "?" : ", ?";
-  return out + "}";
-}
-
-}  // namespace
 
 Sharding Sharding::replicated(std::string mesh, size_t rank) {
   Sharding s;
@@ -37,11 +28,11 @@ std::string Sharding::dims_to_string() const {
     if (dims[i].priority != 0) out += "p" + std::to_string(dims[i].priority);
   }
   out += "]";
-  if (!pinned.empty()) out += ", replicated=" + axes_to_string(pinned, false);
+  if (!pinned.empty()) out += ", replicated=" + axes_to_string(pinned);
   if (unreduced.empty()) return out;
   out += ", unreduced=";
   if (unreduced_kind != Reduction::kSum) out += hostir::name(unreduced_kind);
-  return out + axes_to_string(unreduced, false);
+  return out + axes_to_string(unreduced);
 }
 
 std::string Sharding::to_string() const { return "<@" + mesh + ", " + dims_to_string() + ">"; }

@@ -8,7 +8,8 @@ namespace {
 
 constexpr size_t kLongestWord = 64;
 
-// Counts insertions, deletions, replacements and swaps of neighbours.
+}  // namespace
+
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
@@ -23,8 +24,6 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   }
   return d[a.size()][b.size()];
 }
-
-}  // namespace
 
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates) {

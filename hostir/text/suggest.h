@@ -10,6 +10,8 @@
 
 namespace hostir::text {
 
+/// Counts insertions, deletions, replacements and swaps of neighbours.
+size_t edit_distance(std::string_view a, std::string_view b);
 /// The candidate with the smallest edit distance, if that is small enough for a typo.
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates);

@@ -51,8 +51,8 @@ void split(Disagreement& found, const Alike& alike) {
   }
 }
 
-// One member for each different call, as far as same_call() looks. Comparing those in pairs is
-// enough: in most meetings there is one.
+// One member for each different call, as same_call() distinguishes them. It is enough to compare
+// these in pairs: most meetings have only one.
 Members distinct(const Members& members) {
   const auto facts = [](const Call& c) {
     return std::tie(c.kind, c.name, c.reduction, c.dtype, c.root, c.total_elems, c.row_elems,
@@ -104,7 +104,8 @@ std::optional<Disagreement> of_calls(const Meeting& meeting, const Members& memb
   return found;
 }
 
-// What one member sends, the other must expect. A member of every mismatched pair is the odd one.
+// The number that one member sends must be the number that the other expects. The odd member is the
+// one in every mismatched pair.
 std::optional<Disagreement> of_blocks(const Meeting& meeting, const Members& members) {
   std::vector<std::pair<const Member*, const Member*>> wrong;
   for (size_t p = 0; p < meeting.members.size(); ++p) {
@@ -140,22 +141,13 @@ std::optional<Disagreement> of_blocks(const Meeting& meeting, const Members& mem
   return found;
 }
 
-std::optional<int64_t> elements(const std::vector<Extents>& shapes) {
-  int64_t all = 0;
-  for (const Extents& shape : shapes) {
-    const auto n = hostir::element_count(shape);
-    if (!n || __builtin_add_overflow(all, *n, &all)) return std::nullopt;
-  }
-  return all;
-}
-
 // Without block sizes: the totals sent and received must be equal.
 std::optional<Disagreement> of_totals(const Meeting& meeting, const Members& members) {
   int64_t sent = 0;
   int64_t received = 0;
   for (const Member* member : members) {
-    const auto in = elements(member->call.inputs);
-    const auto out = elements(member->call.outputs);
+    const auto in = total_elements(member->call.inputs);
+    const auto out = total_elements(member->call.outputs);
     if (member->call.kind != OpKind::all_to_all || !in || !out || member->call.inputs.empty() ||
         member->call.outputs.empty())
       return std::nullopt;
@@ -168,8 +160,8 @@ std::optional<Disagreement> of_totals(const Meeting& meeting, const Members& mem
   found.blocks = true;
   found.members = members;
   split(found, [](const Member& a, const Member& b) {
-    return elements(a.call.inputs) == elements(b.call.inputs) &&
-           elements(a.call.outputs) == elements(b.call.outputs);
+    return total_elements(a.call.inputs) == total_elements(b.call.inputs) &&
+           total_elements(a.call.outputs) == total_elements(b.call.outputs);
   });
   return found;
 }

@@ -16,6 +16,13 @@ int64_t global_linear_index(const Extents& global, std::span<const int64_t> inde
   return linear;
 }
 
+std::vector<bool> folded_dims(const Instruction& reduction, size_t rank) {
+  std::vector<bool> folded(rank, false);
+  for (const int64_t d : reduction.attributes.get_or<IntList>("dims", {}))
+    folded[static_cast<size_t>(d)] = true;
+  return folded;
+}
+
 double real_identity(Reduction kind, DType dtype) {
   const double top = facts_of(dtype).top;
   const std::array<double, 5> identities = {0, 0, 1, top, -top};

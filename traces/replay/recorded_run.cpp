@@ -14,15 +14,8 @@
 namespace hostir::traces {
 namespace {
 
-std::string property(const LogReader& log, std::string_view key) {
-  for (const auto& [name, value] : log.run().properties) {
-    if (name == key) return value;
-  }
-  return {};
-}
-
 int64_t number_property(const LogReader& log, std::string_view key) {
-  const std::string text = property(log, key);
+  const std::string text = log.run().property(key);
   int64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
@@ -80,7 +73,7 @@ Expected<std::vector<Tensor>> inputs_of(const LogReader& log,
   for (size_t i = 0; i < log.inputs().size(); ++i) {
     const interp::LogInput& input = log.inputs()[i];
     HOSTIR_TRY(watch.begin("reading the input %" + input.name));
-    if (property(log, "values") == "none") {
+    if (log.run().property("values") == "none") {
       HOSTIR_ASSIGN_OR_RETURN(Tensor shape, input_shape(log, i));
       inputs.push_back(std::move(shape));
       continue;
@@ -116,7 +109,7 @@ Expected<RecordedRun> recorded_run(const LogReader& log, const interp::PreparePr
   if (run.virtual_time) recorded.backend.name = run.backend;
   recorded.backend.schedule = run.schedule;
   recorded.backend.seed = run.seed;
-  recorded.backend.reference_kernels = property(log, "kernels") == "reference";
+  recorded.backend.reference_kernels = log.run().property("kernels") == "reference";
   recorded.backend.max_memory_bytes = number_property(log, "max_memory_bytes");
   recorded.max_steps = static_cast<uint64_t>(number_property(log, "max_steps"));
   recorded.started_ranks = log.tables().started_ranks;

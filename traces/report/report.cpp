@@ -75,9 +75,7 @@ std::string facts_list(const LogReader& log) {
   add("backend", run.backend == "import" ? "" : run.backend);
   add("machine", run.machine);
   add("entry", run.entry.empty() ? "" : "@" + run.entry);
-  for (const auto& [key, value] : run.properties) {
-    if (key == "producer") add("recorded by", value);
-  }
+  add("recorded by", run.property("producer"));
   add("command", run.command_line);
   return out + "</dl>";
 }

@@ -30,15 +30,6 @@ using Shape = JobCall::Shape;
 constexpr int64_t kSmall = 64;          // sizes up to this are always kept
 constexpr int64_t kMostWork = 1 << 24;  // total elements up to this run unreduced
 
-std::optional<int64_t> elements(const std::vector<Extents>& shapes) {
-  int64_t all = 0;
-  for (const Extents& shape : shapes) {
-    const auto n = element_count(shape);
-    if (!n || *n < 0 || __builtin_add_overflow(all, *n, &all)) return std::nullopt;
-  }
-  return all;
-}
-
 class ProgramWriter {
  public:
   ProgramWriter(const Run& run, const JobCalls& job) : run_(run), job_(job) {}
@@ -139,7 +130,7 @@ class ProgramWriter {
       if (c.local_elems) return *c.local_elems;
     }
     if (c.kind == OpKind::all_to_all) {
-      const auto in = elements(c.inputs);
+      const auto in = total_elements(c.inputs);
       return in ? *in / members : 1;
     }
     if (c.local_elems) return *c.local_elems;
@@ -211,7 +202,7 @@ class ProgramWriter {
       }
       // If the distribution is not recorded: equal parts of the total, with the rest on the last
       // one.
-      const int64_t all = elements(shapes).value_or(members);
+      const int64_t all = total_elements(shapes).value_or(members);
       for (int64_t q = 0; q < members; ++q) out.push_back(size(all / members));
       if (!out.empty()) out.back() += all % members;
       return out;

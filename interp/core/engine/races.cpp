@@ -202,24 +202,14 @@ void RaceDetector::check_group_overlap(const Step& step, std::span<const Resolve
     if (first.slot != second.slot || !(first_writes || second_writes)) return;
     if (!overlap(span_of(first), span_of(second))) return;
     const char* id = !second_writes ? "race_raw" : !first_writes ? "race_war" : "race_waw";
-    const std::vector<std::string> where = {run_.code->address(second.code),
-                                            run_.code->address(first.code)};
-    if (known_race(id, where, step.rank)) return;
-    Fault fault;
-    fault.fatal = false;
-    fault.record.kind = id;
-    fault.record.sentence = fmt::format(
-        "rank {}: {} {} {}, which {} of the same group {}{}; members of a group run together",
-        step.rank, faults_.name_of(second.code), second_writes ? "writes" : "reads",
-        run_.code->register_name(second.reg), faults_.name_of(first.code),
-        first_writes ? "writes" : "reads",
-        first.reg == second.reg ? "" : " as " + run_.code->register_name(first.reg));
-    fault.record.ranks = {step.rank};
-    fault.record.instructions = where;
-    fault.record.notes = {fmt::format("rank {} was at {}", step.rank, faults_.name_of(second.code)),
-                          fmt::format("the other access is {}", faults_.name_of(first.code))};
-    fault.spans = {run_.code->source(second.code).span, run_.code->source(first.code).span};
-    faults_.add(std::move(fault));
+    add_race(id, step.rank, first.code, second.code, [&] {
+      return fmt::format(
+          "rank {}: {} {} {}, which {} of the same group {}{}; members of a group run together",
+          step.rank, faults_.name_of(second.code), second_writes ? "writes" : "reads",
+          run_.code->register_name(second.reg), faults_.name_of(first.code),
+          first_writes ? "writes" : "reads",
+          first.reg == second.reg ? "" : " as " + run_.code->register_name(first.reg));
+    });
   };
   for (size_t j = 1; j < members.size(); ++j) {
     for (size_t i = 0; i < j; ++i) {
@@ -232,15 +222,24 @@ void RaceDetector::check_group_overlap(const Step& step, std::span<const Resolve
 
 // A race of two instructions is reported once; the other ranks on which it occurs are added to that
 // report.
-bool RaceDetector::known_race(const std::string& id, const std::vector<std::string>& where,
-                              Rank rank) {
+void RaceDetector::add_race(const std::string& id, Rank rank, CodeIndex first, CodeIndex second,
+                            const std::function<std::string()>& sentence) {
+  const std::vector<std::string> where = {run_.code->address(second), run_.code->address(first)};
   for (Fault& known : run_.state.faults) {
     if (known.record.kind != id || known.record.instructions != where) continue;
-    std::vector<Rank>& ranks = known.record.ranks;
-    add_once(ranks, rank);
-    return true;
+    add_once(known.record.ranks, rank);
+    return;
   }
-  return false;
+  Fault fault;
+  fault.fatal = false;
+  fault.record.kind = id;
+  fault.record.sentence = sentence();
+  fault.record.ranks = {rank};
+  fault.record.instructions = where;
+  fault.record.notes = {fmt::format("rank {} was at {}", rank, faults_.name_of(second)),
+                        fmt::format("the other access is {}", faults_.name_of(first))};
+  fault.spans = {run_.code->source(second).span, run_.code->source(first).span};
+  faults_.add(std::move(fault));
 }
 
 void RaceDetector::name_other_ranks() {
@@ -287,26 +286,17 @@ void RaceDetector::report_race(const PossibleRace& suspicion) {
                    : b.kind == Kind::kRead ? "race_raw"
                    : a.kind == Kind::kRead ? "race_war"
                                            : "race_waw";
-  const std::vector<std::string> where = {run_.code->address(b.code), run_.code->address(a.code)};
-  if (known_race(id, where, suspicion.rank)) return;
   const char* did = a.kind == Kind::kRead    ? "reads"
                     : a.kind == Kind::kAlloc ? "allocates"
                                              : "writes";
   const char* does = freed ? "frees" : b.kind == Kind::kRead ? "reads" : "writes";
-  Fault fault;
-  fault.fatal = false;
-  fault.record.kind = id;
-  fault.record.sentence = fmt::format(
-      "rank {}: {} {} {} on stream \"{}\" without waiting for {}, which {} it on stream \"{}\"{}",
-      suspicion.rank, faults_.name_of(b.code), does, run_.code->register_name(suspicion.reg),
-      run_.code->streams[b.stream], faults_.name_of(a.code), did, run_.code->streams[a.stream],
-      touched_text(suspicion));
-  fault.record.ranks = {suspicion.rank};
-  fault.record.instructions = where;
-  fault.record.notes = {fmt::format("rank {} was at {}", suspicion.rank, faults_.name_of(b.code)),
-                        fmt::format("the other access is {}", faults_.name_of(a.code))};
-  fault.spans = {run_.code->source(b.code).span, run_.code->source(a.code).span};
-  faults_.add(std::move(fault));
+  add_race(id, suspicion.rank, a.code, b.code, [&] {
+    return fmt::format(
+        "rank {}: {} {} {} on stream \"{}\" without waiting for {}, which {} it on stream \"{}\"{}",
+        suspicion.rank, faults_.name_of(b.code), does, run_.code->register_name(suspicion.reg),
+        run_.code->streams[b.stream], faults_.name_of(a.code), did, run_.code->streams[a.stream],
+        touched_text(suspicion));
+  });
 }
 
 }  // namespace hostir::interp

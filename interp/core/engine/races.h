@@ -2,11 +2,11 @@
 //
 // 1. Compare an access with the allocation's earlier accesses that no later one covers.
 // 2. The clock of its task says which of them happen before: same stream, `wait`, host waits.
-// 3. The rest are possible_races: a collective may still order the two through another rank. This
-// is
-//    looked up in the ledger, now or when the meetings in question are complete.
+// 3. The rest are possible_races: a collective may still order the two through another rank. The
+//    ledger says so, now or when the meetings in question are complete.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -64,7 +64,8 @@ class RaceDetector {
   Order order_through_others(Rank rank, const std::vector<uint32_t>& clock,
                              const AccessRecord& first) const;
   void report_race(const PossibleRace& suspicion);
-  bool known_race(const std::string& id, const std::vector<std::string>& where, Rank rank);
+  void add_race(const std::string& id, Rank rank, CodeIndex first, CodeIndex second,
+                const std::function<std::string()>& sentence);
   std::string touched_text(const PossibleRace& suspicion) const;
 
   RunContext& run_;

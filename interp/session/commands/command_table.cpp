@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/support/lists.h"
+#include "hostir/text/suggest.h"
 
 namespace hostir::interp {
 namespace {
@@ -236,21 +237,6 @@ constexpr KeyBinding kKeys[] = {
 constexpr std::string_view kTopics[] = {"ranks", "colls",   "waits",  "streams", "events", "memory",
                                         "break", "program", "layout", "faults",  "history"};
 
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
 bool is_exactly(const CommandSpec& command, std::string_view word) {
   return command.name == word || contains(command.aliases, word);
 }
@@ -259,10 +245,10 @@ bool is_exactly(const CommandSpec& command, std::string_view word) {
 std::string suggestion(std::string_view word) {
   const CommandSpec* best = &kTable[0];
   for (const CommandSpec& c : kTable) {
-    if (edit_distance(word, c.name) < edit_distance(word, best->name)) best = &c;
+    if (text::edit_distance(word, c.name) < text::edit_distance(word, best->name)) best = &c;
   }
   const size_t near = word.size() < 4 ? 1 : 2;
-  if (edit_distance(word, best->name) > near) return "; help lists all";
+  if (text::edit_distance(word, best->name) > near) return "; help lists all";
   return fmt::format("; did you mean \"{}\"?", best->name);
 }
 

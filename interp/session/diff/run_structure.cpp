@@ -12,13 +12,6 @@ namespace hostir::interp {
 
 namespace {
 
-std::string property(const LogRun& run, std::string_view key) {
-  for (const auto& [name, value] : run.properties) {
-    if (name == key) return value;
-  }
-  return {};
-}
-
 std::string or_none(const std::string& text) { return text.empty() ? "none" : text; }
 
 // The mesh of all ranks and the kernels' instruction set, which are only in the tables.
@@ -74,7 +67,7 @@ class Facts {
         differ("Number of ranks", std::to_string(a.rank_count), std::to_string(b.rank_count));
     const bool mesh = differ("Mesh", more_a.first, more_b.first);
     const bool backend = differ("Backend", a.backend, b.backend);
-    bool kernels = differ("Kernels", property(a, "kernels"), property(b, "kernels"));
+    bool kernels = differ("Kernels", a.property("kernels"), b.property("kernels"));
     // A log that is still being written does not have it yet.
     if (!more_a.second.empty() && !more_b.second.empty())
       kernels = differ("Instruction set of the kernels", more_a.second, more_b.second) || kernels;

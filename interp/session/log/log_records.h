@@ -48,6 +48,14 @@ struct LogRun {
   std::string outcome;  // "ok", "deadlock", "collective_mismatch", ...; empty while running
   std::vector<std::pair<std::string, int64_t>> sizes;           // ?B -> 8
   std::vector<std::pair<std::string, std::string>> properties;  // everything else
+
+  /// Empty if the log has no such property.
+  std::string property(std::string_view key) const {
+    for (const auto& [name, value] : properties) {
+      if (name == key) return value;
+    }
+    return {};
+  }
 };
 
 /// A line of the timeline: one stream of a rank, or its host thread.

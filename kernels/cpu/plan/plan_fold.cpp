@@ -21,14 +21,6 @@ Fold fold_of(Reduction reduction) {
   return Fold::kSum;
 }
 
-std::vector<bool> folded_dims(const Instruction& instruction, size_t rank) {
-  std::vector<bool> folded(rank, false);
-  if (const IntList* dims = instruction.attributes.get<IntList>("dims")) {
-    for (const int64_t d : *dims) folded[static_cast<size_t>(d)] = true;
-  }
-  return folded;
-}
-
 /// Accumulator strides by operand dimension; nullopt if the boxes do not correspond.
 std::optional<Extents> accumulator_strides(const Placement& in, const Placement& out,
                                            const std::vector<bool>& folded) {
@@ -59,7 +51,7 @@ std::optional<TileFold> plan_fold(const BoundKernel& kernel, const Instruction& 
   const bool is_ordered = *reduction == Reduction::kMin || *reduction == Reduction::kMax;
   if (in.dtype == DType::kU64 && is_ordered) return std::nullopt;  // the lanes are signed
   if (in.dtype != out.dtype || (is_mean && !is_float(out.dtype))) return std::nullopt;
-  const std::vector<bool> folded = folded_dims(instruction, in.global.size());
+  const std::vector<bool> folded = kernels::folded_dims(instruction, in.global.size());
   const auto strides = accumulator_strides(in, out, folded);
   if (!strides) return std::nullopt;
   TileFold fold;

@@ -14,12 +14,7 @@ struct Folding {
 Folding folding_of(const ReferenceCall& call) {
   const size_t rank = call.in[0]->global.size();
   const size_t result_rank = call.out[0]->global.size();
-  std::vector<bool> folded(rank, false);
-  if (const IntList* dims = call.instruction.attributes.get<IntList>("dims")) {
-    for (const int64_t d : *dims) folded[static_cast<size_t>(d)] = true;
-  } else {
-    folded.assign(rank, true);
-  }
+  const std::vector<bool> folded = kernels::folded_dims(call.instruction, rank);
   const Extents strides = strides_of(call.out[0]->local());
   Folding folding{Extents(rank, 0), std::vector<int>(rank, -1)};
   const bool keeps_dims = result_rank == rank;

@@ -8,14 +8,6 @@
 namespace hostir::cuda {
 namespace {
 
-std::vector<bool> folded_dims(const Instruction& instruction, size_t rank) {
-  const auto* dims = instruction.attributes.get<IntList>("dims");
-  std::vector<bool> folded(rank, dims == nullptr);
-  if (dims == nullptr) return folded;
-  for (const int64_t d : *dims) folded[static_cast<size_t>(d)] = true;
-  return folded;
-}
-
 /// The part of the operand that is reduced into the result's box.
 Placement folded_part(const Placement& in, const Placement& out, const std::vector<bool>& folded) {
   Placement part = in;
@@ -57,7 +49,7 @@ Expected<void> Planner::add_fold(const Instruction& instruction) {
   const uint32_t result = instruction.results[0].index;
   const Placement& in = placement(operand);
   const bool averages = is_mean(instruction.kind);
-  const std::vector<bool> folded = folded_dims(instruction, in.global.size());
+  const std::vector<bool> folded = kernels::folded_dims(instruction, in.global.size());
   int64_t divisor = 1;
   for (size_t d = 0; d < folded.size(); ++d) divisor *= folded[d] ? in.global[d] : 1;
   const Placement part = folded_part(in, placement(result), folded);

@@ -156,14 +156,6 @@ Expected<void> Planner::add_concat(const Instruction& instruction) {
 
 namespace {
 
-/// The contiguous runs of a placement's memory, each row-major over its box.
-std::vector<Box> runs_of(const Placement& placement) {
-  if (placement.blocks.empty()) return {placement.box};
-  std::vector<Box> runs;
-  for (const Box& block : placement.blocks) runs.push_back(block.intersect(placement.box));
-  return runs;
-}
-
 /// The walk over a part of a run that starts at `start` in memory.
 Walk walk_of_part(const Box& run, int64_t start, const Box& part) {
   const Extents strides = kernels::strides_of(run.extents());
@@ -187,9 +179,9 @@ Expected<void> Planner::add_relayout(const Instruction& instruction, int to) {
   if (to < 0) to = buffer_for(result);
   std::vector<Group> parts;
   int64_t write_start = 0;
-  for (const Box& to_run : runs_of(out)) {
+  for (const Box& to_run : out.runs()) {
     int64_t read_start = 0;
-    for (const Box& from_run : runs_of(in)) {
+    for (const Box& from_run : in.runs()) {
       const Box part = from_run.intersect(to_run);
       if (!part.empty()) {
         parts.push_back(copy_part(part.extents(), out.dtype, from,
