@@ -1,7 +1,6 @@
 #include "interp/cuda/activities.h"
 
 #include <cupti.h>
-#include <dlfcn.h>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,6 +12,8 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "kernels/cuda/shared_library.h"
 
 namespace hostir::cuda {
 
@@ -37,27 +38,15 @@ struct CuptiApi {
 
   // Loads only the major version whose record layouts this code was compiled with.
   static Expected<CuptiApi> load() {
-    const std::string name = fmt::format("libcupti.so.{}", CUPTI_API_VERSION / 10000);
-    const std::string toolkit = "/usr/local/cuda/";
-    void* library = nullptr;
-    for (const std::string& path :
-         {name, toolkit + "lib64/" + name, toolkit + "extras/CUPTI/lib64/" + name}) {
-      library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-      if (library != nullptr) break;
-    }
-    if (library == nullptr) {
-      return fail(ErrorKind::kRuntime, "cupti_missing",
-                  fmt::format("{}; add the folder of {} to LD_LIBRARY_PATH", ::dlerror(), name));
-    }
+    auto library = SharedLibrary::open({fmt::format("libcupti.so.{}", CUPTI_API_VERSION / 10000)});
+    if (!library) return fail(ErrorKind::kRuntime, "cupti_missing", library.error().message());
     CuptiApi out;
-    std::string missing;
-#define HOSTIR_LOAD_CUPTI(name)                                             \
-  out.name = reinterpret_cast<decltype(out.name)>(::dlsym(library, #name)); \
-  if (out.name == nullptr) missing += " " #name;
+#define HOSTIR_LOAD_CUPTI(name) library->bind(out.name, #name);
     HOSTIR_CUPTI_FUNCTIONS(HOSTIR_LOAD_CUPTI)
 #undef HOSTIR_LOAD_CUPTI
-    if (missing.empty()) return out;
-    return fail(ErrorKind::kRuntime, "cupti_missing", name + " lacks" + missing);
+    if (const auto checked = library->check(); !checked)
+      return fail(ErrorKind::kRuntime, "cupti_missing", checked.error().message());
+    return out;
   }
 };
 

@@ -100,12 +100,7 @@ class CudaDevice final : public Device {
     CompilerOptions compiler_options;
     if (options.timed_products) compiler_options.search = CompilerOptions::Search::kTimed;
     if (options.exact_epilogues) compiler_options.epilogues = CompilerOptions::Epilogues::kExact;
-#ifdef HOSTIR_HAS_CUDA_KERNELS
     auto compiler = KernelCompiler::create(index, compiler_options);
-#else
-    Expected<std::shared_ptr<KernelCompiler>> compiler =
-        fail(ErrorKind::kRuntime, "cuda_missing", "this build has no kernels for CUDA");
-#endif
     if (compiler) {
       out->compiler_ = std::move(*compiler);
     } else {

@@ -4,7 +4,6 @@
 // only enqueues. NCCL still connects some peers later (the first send or recv to a peer). Such
 // calls are made on a thread of the rank, which may block until the peer calls, while the backend's
 // thread continues.
-#include <dlfcn.h>
 #include <fmt/core.h>
 #include <nccl.h>
 #include <unistd.h>
@@ -24,6 +23,7 @@
 
 #include "interp/cuda/cuda_api.h"
 #include "interp/cuda/network.h"
+#include "kernels/cuda/shared_library.h"
 
 namespace hostir::cuda {
 
@@ -55,28 +55,22 @@ struct NcclApi {
 #undef HOSTIR_DECLARE
 
   static Expected<NcclApi> load() {
-    void* library = nullptr;
-    for (const char* name : {"libnccl.so.2", "libnccl.so", "/usr/local/cuda/lib64/libnccl.so.2"}) {
-      library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-      if (library != nullptr) break;
-    }
-    if (library == nullptr) {
-      return fail(
-          ErrorKind::kRuntime, "nccl_missing",
-          fmt::format("ranks on several devices or in several processes need NCCL: {}; add "
-                      "its folder to LD_LIBRARY_PATH, or in one process use --transport copies",
-                      ::dlerror()));
+    auto library = SharedLibrary::open({"libnccl.so.2", "libnccl.so"});
+    if (!library) {
+      return fail(ErrorKind::kRuntime, "nccl_missing",
+                  "ranks on several devices or in several processes meet through NCCL, or in one "
+                  "process with --transport copies: " +
+                      library.error().message());
     }
     NcclApi out;
-    std::string missing;
-#define HOSTIR_LOAD(name)                                                   \
-  out.name = reinterpret_cast<decltype(out.name)>(::dlsym(library, #name)); \
-  if (out.name == nullptr) missing += " " #name;
+#define HOSTIR_LOAD(name) library->bind(out.name, #name);
     HOSTIR_NCCL_FUNCTIONS(HOSTIR_LOAD)
 #undef HOSTIR_LOAD
-    if (missing.empty()) return out;
-    return fail(ErrorKind::kRuntime, "nccl_missing",
-                "this NCCL is too old; version 2.28 is needed; it lacks" + missing);
+    if (const auto checked = library->check(); !checked) {
+      return fail(ErrorKind::kRuntime, "nccl_missing",
+                  "NCCL 2.28 or newer is needed: " + checked.error().message());
+    }
+    return out;
   }
 };
 

@@ -9,13 +9,15 @@ namespace hostir::cuda {
 
 Expected<SharedLibrary> SharedLibrary::open(const std::vector<std::string>& names) {
   std::vector<std::string> folders = {""};
+  const auto add_toolkit = [&](const std::string& home) {
+    for (const char* folder : {"/lib64/", "/lib/", "/extras/CUPTI/lib64/"})
+      folders.push_back(home + folder);
+  };
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* home = std::getenv(variable); home != nullptr && *home != '\0') {
-      folders.push_back(std::string(home) + "/lib64/");
-      folders.push_back(std::string(home) + "/lib/");
-    }
+    if (const char* home = std::getenv(variable); home != nullptr && *home != '\0')
+      add_toolkit(home);
   }
-  folders.emplace_back("/usr/local/cuda/lib64/");
+  add_toolkit("/usr/local/cuda");
   SharedLibrary library;
   std::string reason;
   for (const std::string& folder : folders) {
@@ -26,11 +28,10 @@ Expected<SharedLibrary> SharedLibrary::open(const std::vector<std::string>& name
       if (reason.empty()) reason = dlerror();
     }
   }
-  return fail(
-      ErrorKind::kRuntime, "cuda_missing",
-      fmt::format("{} of the CUDA Toolkit cannot be opened ({}); install the toolkit or set "
-                  "CUDA_HOME to its folder",
-                  names.front(), reason));
+  return fail(ErrorKind::kRuntime, "cuda_missing",
+              fmt::format("{} cannot be opened ({}); install it, or name its folder in "
+                          "LD_LIBRARY_PATH",
+                          names.front(), reason));
 }
 
 Expected<void> SharedLibrary::check() const {

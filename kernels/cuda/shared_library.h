@@ -10,9 +10,9 @@ namespace hostir::cuda {
 
 class SharedLibrary {
  public:
-  /// Tries the loader's search path, then `lib64` and `lib` under $CUDA_HOME, $CUDA_PATH and
-  /// /usr/local/cuda.
-  /// Errors: `cuda_missing`, listing all names that were tried.
+  /// The first of the names that opens. Each is tried in the loader's search path, then in `lib64`,
+  /// `lib` and CUPTI's folder under $CUDA_HOME, $CUDA_PATH and /usr/local/cuda.
+  /// Errors: `cuda_missing`, with the first name and the loader's reason.
   static Expected<SharedLibrary> open(const std::vector<std::string>& names);
 
   /// Sets a function pointer; remembers the name if the library does not have the function.
