@@ -1,6 +1,6 @@
 // Aligns the collectives of two ranks on one communicator.
 //
-// Gaps are calls that only one of the two makes. If both ranks have the same call as a gap, in
+// Gaps are calls that only one of the two makes. If the same call is a gap of each rank, in
 // different places, the call was moved.
 #pragma once
 
@@ -17,7 +17,8 @@ struct AlignedCalls {
   CallSequence mine;
   CallSequence theirs;
   std::vector<AlignedStep> steps;
-  /// If the beginning of both records is lost: how many fewer calls `mine` made before it.
+  /// If the beginnings of both records are lost: how many fewer calls `mine` made before its record
+  /// begins.
   int64_t fewer_before = 0;
 };
 
@@ -37,12 +38,12 @@ size_t partner(const AlignedCalls& aligned, size_t at);
 size_t next_mine(const AlignedCalls& aligned, size_t at);
 size_t next_theirs(const AlignedCalls& aligned, size_t at);
 
-/// A line called twice in a row, between which other rounds call another one: that call may be
-/// missing, instead of `at` being one too many.
+/// A line is called twice in a row, but other rounds call another line in between: perhaps that
+/// call is missing, and `at` is not an extra call.
 std::optional<MemberRef> left_out_instead(const model::Run& run, const AlignedCalls& aligned,
                                           size_t at);
 /// The number of ranks of other groups that have called the same line as often as the rank that
-/// made this call. A parallel group shows what is expected.
+/// made this call. Parallel groups show the expected number.
 size_t callers_outside(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                        const MemberRef& call);
 /// Notes that `rank` made fewer calls than the rank of `call` before the records begin.

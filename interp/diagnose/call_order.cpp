@@ -152,7 +152,7 @@ bool differ_in_group(const Run& run, const MemberRef& a, const MemberRef& b) {
 
 bool same_call(const model::Call& a, const model::Call& b) {
   if (!model::agree(a, b)) return false;
-  // Totals do not determine a gather's rows; an all_to_all's sizes differ from rank to rank.
+  // Totals do not determine a gather's rows, and an all_to_all's sizes differ between ranks.
   const auto kind = a.kind;
   if (kind == OpKind::gather || kind == OpKind::scatter)
     return !a.local_elems || !b.local_elems || *a.local_elems == *b.local_elems;

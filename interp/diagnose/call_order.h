@@ -13,7 +13,7 @@
 
 namespace hostir::diagnose {
 
-/// More calls left out in one place are not looked for.
+/// The most calls left out in one place that are considered.
 inline constexpr size_t kMostLeftOut = 64;
 
 /// By rank. Omits calls whose position in the order is unknown.
@@ -21,7 +21,7 @@ std::vector<std::vector<MemberRef>> calls_by_rank(const model::Run& run);
 
 /// The index of the call among its rank's calls.
 size_t place_of(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& ref);
-/// Members whose files are there.
+/// Members that have files.
 size_t members_on_record(const model::Run& run, const model::Meeting& meeting);
 /// Empty if the rank made none.
 MemberRef last_call(const std::vector<std::vector<MemberRef>>& calls, model::Rank rank);
@@ -38,7 +38,7 @@ CallSequence sequence_of(const model::Run& run, model::Rank rank,
 struct AlignedStep {
   enum class Kind : uint8_t {
     kSame,
-    kElsewhere,  // the same call from another line
+    kElsewhere,  // the same call, but from another line
     kOther,      // another call
     kLeftOut,    // only `theirs` has it
     kExtra,      // only `mine` has it
@@ -57,7 +57,7 @@ bool comes_before(const MemberRef& a, const MemberRef& b);
 bool stack_is_known(const model::Run& run, const model::Member& member);
 /// True if both were called from the same lines, as far as is recorded.
 bool same_stack(const model::Run& run, const model::Member& a, const model::Member& b);
-/// The same if both stacks are known; else whether the calls are alike.
+/// True if both were called from the same lines or, if a stack is unknown, if the calls are alike.
 bool same_site(const model::Run& run, const model::Member& a, const model::Member& b);
 
 /// True if the two are the same collective from the same recorded line, on different groups.

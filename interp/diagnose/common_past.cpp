@@ -1,6 +1,6 @@
 // 1. For each rank, the calls that completed and are equal in both jobs.
-// 2. Where a member's past has fewer calls of a group than another's, or a send lacks its recv, the
-//    longer past is shortened, until all fit.
+// 2. If one member's past has fewer calls of a group than another's, or a send lacks its recv,
+//    shortens the longer past, until all agree.
 #include "interp/diagnose/common_past.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class PastFinder {
   }
 
  private:
-  /// The calls of one rank that meet those of other ranks in order.
+  /// The calls of one rank that meet calls of other ranks in order.
   struct Queue {
     uint32_t communicator = 0;
     Shape shape = Shape::kCollective;
@@ -71,7 +71,7 @@ class PastFinder {
     return at == made_[rank].end() ? 0 : at->second;
   }
 
-  // Shortens the past of the other members to that of `rank`, or its own to theirs.
+  // Shortens the past of the other members to that of `rank`, or the past of `rank` to theirs.
   void level(size_t rank, const Queue& queue) {
     if (queue.shape != Shape::kCollective) {
       const Queue other = {queue.communicator,

@@ -15,7 +15,7 @@ using model::CommunicatorId;
 using model::Rank;
 using Shape = JobCall::Shape;
 
-/// Above all recorded places in the order of calls.
+/// Greater than all recorded places in the order of calls.
 constexpr uint64_t kLater = uint64_t{1} << 62;
 
 class Continuation {
@@ -37,7 +37,7 @@ class Continuation {
       if (!moved && !add_awaited()) return;
     }
   }
-  // The lines of sends and recvs that block here, but completed in the record.
+  // The lines of sends and recvs that block in this run of the calls, but completed in the record.
   std::set<std::string> blocked_lines() const {
     std::set<std::string> out;
     for (size_t r = 0; r < job_.size(); ++r) {
@@ -67,7 +67,7 @@ class Continuation {
   }
 
  private:
-  /// A call of the launch in which a rank is.
+  /// A call of the launch that a rank is in.
   struct Part {
     size_t call = 0;
     bool done = false;
@@ -156,7 +156,7 @@ class Continuation {
     return true;
   }
 
-  // What a send and its recv must agree on.
+  // The fields in which a send and its recv must agree.
   static model::Call sized(const JobCall& call) {
     model::Call out;
     out.dtype = call.call.dtype;
@@ -164,7 +164,7 @@ class Continuation {
     return out;
   }
 
-  // The unfinished part of the rank's launch that is such a call.
+  // The unfinished part of the rank's launch that is the other side of such a send or recv.
   Part* part_of(Rank rank, CommunicatorId communicator, Shape shape, Rank peer = model::kNoRank) {
     if (!is_here(rank)) return nullptr;
     for (std::vector<Part>* parts : {&passed_[index(rank)], &parts_[index(rank)]}) {
@@ -184,7 +184,7 @@ class Continuation {
     const auto answer = [&](size_t r, const Part& part) {
       const JobCall& call = job_[r][part.call];
       if (part.done || call.shape == Shape::kCollective || !may_make(call.peer, call)) return;
-      // An answer that did not complete its call needs no answer itself.
+      // An added call that did not complete needs no further added call.
       if (call.order >= kLater && call.order != UINT64_MAX) return;
       if (!is_head(r, part)) return;
       JobCall made = call;
@@ -207,8 +207,8 @@ class Continuation {
     return false;
   }
 
-  // Only if the call then completes: every member is in it or may make it. A damaged file may have
-  // calls of ranks that are no members.
+  // Only if the call then completes, that is, if every member is in it or may make it. A damaged
+  // file may have calls of ranks that are not members.
   bool add_collective(Rank caller, const JobCall& call) {
     const std::vector<Rank>& members = members_of(call.communicator);
     if (call.shape != Shape::kCollective || !contains(members, caller)) return false;
@@ -227,7 +227,7 @@ class Continuation {
     return !absent.empty();
   }
 
-  // What a rank sends and expects in an all_to_all is what the others expect and send.
+  // In an all_to_all, a rank sends what the others expect from it, and expects what they send.
   void fit_blocks(JobCall& made, Rank rank) {
     const std::vector<Rank>& members = members_of(made.communicator);
     const auto mine =
@@ -292,7 +292,7 @@ std::set<std::string> passing_lines(const model::Run& run, const std::vector<May
                                     JobCalls job) {
   std::set<std::string> out;
   while (true) {
-    JobCalls tried = job;  // ranks without a record add their calls
+    JobCalls tried = job;  // grows, because ranks without a record add calls
     Continuation continuation(run, may_make, tried);
     continuation.go();
     const std::set<std::string> more = continuation.blocked_lines();

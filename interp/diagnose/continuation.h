@@ -1,10 +1,10 @@
-// How the ranks of a job go on after their last recorded call.
+// How the ranks of a job continue after their last recorded call.
 //
-// A dump ends where the job hung, so ranks that were blocked, or have no record, would have made
-// more calls: those that other ranks wait in. This runs the job's calls in order, without values.
-// When nothing moves, a rank that has made all its recorded calls joins a call that waits for it,
-// if that lets the call complete. Ranks that may not go on make no such call; otherwise a wrong
-// repair could complete.
+// A dump ends where the job hung. Ranks that were blocked, or have no record, would have made more
+// calls: those in which other ranks wait. This runs the job's calls in order, without values. When
+// nothing moves, a rank that has made all its recorded calls joins a call that waits for it, if the
+// call then completes. Ranks that may not continue never join a call; otherwise a wrong repair
+// could complete.
 #pragma once
 
 #include <set>
@@ -18,7 +18,7 @@ namespace hostir::diagnose {
 /// Which of the calls in which others wait a rank may make after its own.
 enum class MayMake : uint8_t {
   kNone,
-  kCompleted,  // those which the others completed in the record: the rank must have made them
+  kCompleted,  // those that the others completed in the record: the rank must have made them
   kAny,
 };
 

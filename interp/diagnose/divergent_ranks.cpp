@@ -76,7 +76,7 @@ class Finder : private RecordComparison {
       return (is_last && found->mine + 1 == made) || (found->kind == Kind::kExtra && shorter);
     };
     const auto programs = classes();
-    // Nothing: there is no other rank to compare it with.
+    // nullopt: there is no other rank to compare this one with.
     const auto all = [&](size_t rank, const auto& holds) -> std::optional<bool> {
       std::optional<bool> out;
       for (const size_t r : programs.at(place_of(rank))) {
@@ -108,7 +108,7 @@ class Finder : private RecordComparison {
       }
     }
     if (out.size() > std::max<size_t>(1, repeat / 4)) return {};
-    // Of two ranks, the other must repeat its rounds and wait.
+    // With only two ranks, the other one must repeat its rounds and wait.
     const bool awaited = repeat == 1 && out.size() == 1 && out.front().awaiting.member != nullptr;
     if (repeat < 2 && !awaited) return {};
     return in_calls(first_alike(std::move(out)));
@@ -176,7 +176,7 @@ class Finder : private RecordComparison {
     return out;
   }
 
-  // A part of a rank's calls as one more line, to be compared.
+  // A part of a rank's calls as one more list, to be compared.
   size_t add_part(size_t rank, size_t begin, size_t end) {
     const auto cut = [&](const auto& list) {
       return std::vector(list.begin() + static_cast<ptrdiff_t>(begin),
@@ -200,8 +200,8 @@ class Finder : private RecordComparison {
 
   std::optional<DivergentRank> first_odd_round(size_t rank, const std::vector<size_t>& ends,
                                                bool& known) {
-    // What comes before the first round is not repeated. But the second round may begin with
-    // another call because it is wrong: then a rank waits for the one with which the first began.
+    // Calls before the first round are not repeated. But the second round may begin with another
+    // call because it is wrong: then some rank waits for the call that began the first round.
     size_t begin = 0;
     while (begin < ends.front() && !same(words_[rank][begin], words_[rank][ends.front()])) ++begin;
     if (begin == ends.front() || ends.size() == 1) {
@@ -211,9 +211,9 @@ class Finder : private RecordComparison {
     }
     return odd_round(rank, ends, begin, known);
   }
-  // A call of all ranks may be followed by some that still belong to its round: then the later
-  // rounds begin with calls that the first one lacks.
-  // `known`: whether there are enough rounds to tell.
+  // A call of all ranks may be followed by calls that still belong to its round: then later
+  // rounds begin with calls that the first round lacks. `known`: whether there are enough rounds
+  // to tell.
   std::optional<DivergentRank> odd_round(size_t rank, const std::vector<size_t>& ends, size_t begin,
                                          bool& known) {
     const size_t ranks = calls_.size();
@@ -239,7 +239,8 @@ class Finder : private RecordComparison {
         out = without_lead(rank, ends[k - 1] + lead, lead_before - lead, ends[k] + lead);
       lead_before = lead;
     }
-    // After a single round, a new call at the beginning of the next may belong to the end of that.
+    // After a single round, a new call at the beginning of the next round may belong to the end of
+    // the first.
     const auto in_first = [&](const Word& each) { return same(each, words_[rank][ends.front()]); };
     const auto begin_first = words_[rank].begin() + static_cast<ptrdiff_t>(begin);
     const auto end_first = words_[rank].begin() + static_cast<ptrdiff_t>(ends.front());
@@ -265,7 +266,7 @@ class Finder : private RecordComparison {
     }
     return out;
   }
-  // The calls that came after the end of its other rounds, and for which another rank waits.
+  // The calls that followed the end of the rank's other rounds, and for which another rank waits.
   std::optional<DivergentRank> without_lead(size_t rank, size_t before, size_t count,
                                             size_t at) const {
     DivergentRank out;
@@ -386,7 +387,7 @@ class Finder : private RecordComparison {
         continue;  // nobody waits for that send or recv
       if (each.kind == Kind::kExtra || wrong_peer) {
         const MemberRef& mine = calls_[r][each.at];
-        // An exchange that takes place; or the other rank left its part out.
+        // The exchange takes place, or the other rank left its part out.
         if (mine.pair != nullptr && wrong_peer &&
             mine.pair->send.arrived() == mine.pair->recv.arrived())
           continue;
@@ -401,7 +402,7 @@ class Finder : private RecordComparison {
     }
     return out;
   }
-  // A member that runs another program did not come to that call.
+  // A member that runs another program did not reach that call.
   static bool not_made_outside(const MemberRef& call, const std::vector<size_t>& ranks) {
     return std::any_of(
         call.meeting->members.begin(), call.meeting->members.end(), [&](const Member& member) {
@@ -422,7 +423,7 @@ class Finder : private RecordComparison {
     return std::all_of(group->members->begin(), group->members->end(), shares);
   }
 
-  // Of several differences, those at the first call: later ones may follow from it.
+  // Of several differences, keeps those at the first call, because later ones may follow from it.
   std::vector<DivergentRank> first_alike(std::vector<DivergentRank> odd) const {
     if (odd.size() < 2) return odd;
     const auto first = std::min_element(odd.begin(), odd.end(), [&](const auto& a, const auto& b) {

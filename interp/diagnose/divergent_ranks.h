@@ -30,34 +30,34 @@ struct DivergentRank {
   };
   Kind kind = Kind::kLeftOut;
   model::Rank rank = model::kNoRank;
-  size_t at = 0;  // in its calls: the wrong one, or the one before which calls
+  size_t at = 0;  // index in its calls: of the wrong one, or of the one before which calls
                   // are missing; may be their number
   struct Call {
     MemberRef call;                      // of another rank, perhaps in a parallel group
-    model::CommunicatorId communicator;  // in which this rank makes it
+    model::CommunicatorId communicator;  // index of the group in which this rank makes it
   };
   std::vector<Call> theirs;  // the others' calls there: those left out, else one
   MemberRef like;            // the first of them as a rank with the same program makes it
   bool own_rounds = false;   // `theirs` are its own calls in an earlier round
-  bool proved = false;       // what follows agrees again: no other kind explains it
+  bool proved = false;       // later calls agree again: no other kind explains it
   bool same_line = false;    // its call at `at` comes from the line of `theirs`
   MemberRef awaiting;        // own_rounds: another rank that waits for it in the first of `theirs`
 };
 
-/// The odd ranks, all of the same kind and at the same call; empty: none, or no majority. That a
-/// send or recv is one too many is only a guess: its counterpart may be the one left out.
-/// `calls` is calls_by_rank(run). Cost: O(calls + different records * calls).
+/// The odd ranks, all of the same kind and at the same call; empty: none, or no majority. An extra
+/// send or recv is only a guess: instead, its counterpart may have been left out. `calls` is
+/// calls_by_rank(run). Cost: O(calls + different records * calls).
 std::vector<DivergentRank> find_divergent_ranks(const model::Run& run,
                                                 const std::vector<std::vector<MemberRef>>& calls);
 
-/// If only two ranks run a program, and their records differ, either may be odd: both, each with
-/// what it would have done wrong. All such pairs of ranks.
+/// If only two ranks run a program, and their records differ, either may be odd: both are returned,
+/// each with the mistake that it would have made. Returns all such pairs of ranks.
 std::vector<DivergentRank> find_divergent_pairs(const model::Run& run,
                                                 const std::vector<std::vector<MemberRef>>& calls);
 
 /// True if the rank of `call` made one call more than all ranks that run its program, and `idle`,
 /// for which it waits, made the calls of all ranks that run its own program. Other ranks in
-/// `waiting` are not compared: each may be one call ahead as well.
+/// `waiting` are not compared, because each may be one call ahead as well.
 bool is_ahead_of_its_program(const model::Run& run,
                              const std::vector<std::vector<MemberRef>>& calls, model::Rank idle,
                              const MemberRef& call, const std::set<model::Rank>& waiting);

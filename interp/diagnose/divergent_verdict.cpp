@@ -46,14 +46,14 @@ class DivergenceJudge {
     const bool certain =
         first.proved && first.theirs.front().call.pair == nullptr && call_at(first).pair == nullptr;
     if (moving_ && !certain) return;
-    // A rank may leave its rounds with good reason. If another rank waits for the call that it made
-    // there before, it has none.
+    // A rank may leave its rounds for a good reason, unless another rank waits for the call that it
+    // made there before.
     if (tells_nothing(first)) {
       if (out_.charge == Charge::kNoRecord && !known) also_odd(first);
       return;
     }
-    // That a rank stopped or died explains all; this is only a guess. A rank that stopped leaves
-    // the others in any part of their rounds.
+    // A stopped or dead rank explains everything, and this is only a guess. A rank that stops
+    // leaves the others in any part of their rounds.
     const bool proved = first.proved && first.kind != DivergentRank::Kind::kExtra;
     const bool died = out_.charge == Charge::kNoRecord && !proved;
     const bool stopped = out_.charge == Charge::kNeverCame;
@@ -85,14 +85,15 @@ class DivergenceJudge {
     return odd.own_rounds && !odd.proved && odd.awaiting.member == nullptr;
   }
 
-  // Of two ranks that run one program, and differ, the one whose repair alone lets all complete.
+  // Of two ranks that run one program and differ: the one whose repair alone lets all ranks
+  // complete.
   void odd_twin(std::vector<DivergentRank>& odd) {
     const bool is_open = out_.culprits.empty() || out_.charge == Charge::kNeverCame ||
                          out_.charge == Charge::kLeftOut;
     if (!is_open || some_lost(run_) || moving_) return;
     const std::vector<DivergentRank> twins = find_divergent_pairs(run_, calls_);
     if (twins.empty()) return;
-    // That a rank stopped explains all. But if the rank that waits for it is the odd one of two,
+    // A stopped rank explains everything. But if the rank that waits for it is the odd one of two,
     // and the stopped one is not, it waits in vain.
     const bool explained = !out_.culprits.empty() && explains(out_.repair);
     if (explained && (out_.charge != Charge::kNeverCame || out_.missing.member == nullptr)) return;
@@ -126,7 +127,7 @@ class DivergenceJudge {
       }
     }
   }
-  // How often the two ranks went from one line to another as `rank` does there, elsewhere; nullopt
+  // How often the two ranks elsewhere went from one line to another as `rank` does there; nullopt
   // if neither calls the second line elsewhere.
   std::optional<size_t> times_of_step(const DivergentRank& rank, const DivergentRank& other) const {
     const auto& own = calls_[static_cast<size_t>(rank.rank)];
@@ -158,7 +159,7 @@ class DivergenceJudge {
   bool is_extra_pair(const DivergentRank& odd) const {
     return odd.kind == DivergentRank::Kind::kExtra && call_at(odd).pair != nullptr;
   }
-  // Whether the repair lets all complete, and nothing less does.
+  // True if the repair lets all ranks complete, and a smaller repair does not.
   bool mends(const std::vector<DivergentRank>& odd, bool proved = false) {
     if (some_lost(run_)) return false;
     const std::vector<CallEdit> before = std::exchange(out_.repair, {});
@@ -217,7 +218,7 @@ class DivergenceJudge {
 
   void repair(const DivergentRank& odd, bool proved) {
     if (odd.kind == DivergentRank::Kind::kExtra || !proved) {
-      // If the others make it later, so does this rank.
+      // If the others make the call later, this rank may too.
       out_.repair.push_back(CallEdit::remove(odd.rank, odd.at));
     } else if (odd.kind == DivergentRank::Kind::kSwapped) {
       out_.repair.push_back(CallEdit::move(odd.rank, odd.at + 1, odd.at));

@@ -1,4 +1,4 @@
-// What the odd ranks of divergent_ranks.h are charged with.
+// The charges against the odd ranks of divergent_ranks.h.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace hostir::diagnose {
 
-/// Accuses the odd ranks, if there are any, unless `verdict` does so already. If it does and the
-/// records do not tell more, changes only the repair. `moving`: the run may still move, so only
-/// what no later call can mend counts.
+/// Accuses the odd ranks, if there are any, unless `verdict` does so already. If it does, and the
+/// records show nothing more, changes only the repair. `moving`: the run may still move, so only
+/// mistakes count that no later call can mend.
 void accuse_divergent_ranks(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                             bool moving, RecordedVerdict& verdict);
 

@@ -37,7 +37,7 @@ class Doubt {
         at_(place_of(calls, verdict.missing)),
         waiting_(waiting) {}
 
-  // Only the two ranks are concerned, and the idle one waits at most for the other.
+  // True if only the two ranks are involved, and the idle one waits at most for the other.
   bool applies() const {
     if (idle_ == waits_ || at_ >= line_.size()) return false;
     if (call_.meeting != nullptr && members_on_record(run_, *call_.meeting) != 2) return false;
@@ -53,7 +53,7 @@ class Doubt {
            is_ahead_of_its_program(run_, calls_, idle_, call_, waiting_);
   }
   Rank waits() const { return waits_; }
-  // The idle rank did not stop: it waits for a call that in turn waits for it.
+  // True if the idle rank did not stop: it waits for a call that in turn waits for it.
   bool is_held() const {
     return std::ranges::any_of(calls_[static_cast<size_t>(idle_)], [&](const MemberRef& ref) {
       return ref.member->unfinished() && may_wait_for_launch(ref);
@@ -61,16 +61,17 @@ class Doubt {
   }
 
  private:
-  // The other side of this send or recv was issued together with the call. If calls were lost, the
-  // sides may have been paired wrongly, and this one may wait for the waiting rank in any case.
+  // True if the other side of this send or recv was issued together with the call. If calls were
+  // lost, the sides may have been paired wrongly, and this side may wait for the waiting rank
+  // anyway.
   bool may_wait_for_launch(const MemberRef& ref) const {
     if (ref.pair == nullptr || call_.pair == nullptr) return false;
     if (some_lost(run_)) return true;
     const model::Member& other = ref.other_side();
     return other.rank == waits_ && other.arrived() && other.order == call_.member->order;
   }
-  // The waiting rank called this line once, and other calls that it made later have completed. The
-  // idle one never called it.
+  // True if the waiting rank called this line once and has completed later calls, and the idle rank
+  // never called the line.
   bool is_its_own_line() const {
     if (call_.meeting == nullptr || !stack_is_known(run_, *call_.member)) return false;
     const auto here = [&](const MemberRef& ref) {
@@ -84,12 +85,12 @@ class Doubt {
                        });
   }
 
-  // All others have ended their calls, and the numbers of calls do not tell more.
+  // True if all others have made all their calls, and the numbers of calls show nothing more.
   bool is_unknowable() const { return only_one_waits() && some_lost(run_); }
 
-  // Between the two ranks, the waiting one made as many calls of every line, but one more of this
-  // one; the idle one made as many of each line. The waiting one once made the call twice in a row,
-  // or before always made the other calls of the round first.
+  // Counts calls between the two ranks: the waiting one called this line once more than every other
+  // line, and the idle one called all lines equally often. The waiting one once made the call twice
+  // in a row, or before always made the other calls of the round first.
   bool repeated_one() const {
     if (call_.pair == nullptr) return false;
     size_t repeats = 0;
@@ -173,7 +174,7 @@ class Doubt {
       return ref.pair != nullptr && ref.peer() == peer && alike(ref, like);
     }));
   }
-  // Of a rank's sends and recvs with `peer`.
+  // Counts a rank's sends and recvs with `peer`.
   std::vector<size_t> times_by_line(Rank rank, Rank peer) const {
     std::vector<MemberRef> lines;
     for (const MemberRef& ref : calls_[static_cast<size_t>(rank)]) {
@@ -186,7 +187,8 @@ class Doubt {
     return out;
   }
 
-  // The idle rank runs the same program, went on without the call, and never called its line.
+  // True if the idle rank runs the same program, continued without the call, and never called its
+  // line.
   bool is_new_to_it() const {
     const auto& idle = calls_[static_cast<size_t>(idle_)];
     return goes_on_without(run_, calls_, idle_, call_) &&
@@ -194,7 +196,7 @@ class Doubt {
              return same_site(run_, *ref.member, *call_.member);
            });
   }
-  // Both ranks made a call that comes after this one on the waiting rank.
+  // True if both ranks made a call that comes after this one on the waiting rank.
   bool has_passed() const {
     for (size_t i = at_ + 1; i < line_.size(); ++i) {
       const MemberRef& later = line_[i];
@@ -206,7 +208,7 @@ class Doubt {
     return false;
   }
 
-  // Nobody else waits, except for another accused rank.
+  // True if nobody else waits, except for another accused rank.
   bool only_one_waits() const {
     const std::vector<Rank> unfinished = unfinished_ranks(calls_);
     return std::ranges::all_of(unfinished, [&](Rank rank) { return waiting_.contains(rank); });
@@ -216,8 +218,8 @@ class Doubt {
     return (a.pair == nullptr) == (b.pair == nullptr) && a.communicator() == b.communicator() &&
            a.sends() == b.sends() && same_site(run_, *a.member, *b.member);
   }
-  // Both ranks made the call before, and then, so far, always another one of the rank's calls. A
-  // collective that is repeated at once for the first time may be one too many as well.
+  // Both ranks made the call before, and until now another call of the rank always followed it. A
+  // collective that is repeated at once for the first time may also be an extra call.
   bool leaves_its_rounds() const {
     if (at_ == 0) return false;
     const MemberRef& before = line_[at_ - 1];
@@ -253,7 +255,7 @@ class Doubt {
 void doubt_never_came(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
                       RecordedVerdict& verdict) {
   if (verdict.charge != Charge::kNeverCame || !verdict.also.empty()) return;
-  // The repair adds a call to each accused rank.
+  // True if the repair adds a call to each accused rank.
   std::vector<RecordedVerdict> charges;
   std::set<Rank> waiting;
   for (const CallEdit& edit : verdict.repair) {
@@ -265,7 +267,7 @@ void doubt_never_came(const Run& run, const std::vector<std::vector<MemberRef>>&
     charge.at = last_call(calls, edit.rank);
     waiting.insert(edit.pattern.member->rank);
   }
-  // Several ranks that never came to one call: its members agree that it is made.
+  // Several ranks never reached one call, so its other members agree that it should be made.
   if (charges.size() != waiting.size()) return;
   std::string sentence;
   bool doubted = false;
@@ -287,8 +289,8 @@ void doubt_never_came(const Run& run, const std::vector<std::vector<MemberRef>>&
 
 namespace {
 
-// The rank that made the call which the accused one left out makes that line on other groups
-// everywhere else, and another rank waits for it there.
+// The rank that made the omitted call makes that line on other groups everywhere else, and another
+// rank waits for it there.
 std::optional<MemberRef> call_of_other_group(const Run& run,
                                              const std::vector<std::vector<MemberRef>>& calls,
                                              const RecordedVerdict& verdict) {
@@ -350,8 +352,8 @@ void charge_with_extra(const std::vector<std::vector<MemberRef>>& calls, const M
   verdict.repair_text = fmt::format("without this call on rank {}", rank);
 }
 
-// The rank's collective that met those of another line, from which its next one on that group
-// comes.
+// The rank's collective that met calls of another line, if its next collective on that group comes
+// from that other line.
 std::optional<MemberRef> one_ahead(const Run& run, const std::vector<MemberRef>& line) {
   for (size_t i = 0; i < line.size(); ++i) {
     const MemberRef& mine = line[i];

@@ -1,10 +1,10 @@
-// Whether a rank that never came to a call of another rank, or left it out, is at fault, or the
-// other made a call too many.
+// Who is at fault: the rank that never made a call, or the other rank, which made an extra
+// one?
 //
 // If a single rank waits, adding the call to the idle rank and removing it from the waiting one
-// both let the job complete. Usually the idle rank stopped. These facts speak against it: it has
-// passed the call, it made as many calls as the ranks of its program, or the waiting rank left its
-// own rounds.
+// both let the job complete. Usually the idle rank stopped. Evidence against that: the idle rank
+// has passed the call, it made as many calls as other ranks of its program, or the waiting rank
+// left its own rounds.
 #pragma once
 
 #include <vector>
@@ -18,15 +18,15 @@ namespace hostir::diagnose {
 void doubt_never_came(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                       RecordedVerdict& verdict);
 
-/// A rank that left out a call is alone at the call of that number. If `verdict` charges ranks with
-/// kLeftOut, and most members came there from the same line as they did, a single other rank made
-/// one call too many: accuses that. A rank charged with having left out a send or recv may have
-/// made a collective too many before.
+/// A rank that left out a call is the only one at the call with that number. If `verdict` charges
+/// ranks with kLeftOut, and most members reached that number from the same line as these, then a
+/// single other rank made an extra call: accuses that rank instead. A rank charged with leaving out
+/// a send or recv may have made an extra collective before.
 void accuse_extra_instead(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                           RecordedVerdict& verdict);
 
-/// If the call that a rank is charged with having left out was made there on the wrong group,
-/// accuses the rank that made it.
+/// If the omitted call was made by another rank on the wrong group, accuses that
+/// rank.
 void accuse_wrong_group_instead(const model::Run& run,
                                 const std::vector<std::vector<MemberRef>>& calls,
                                 RecordedVerdict& verdict);

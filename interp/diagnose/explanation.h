@@ -1,4 +1,4 @@
-// Whether an accusation explains the whole hang.
+// Decides whether an accusation explains the whole hang.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace hostir::diagnose {
 
-/// A rank that only stopped, or that has no record, would go on to the calls in which the others
+/// A rank that only stopped, or that has no record, would continue to the calls in which the others
 /// wait, and all would complete. If not, either other ranks of `waited` stopped too, and are
 /// accused as well, or there is another cause: then no rank is accused.
 void check_explanation(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
@@ -22,8 +22,8 @@ bool some_lost(const model::Run& run);
 /// lacks the call, because it was overwritten or ends before, is only suspected.
 void spare_ranks_with_a_record(const model::Run& run, RecordedVerdict& verdict);
 
-/// `verdict` is on a repair of `run`. True if it needs more than the record of `run` has: a rank
-/// without a record did something, or one that was held up did not go on.
+/// `verdict` is on a repair of `run`. True if it assumes more than `run` records: that a rank
+/// without a record did something, or that a blocked rank did not continue.
 bool goes_beyond_record(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                         const RecordedVerdict& verdict);
 

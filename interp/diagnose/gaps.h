@@ -1,4 +1,4 @@
-// What the record of a run lacks, in sentences.
+// Sentences about the gaps in the record of a run.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace hostir::diagnose {
 
-/// The texts of the gaps in order; gaps that say the same of several ranks share one.
+/// The texts of the gaps in order. Ranks with the same gap share a text.
 std::vector<std::string> gap_sentences(const model::Run& run);
 
 }  // namespace hostir::diagnose

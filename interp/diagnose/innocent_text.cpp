@@ -14,7 +14,7 @@ using model::Run;
 
 namespace {
 
-// All members have issued the call, but on some the GPU has not begun it.
+// All members have issued the call, but some GPUs have not begun it.
 std::string not_started_text(const model::Meeting& meeting) {
   std::vector<Rank> started;
   std::vector<Rank> waiting;

@@ -126,8 +126,8 @@ class JobBuilder {
     if (instruction != nullptr) at->second = stack_text(*instruction);
     return at->second;
   }
-  // If only totals are recorded: blocks that give them, so that the skeleton has no mismatch that
-  // the job had not. Totals that do not fit keep theirs.
+  // If only totals are recorded: blocks that add up to them, so that the skeleton has no mismatch
+  // that the job did not have. Totals that do not fit are left alone.
   static void choose_blocks(model::Call& call, const model::Meeting& meeting, Rank rank) {
     const size_t n = meeting.members.size();
     if (call.sends.size() == n && call.receives.size() == n) return;
@@ -140,7 +140,7 @@ class JobBuilder {
       expected.push_back(elements(member, member.call.outputs));
     }
     if (mine == n) return;
-    // As an exchange usually is: the same for all.
+    // Equal blocks, as in most exchanges.
     const int64_t all = *std::max_element(sent.begin(), sent.end());
     const auto fits = [&](int64_t each) { return each < 0 || each == all; };
     if (all % static_cast<int64_t>(n) == 0 && std::ranges::all_of(sent, fits) &&
@@ -165,7 +165,7 @@ class JobBuilder {
       sent[p] == 0 ? ++p : ++q;
     }
   }
-  // A total that is not known (-1) makes up for the difference of the known ones.
+  // An unknown total (-1) takes up the difference between the known ones.
   static void complete_totals(std::vector<int64_t>& sent, std::vector<int64_t>& expected) {
     const auto known = [](const std::vector<int64_t>& list) {
       return std::accumulate(list.begin(), list.end(), int64_t{0}, [](int64_t sum, int64_t each) {
@@ -226,10 +226,10 @@ class JobBuilder {
   // ---- facts about a meeting that all its members share
 
   struct MeetingFacts {
-    std::optional<int32_t> root;  // it may be that only the root records it
+    std::optional<int32_t> root;  // perhaps only the root records it
     bool lost = false;            // some member's ring buffer has lost its call
   };
-  // Looked up once for each meeting, not once for each member.
+  // Computed once per meeting, not once per member.
   const MeetingFacts& facts_of(const model::Meeting& meeting) const {
     const auto [at, added] = facts_.try_emplace(&meeting);
     if (!added) return at->second;
@@ -268,7 +268,7 @@ class JobBuilder {
                    std::vector<JobCall>& calls) const {
     for (const CallEdit& edit : edits) {
       if (edit.rank != rank) continue;
-      // Behind its last call, a rank makes what the others wait for.
+      // After its last call, a rank makes the calls that the others wait for.
       const bool goes_on = at == refs_[static_cast<size_t>(rank)].size();
       if (edit.kind == CallEdit::Kind::kAdd && edit.at == at && !goes_on) {
         calls.push_back(copied(rank, edit.pattern));
@@ -282,7 +282,7 @@ class JobBuilder {
     }
   }
 
-  // A rank that nothing prevented, and that the repair does not change, has made all its calls.
+  // A rank that was not blocked, and that the repair does not change, has made all its calls.
   std::vector<MayMake> may_make(const std::vector<CallEdit>& edits) const {
     std::vector<MayMake> out;
     for (size_t r = 0; r < refs_.size(); ++r) {

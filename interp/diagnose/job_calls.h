@@ -19,11 +19,11 @@ struct JobCall {
   model::Rank peer = model::kNoRank;  // of a send or recv
   model::Call call;                   // with a root if the kind has one
   std::string place;                  // the call in the user's code; may be empty
-  uint64_t order = 0;                 // if equal to the previous one: issued together with it
+  uint64_t order = 0;                 // equal to the previous call's: issued together with it
   bool completed = false;             // in the record
   bool passes = false;                // a send or recv that does not block its rank's host
   MemberRef from;                     // the recorded call that it is or copies
-  size_t recorded_at = SIZE_MAX;      // its place in its rank's record; SIZE_MAX: it is not there
+  size_t recorded_at = SIZE_MAX;      // its place in its rank's record; SIZE_MAX: not recorded
 };
 
 /// By rank.
@@ -31,8 +31,8 @@ using JobCalls = std::vector<std::vector<JobCall>>;
 
 /// The calls in the record.
 JobCalls job_of(const model::Run& run);
-/// The same with the edits applied, and with every rank continuing to the calls in which others
-/// wait.
+/// Like recorded_job(), with the edits applied, and with every rank continuing to the calls in
+/// which others wait.
 JobCalls repaired(const model::Run& run, const std::vector<CallEdit>& edits);
 
 }  // namespace hostir::diagnose

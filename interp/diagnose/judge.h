@@ -20,7 +20,7 @@ namespace hostir::diagnose {
 
 class Judge {
  public:
-  /// `moving`: what may still move is not held against anybody.
+  /// `moving`: ranks are not blamed for calls that may still move.
   Judge(const model::Run& run, bool moving, size_t faults_before = 0)
       : run_(run),
         calls_(calls_by_rank(run)),
@@ -34,7 +34,7 @@ class Judge {
  private:
   // ---- the rules, in order of precedence
 
-  /// True: it applies, and those after it do not.
+  /// True: the rule applies, and the later ones do not.
   using Rule = bool (Judge::*)();
   static std::span<const Rule> rules();
   /// Applies the first rule that fits.
@@ -92,10 +92,10 @@ class Judge {
   Peers peers_;
   CallReader reader_;
   static constexpr size_t kMostFaults = 6;
-  size_t faults_before_;  // repaired before this one was found
+  size_t faults_before_;  // faults repaired before this one was found
   std::vector<Disagreement> found_;
   std::vector<Waited> waited_;
-  std::vector<model::Rank> named_;  // that the sentence says wait
+  std::vector<model::Rank> named_;  // ranks that the sentence names as waiting
   RecordedVerdict out_;
   bool moving_;
 };

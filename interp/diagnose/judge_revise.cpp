@@ -28,9 +28,9 @@ void Judge::revise() {
   accuse_extra_instead(run_, calls_, out_);
   accuse_wrong_group_instead(run_, calls_, out_);
   accuse_divergent_ranks(run_, calls_, moving_, out_);
-  // Runs the repaired job. A second fault there explains what would raise doubts below.
+  // Runs the repaired job. A second fault found there resolves doubts that would arise below.
   const bool more = more_faults();
-  // What the repair does not explain withdraws the accusation.
+  // Withdraws the accusation if its repair does not explain the hang.
   if (!more) check_explanation(run_, calls_, waited_, out_);
   if (out_.culprits.size() > 1) named_ = out_.waiting;
   if (!more) doubt_never_came(run_, calls_, out_);

@@ -206,8 +206,8 @@ std::optional<size_t> shift_of(const Meeting& meeting, size_t position) {
   return (*target + call.sends.size() - position) % call.sends.size();
 }
 
-// The counts that the member of every mismatched pair states, and those that the others expect of
-// it.
+// The counts stated by the member that is in every mismatched pair, and the counts that the others
+// expect from it.
 std::string odd_text(const Meeting& meeting, size_t odd,
                      const std::vector<std::pair<size_t, size_t>>& wrong) {
   const Member& member = meeting.members[odd];
@@ -229,7 +229,7 @@ std::string odd_text(const Meeting& meeting, size_t odd,
   for (size_t q = 0; q < meeting.members.size(); ++q) {
     const Call& other = meeting.members[q].call;
     if (odd >= other.receives.size() || odd >= other.sends.size()) return text;
-    // What it sends to itself need not match.
+    // The block that it sends to itself need not match.
     wanted.push_back(q == odd ? other.sends[odd] : other.receives[odd]);
     given.push_back(q == odd ? other.receives[odd] : other.sends[odd]);
   }

@@ -124,7 +124,7 @@ class CycleFinder {
       circle.sentence =
           wrong_group_sentence(run_, circle.odd, circle.at, circle.before) + "; " + circle.sentence;
       for (const Rank each : circle.odd) {
-        // It then makes the call in which the others wait.
+        // The rank then makes the call in which the others wait.
         circle.repair.push_back(CallEdit::remove(each, place_of(*side_of(circle.at, each))));
       }
       circle.repair_text = wrong_group_repair(run_, circle.odd, circle.before);
@@ -147,8 +147,8 @@ class CycleFinder {
     repair(circle, rank);
   }
 
-  // If another rank waits for the odd one in the same call on another group, that is the call that
-  // it should have made, even if the circle leads through a later one.
+  // If another rank waits for the odd rank in the same call on another group, the odd rank should
+  // have made that call, even if the cycle leads through a later one.
   void awaited_on_another_group(OrderCycle& circle) const {
     const Rank odd = circle.odd.front();
     for (const model::Meeting& meeting : run_.meetings) {
@@ -224,16 +224,17 @@ class CycleFinder {
     fix = x_first.size() < y_first.size() ? 0 : 1;
   }
 
-  // Ranks outside one of the two groups vote. What counts is how often a rank has called the line
-  // of `other` since its previous call of the line of `last`: as often as the rank that made
-  // `other`, or as often as the rank that went on to `last` without it. Only ranks that called all
-  // other lines as often as these two vote, because only they run the same program. A rank that has
-  // never called the line of `other` does not vote.
+  // Ranks outside one of the two groups vote. A vote is how often a rank has called the line of
+  // `other` since its previous call of the line of `last`: as often as the rank that made `other`,
+  // or as often as the rank that continued to `last` without it. Only ranks that called all other
+  // lines as often as these two vote, because only they run the same program. A rank that has never
+  // called the line of `other` does not vote.
   void vote(const MemberRef& last, const MemberRef& other, std::vector<Rank>& last_first,
             std::vector<Rank>& other_first) const {
     const bool known = stack_is_known(run_, *last.member) && stack_is_known(run_, *other.member);
     if (!known || same_stack(run_, *last.member, *other.member)) return;
-    // Members of the other group that called the line on a third one: it does not tell the group.
+    // Members of the other group that called the line on a third group: the line does not determine
+    // the group.
     for (const Member& member : other.meeting->members) {
       const Member* there = last.meeting->member(member.rank);
       if (!member.arrived() && there != nullptr && there->arrived() &&
@@ -279,7 +280,7 @@ class CycleFinder {
     if (same_stack(run_, *last.member, *other.member)) return false;
     for (size_t i = place_of(*last.member); i-- > 0;) {
       if (!same_stack(run_, *line[i].member, *last.member)) continue;
-      // The round before the first call of the line may lack what ends the others.
+      // The round before the first call of the line may lack the calls that end other rounds.
       const bool first = std::none_of(
           line.begin(), line.begin() + static_cast<ptrdiff_t>(i),
           [&](const MemberRef& ref) { return same_stack(run_, *ref.member, *last.member); });
@@ -298,7 +299,7 @@ class CycleFinder {
   /// The calls before one call, since the rank's previous call of the line of `last`.
   struct Round {
     size_t times = 0;                    // of the line of `other`
-    std::map<const void*, size_t> rest;  // of each other line, by its first instruction
+    std::map<const void*, size_t> rest;  // calls of each other line, by its first instruction
   };
   Round round_before(const Member& call, const MemberRef& last, const MemberRef& other) const {
     const auto& line = calls_[static_cast<size_t>(call.rank)];
@@ -408,7 +409,7 @@ void accuse_order_cycle(const Run& run, const OrderCycle& circle, RecordedVerdic
   verdict.repair_text = circle.repair_text;
   const model::Communicator* facts = run.find(verdict.communicator);
   if (!circle.odd.empty() || !some_lost(run) || facts == nullptr || !facts->members) return;
-  // A call too many of another member shifts the numbers of all later ones.
+  // An extra call of another member shifts the numbers of all later calls.
   for (const Rank rank : *facts->members) insert_once(verdict.suspects, rank);
   verdict.sentence += "; earlier calls are not on record, so another rank may have caused it";
 }

@@ -17,7 +17,7 @@ struct OrderCycle {
   std::vector<model::Rank> ranks;  // each waits for the next
   std::vector<model::Rank> odd;    // differ from the majority's order; may be empty
   MemberRef at;                    // the call that comes too early on the rank to repair
-  MemberRef before;                // what must precede it there, as called by another rank
+  MemberRef before;                // the call that must precede it, as another rank makes it
   std::string sentence;
   std::vector<CallEdit> repair;
   std::string repair_text;

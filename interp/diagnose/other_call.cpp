@@ -18,7 +18,7 @@ namespace {
 
 using Step = AlignedStep::Kind;
 
-/// Steps that are crossed: each rank makes the other one's call.
+/// Crossed steps: each rank makes the other one's call.
 size_t crossing(const AlignedCalls& aligned, size_t at) {
   const auto call = [](const MemberRef& ref) -> const model::Call& { return ref.member->call; };
   const AlignedStep& one = aligned.steps[at];
@@ -106,7 +106,7 @@ void CallReader::left_out(const AlignedCalls& aligned, size_t at, RecordedVerdic
       fmt::format("with {} on rank {}",
                   count == 1 ? std::string("this call") : fmt::format("these {} calls", count),
                   aligned.mine.rank);
-  // If only the rank itself ever calls from that line, it may also be there a call too early.
+  // If no other rank ever calls from that line, the rank may also be there one call too early.
   const bool elsewhere = count == 1 && next < aligned.steps.size() &&
                          aligned.steps[next].kind == Step::kElsewhere &&
                          is_new(aligned, {aligned.steps[next].mine, aligned.steps[next].theirs});
@@ -165,7 +165,7 @@ void CallReader::swapped(const AlignedCalls& aligned, size_t left, size_t extra,
       fmt::format("with these calls in the other order on rank {}", aligned.mine.rank);
 }
 
-// Two calls stand in each other's place, and those between them are right.
+// Two calls are swapped, and the calls between them are right.
 void CallReader::crossed(const AlignedCalls& aligned, size_t one, size_t two,
                          RecordedVerdict& verdict) const {
   const MemberRef& early = aligned.mine.calls[aligned.steps[one].mine];
@@ -192,7 +192,7 @@ void CallReader::by_rounds(const AlignedCalls& aligned, size_t step,
   const bool one_line = same_stack(run_, *mine.member, *theirs.member);
   const Earlier before = last_like(aligned, here, theirs);
   if (before.at != SIZE_MAX) {
-    // How many calls after theirs is this call, in the last such round?
+    // The number of calls from theirs to this call, in the last such round.
     for (size_t k = 1; k <= kMostLeftOut && before.at + k < here.mine; ++k) {
       const MemberRef& later = aligned.mine.calls[before.at + k];
       if (stands_for(aligned, step, later, theirs)) break;
@@ -208,7 +208,7 @@ void CallReader::by_rounds(const AlignedCalls& aligned, size_t step,
     verdict.missing = theirs;
     verdict.sequence = mine.sequence();
     verdict.repair.clear();
-    // All that follows belongs to what the others do not do.
+    // All later calls belong to the ones that the others do not make.
     for (size_t k = here.mine; k < aligned.mine.calls.size(); ++k) {
       const size_t place = place_of(calls_, aligned.mine.calls[k]);
       verdict.repair.push_back(CallEdit::remove(aligned.mine.rank, place));
@@ -270,8 +270,8 @@ void CallReader::steps_left_out(const AlignedCalls& aligned, const Place& here,
   verdict.also = twice ? "; or it makes that call once more" : "";
 }
 
-// The same call from another line than the others': as a rule that means nothing. Here the rank
-// called the others' line in its earlier rounds, and nobody has called this one.
+// The same call, but from another line than the others'. That usually means nothing, but here the
+// rank called the others' line in earlier rounds, and nobody has called this line.
 bool CallReader::is_unusual(const AlignedCalls& aligned, size_t step) const {
   const Place here{aligned.steps[step].mine, aligned.steps[step].theirs};
   const MemberRef& mine = aligned.mine.calls[here.mine];
@@ -280,8 +280,8 @@ bool CallReader::is_unusual(const AlignedCalls& aligned, size_t step) const {
          !stands_for(aligned, step, mine, aligned.theirs.calls[here.theirs]);
 }
 
-// Of the rank's earlier calls that stand for `call`: the one before which most calls are the same
-// as before the difference; the last of those.
+// Of the rank's earlier calls like `call`: the last of those that are preceded by the most calls
+// equal to those before the difference.
 CallReader::Earlier CallReader::last_like(const AlignedCalls& aligned, const Place& here,
                                           const MemberRef& call) const {
   const auto& calls = aligned.mine.calls;

@@ -23,7 +23,7 @@ class CallReader {
   /// Says in `verdict`, which already accuses the odd members of `found`, what they did wrong.
   /// Leaves it unchanged if the records do not show that, or show a different mistake on each rank.
   void read(const Disagreement& found, RecordedVerdict& verdict) const;
-  /// The gaps from step `at` on are calls that `mine` left out, or made in excess.
+  /// The gaps from step `at` on are calls that `mine` left out, or extra calls of `mine`.
   void left_out(const AlignedCalls& aligned, size_t at, RecordedVerdict& verdict) const;
   void extra(const AlignedCalls& aligned, size_t at, RecordedVerdict& verdict) const;
 
@@ -32,10 +32,10 @@ class CallReader {
     size_t mine = 0;  // of the first difference; in the calls of both ranks
     size_t theirs = 0;
   };
-  /// A place in the calls before a difference where the others' call was made.
+  /// An earlier place in the calls at which the others' call was made.
   struct Earlier {
     size_t at = SIZE_MAX;
-    size_t agree = 0;  // how many calls before it are those before the difference
+    size_t agree = 0;  // how many calls before it equal those before the difference
   };
 
   void read_one(model::Rank odd, const MemberRef& right, RecordedVerdict& verdict) const;

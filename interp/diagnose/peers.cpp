@@ -42,11 +42,12 @@ std::optional<WrongPeer> Peers::wrong_peer(const MemberRef& mine, bool passed) c
 
 std::optional<WrongPeer> Peers::wrong_peer() const {
   for (const Unanswered& call : unanswered()) {
-    // `mine` is the wrong call itself: the rank that it names has passed on.
+    // `mine` itself is the wrong call: the rank that it names has continued past it.
     const auto found = wrong_peer(call.mine, true);
     if (found && found->wrong.member == call.mine.member) return found;
   }
-  // The named rank may wait itself. Then only a line that has met the right rank before is wrong.
+  // The named rank may be waiting too. Then the call is wrong only if its line met the right rank
+  // before.
   for (const SendRecv& pair : run_.pairs) {
     for (const Member* member : {&pair.send, &pair.recv}) {
       const MemberRef mine{nullptr, &pair, member};
@@ -159,7 +160,7 @@ std::optional<PassedBy> Peers::passed_by() const {
 }
 
 // Both ranks exchanged data before their previous call of the collective in which the peer now
-// waits, and only this rank has done so again. One round before would prove little.
+// waits, and only this rank has done so again. A single earlier round would prove little.
 bool Peers::left_out_this_round(const Unanswered& call, const MemberRef& earlier) const {
   const Member* mine = call.next.member;
   const MemberRef* before = nullptr;

@@ -16,13 +16,13 @@ struct WrongPeer {
   MemberRef wrong;
   MemberRef other;  // the counterpart that it should have met
 };
-/// A send or recv that the peer did not answer before it passed on.
+/// A send or recv that the peer did not answer before it continued.
 struct PassedBy {
   MemberRef waits;    // the call without a counterpart
   model::Rank rank;   // the peer, which omitted the counterpart
   MemberRef earlier;  // the counterpart's previous call
   size_t times = 0;   // number of its previous calls
-  MemberRef next;     // in which the rank waits now
+  MemberRef next;     // the call in which the rank waits now
 };
 
 class Peers {
@@ -32,9 +32,9 @@ class Peers {
 
   /// Looks for another call without a counterpart that fits `mine`, so that one of the two names
   /// the wrong rank. The one whose peer matches is the correct one. `passed`: the peer of `mine` is
-  /// known to have passed on.
+  /// known to have continued past it.
   std::optional<WrongPeer> wrong_peer(const MemberRef& mine, bool passed = false) const;
-  /// Such a call whose peer is known to have passed on, because it waits in a later collective.
+  /// A call without a counterpart whose peer has continued: it waits in a later collective.
   std::optional<WrongPeer> wrong_peer() const;
   std::optional<PassedBy> passed_by() const;
 

@@ -22,8 +22,8 @@ ProgramWords::ProgramWords(const Run& run, const std::vector<std::vector<MemberR
 }
 
 void ProgramWords::name_forms() {
-  // A shape is a description and the distances of the members; a form also counts, because a rank
-  // may be in several groups of one shape.
+  // A shape is a description and the distances of the members. A form also has a count, because a
+  // rank may be in several groups of one shape.
   std::map<std::pair<std::string, std::vector<Rank>>, uint32_t> shapes;
   std::map<std::pair<uint32_t, size_t>, uint32_t> numbers;
   std::map<std::pair<Rank, uint32_t>, size_t> had;

@@ -62,7 +62,7 @@ std::optional<RecordComparison::Difference> RecordComparison::difference(size_t 
     const Word& a = words_[mine][i];
     const Word& b = words_[theirs][j];
     if (same(a, b)) continue;
-    // Another line alone is no difference, unless the calls agree again one call further.
+    // A different line alone is not a difference, unless the calls agree again one call later.
     const bool shifted = same_at(mine, i, theirs, j + 1) || same_at(mine, i + 1, theirs, j);
     if (a.call == b.call && !shifted) continue;
     if (ends_in_launch(mine, i, theirs, j)) return std::nullopt;
@@ -115,7 +115,7 @@ RecordComparison::Difference RecordComparison::classified(size_t mine, size_t i,
       if (best > 0) return out;
     }
   }
-  // A call on another group, which the others do not make there: one more, as far as is known.
+  // A call on another group that the others do not make there: as far as is known, an extra call.
   if (calls_[mine][i].meeting == nullptr || calls_[theirs][j].meeting == nullptr) return out;
   if (form_of(mine, calls_[mine][i].communicator()) !=
       form_of(theirs, calls_[theirs][j].communicator())) {
@@ -125,7 +125,7 @@ RecordComparison::Difference RecordComparison::classified(size_t mine, size_t i,
   return out;
 }
 
-// True if the others know this group, but no such line: so far they called it from others.
+// True if the others call on this group, but never from this line.
 bool RecordComparison::only_here(size_t mine, size_t i, size_t theirs) const {
   const Word& wrong = words_[mine][i];
   const uint32_t form = form_of(mine, calls_[mine][i].communicator());

@@ -30,17 +30,17 @@ class RecordComparison : protected ProgramWords {
   /// True if both make the differing call from one line.
   bool same_line(size_t mine, const Difference& found, size_t theirs) const;
 
-  // Where both records have the same collective for the first time; nullopt: nowhere.
+  // The first place at which both records have the same collective; nullopt: there is none.
   std::optional<std::pair<size_t, size_t>> common_begin(size_t mine, size_t theirs) const;
   const Word* word(size_t rank, size_t at) const;
 
-  // The others' call at that place in the record of `model`: in the odd rank's own group if a
-  // member of it has come so far, else in the model's.
+  // The others' call at that place in the record of `model`: on the odd rank's own group if a
+  // member of that group has come so far, else on the model's group.
   MemberRef counterpart(size_t rank, size_t at, size_t model,
                         const std::vector<size_t>& ranks) const;
   // The rank at the same distance from this one as the peer of `theirs` from its caller.
   model::Rank peer_like(size_t rank, const MemberRef& theirs, model::CommunicatorId own) const;
-  // The send or recv of a peer (kNoRank: of any) that waits for this rank.
+  // The send or recv of a peer (kNoRank: of any rank) that waits for this rank.
   MemberRef unanswered(size_t rank, const MemberRef& like, model::CommunicatorId own,
                        model::Rank peer) const;
   // Another rank that waits in such a call, or in its counterpart, for this rank to make it.

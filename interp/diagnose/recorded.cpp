@@ -40,15 +40,15 @@ RecordedVerdict Judge::judge() {
 
 std::span<const Judge::Rule> Judge::rules() {
   static constexpr std::array<Rule, 7> kRules = {
-      // First, because what comes after calls that contradict each other may be a consequence.
+      // First, because everything after contradictory calls may be a consequence of them.
       &Judge::disagreeing_members,
       // The record of the awaited rank proves that it did not make the call.
       &Judge::absent_rank,
-      // Weaker: no record tells what the awaited rank did.
+      // Weaker: no record shows what the awaited rank did.
       &Judge::rank_without_record,
       // From here on every awaited rank waits too. This needs no mistake in the program.
       &Judge::stopped_process,
-      // Before circles: a send or recv whose peer has passed on looks like a part of one.
+      // Before cycles: a send or recv whose peer has continued looks like a part of one.
       &Judge::unanswered,
       // The missing calls still lie ahead of their ranks.
       &Judge::order_cycle,
@@ -123,7 +123,7 @@ void Judge::undecided(const Disagreement& found) {
     const bool same = member == out_.missing.member || contains(found.expected, member);
     if (!same) change_call(found.ref(*member), out_.at);
   }
-  // Members that record no root follow the one that is kept.
+  // Members that record no root follow the side that is kept.
   for (size_t i = 0; found.meeting != nullptr && i < found.meeting->members.size(); ++i) {
     const Member& member = found.meeting->members[i];
     if (member.arrived() && found.member(member.rank) == nullptr)
@@ -294,7 +294,7 @@ bool Judge::order_cycle() {
   return circle.has_value();
 }
 
-// A send or recv without a counterpart, past which the named rank has continued.
+// A send or recv without a counterpart: the named rank has continued past it.
 bool Judge::unanswered() {
   if (moving_) return false;
   if (const auto found = peers_.wrong_peer()) {

@@ -77,8 +77,8 @@ struct RecordedVerdict {
   /// If nobody is accused only because the calls are younger than their timeouts: the verdict if
   /// none of them moves any more. `sentence` repeats its sentence. Null: there is none.
   std::shared_ptr<const RecordedVerdict> if_stuck;
-  /// The ranks without a record of a call have files, which do not tell what they did: nobody is
-  /// accused. `suspects` has them.
+  /// The ranks without a record of a call have files, but these do not show what they did: nobody
+  /// is accused, and `suspects` has the ranks.
   bool unknown = false;
   bool is_fault() const { return charge != Charge::kNone && !unknown; }
   /// The verdict that names a culprit: this one or `if_stuck`; this one if neither does.
@@ -86,7 +86,7 @@ struct RecordedVerdict {
 };
 
 RecordedVerdict judge(const model::Run& run);
-/// Takes `ranks`, whose files do not tell what they did, from the accused to the suspects.
+/// Moves `ranks` from the accused to the suspects, because their files do not show what they did.
 /// `because` begins the sentence.
 void spare(const std::vector<model::Rank>& ranks, const std::string& because,
            RecordedVerdict& verdict);

@@ -144,7 +144,7 @@ class Teller {
     return text;
   }
 
-  // What the others wait for, if it is not the reported call.
+  // The call that the others wait for, if it is not the reported one.
   std::string who_waits() const {
     std::string text;
     std::vector<const model::Meeting*> told;
@@ -391,7 +391,7 @@ std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,
                                 const MemberRef& before, const MemberRef& awaiting) {
   const std::string ranks = model::list_of(verdict.culprits);
   const bool one = verdict.culprits.size() == 1;
-  // The number of a call in an earlier round would look like that of the missing one.
+  // The number of a call in an earlier round could be mistaken for that of the missing call.
   const auto example = [&](const MemberRef& ref) {
     return ref.meeting == nullptr ? short_call_name(run, ref)
                                   : fmt::format("{} on {}", kind_name(ref.member->call),

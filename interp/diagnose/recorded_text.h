@@ -21,7 +21,7 @@ std::string sentence_of(const model::Run& run, const std::vector<std::vector<Mem
                         const RecordedVerdict& verdict);
 struct PassedBy;
 std::string passed_by_sentence(const model::Run& run, const PassedBy& found);
-/// For culprits that make `at` before `missing`; `swapped`: it is known that they make `missing`
+/// For culprits that make `at` before `missing`; `swapped`: they are known to make `missing`
 /// next.
 std::string order_sentence(const model::Run& run, const RecordedVerdict& verdict, bool swapped);
 /// `ranks` make one call of a line on the group of `wrong`, the others on that of `right`.
@@ -34,12 +34,12 @@ std::string wrong_group_repair(const model::Run& run, const std::vector<model::R
 /// call of a rank that waits for it to be made again (may be empty).
 std::string own_rounds_sentence(const model::Run& run, const RecordedVerdict& verdict,
                                 const MemberRef& before, const MemberRef& awaiting);
-/// The culprit left out a send or recv; `like` is that of a rank with the same program, and
-/// `missing` the call of the peer that waits for it.
+/// The culprit left out a send or recv. `like` is the same call of a rank with the same program,
+/// and `missing` the call of the peer that waits for it.
 std::string as_others_sentence(const model::Run& run, const RecordedVerdict& verdict,
                                const MemberRef& like);
-/// For a single culprit that never came to `missing`, if the rank that waits in it may have made it
-/// once too often.
+/// For a single culprit that never reached `missing`, if the rank that waits there may have made an
+/// extra call.
 std::string either_sentence(const model::Run& run, const RecordedVerdict& verdict);
 /// The sentence if no rank is at fault.
 std::string innocent_sentence(const model::Run& run, bool moving);

@@ -99,7 +99,7 @@ std::optional<RecordedVerdict> in_first_run(const Rerun& again,
                                             const std::vector<std::vector<MemberRef>>& calls,
                                             RecordedVerdict verdict) {
   const auto second = calls_by_rank(again.run);
-  // Empty: a call that was not made. Its number is that of the repaired job.
+  // Empty: a call that was not made. Its number is the number in the repaired job.
   const auto recorded = [&](const MemberRef& ref) {
     if (ref.member == nullptr) return MemberRef{};
     const auto r = static_cast<size_t>(ref.member->rank);

@@ -133,7 +133,7 @@ std::string communicator_name(const Run& run, model::CommunicatorId id) {
   const model::Communicator* communicator = run.find(id);
   if (communicator == nullptr) return "a communicator that is not known";
   if (!communicator->description.empty()) {
-    // Two with the same declaration are distinguished by their names.
+    // Two communicators with the same declaration are distinguished by their names.
     const bool alike = std::any_of(
         run.communicators.begin(), run.communicators.end(), [&](const model::Communicator& other) {
           return other.description == communicator->description && other.name != communicator->name;

@@ -28,7 +28,7 @@ bool same_facts(const MemberRef& a, const MemberRef& b) {
   return kinds && facts(a.member->call) == facts(b.member->call);
 }
 
-/// The other calls of a line.
+/// The calls that a line made elsewhere.
 struct LineUse {
   size_t like_mine = 0;
   size_t like_theirs = 0;

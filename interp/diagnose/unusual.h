@@ -1,5 +1,5 @@
-// Two sides of a call disagree and neither has a majority, as with a send and its recv. What their
-// lines call elsewhere may tell which side is wrong.
+// Two sides of a call disagree and neither has a majority, as with a send and its recv. Other calls
+// from their lines may show which side is wrong.
 #pragma once
 
 #include <vector>

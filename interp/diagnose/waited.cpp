@@ -20,7 +20,7 @@ class WaitedFinder {
   WaitedFinder(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls)
       : run_(run), calls_(calls) {}
 
-  // Calls in which some rank waits for a rank that does not wait itself, oldest first.
+  // Calls in which some rank waits for a rank that is not waiting, oldest first.
   std::vector<Waited> find(const WaitGraph& graph) const {
     std::vector<bool> culprit(graph.nodes.size(), false);
     for (const uint32_t n : graph.culprits) culprit[n] = true;
@@ -101,7 +101,7 @@ class WaitedFinder {
     }
     return follows(line, last, waited) ? 2 : out;
   }
-  // How many calls the absent rank and the waiting ranks are apart.
+  // The distance in calls between the absent rank and the waiting ranks.
   uint64_t distance(const Waited& waited) const {
     if (waited.absent.empty()) return UINT64_MAX;
     const auto made = calls_[static_cast<size_t>(waited.absent.front())].size();

@@ -15,8 +15,8 @@ struct Waited {
   std::vector<model::Rank> waiting;
   std::vector<model::Rank> absent;   // known not to have arrived, and not blocked themselves
   std::vector<model::Rank> unknown;  // ranks without a record
-  int nearness = 0;                  // how surely it is the absent rank's next call
-  uint64_t distance = 0;             // from the absent rank's last call, if that is not sure
+  int nearness = 0;                  // how likely it is the absent rank's next call
+  uint64_t distance = 0;             // from its last call, if that is uncertain
 };
 
 /// The call that the absent ranks should make next comes first. `calls` is calls_by_rank(run).
@@ -24,7 +24,7 @@ std::vector<Waited> waited_calls(const model::Run& run,
                                  const std::vector<std::vector<MemberRef>>& calls,
                                  const model::WaitGraph& graph);
 
-/// wait_graph() of a recorded run that is taken to be stuck, so that waits lead through hosts
+/// wait_graph() of a recorded run that is assumed to be stuck, so that waits lead through hosts
 /// without a record.
 model::WaitGraph stuck_wait_graph(const model::Run& run);
 
