@@ -91,7 +91,7 @@ class WrittenNorm {
                  {{"broadcast_dimensions", Attr::of_ints({feature_})}});
   }
 
-  // Over all dimensions but the features'.
+  // Sums over all dimensions except the feature dimension.
   ValueNumber sum(ValueNumber value) {
     std::vector<int64_t> dims;
     for (int64_t d = 0; d < static_cast<int64_t>(whole_.dims.size()); ++d) {
@@ -167,7 +167,7 @@ class NormWriter {
 
  private:
   ModuleFunction& f_;
-  std::map<ValueNumber, ValueNumber> now_;  // what computes the result of a rewritten operation
+  std::map<ValueNumber, ValueNumber> now_;  // the operation that now computes the result
 };
 
 }  // namespace

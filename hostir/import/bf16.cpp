@@ -1,4 +1,4 @@
-// Where results of bf16 and f16 are rounded, as XLA does it.
+// Decides where results of bf16 and f16 are rounded, as XLA does.
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@ namespace hostir::importer {
 
 namespace {
 
-// Operations that have no op of their own.
+// Operations that are composed of several ops.
 constexpr std::array<std::string_view, 19> kComposed = {
     "chlo.acos",
     "chlo.acosh",

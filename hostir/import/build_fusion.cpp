@@ -78,8 +78,8 @@ std::optional<Sharding> our_sharding(const Emitter& emitter, const Port& port) {
   return out;
 }
 
-// Adds a result that is true if a loop has not ended within the passes that are unrolled. Devices
-// of a manual computation may differ; one that still runs is enough.
+// Adds a result that is true if a loop has not ended within the unrolled passes. Devices of a
+// manual computation may differ; it is enough that the loop still runs on one of them.
 Expected<void> add_unfinished(Emitter& emitter, Function& fusion, std::vector<ValueId>& returned,
                               ImportReport& report) {
   std::optional<Known> any;

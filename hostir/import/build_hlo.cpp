@@ -80,7 +80,7 @@ class HloBuilder {
     if (op.name == "hlo.done") return done(op);
     if (op.name == "stablehlo.while") return loop(op);
     if (is_view(op)) {
-      // A view of a number is a number. Any other view is computed by its users.
+      // A view of a known number is a known number. The users of any other view compute it.
       if (!held_[op.operands[0]].number) {
         held_[op.results[0]] = {std::nullopt, std::nullopt, &op};
         return {};
@@ -177,7 +177,7 @@ class HloBuilder {
     return {};
   }
 
-  // A start issues only the steps up to the collective; later steps move to the done.
+  // A start issues only the steps up to the collective; the done gets the later steps.
   void defer(size_t before, const ModuleOp& op) {
     size_t behind = before;
     while (behind < local_.steps.size() &&
@@ -261,8 +261,8 @@ class HloBuilder {
   }
 
   // Adds a loop that runs as long as its condition holds. The arguments of both regions hold the
-  // state at its start, and `goes_on` the condition there. What every iteration passes on unchanged
-  // stays as it is.
+  // state at the start of an iteration, and `goes_on` holds the condition there. Values that every
+  // iteration passes on unchanged are not carried.
   Expected<void> host_loop(const ModuleOp& op, ValueNumber goes_on) {
     const ModuleBlock& condition = op.regions[0];
     const ModuleBlock& body = op.regions[1];

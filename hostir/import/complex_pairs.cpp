@@ -14,7 +14,8 @@ namespace hostir::importer {
 
 namespace {
 
-// Values pass through: a pair takes two places among operands, results and region arguments.
+// Operations that pass values through: a pair takes two places among operands, results and region
+// arguments.
 constexpr std::string_view kPartByPart[] = {
     "func.return",
     "stablehlo.return",
@@ -30,7 +31,7 @@ constexpr std::string_view kPartByPart[] = {
     "hlo.done",
 };
 
-// The same for both parts, which do not meet.
+// The same operation on each part: the parts do not meet.
 constexpr std::string_view kLinear[] = {
     "stablehlo.add",           "stablehlo.subtract",
     "stablehlo.negate",        "stablehlo.broadcast_in_dim",
@@ -44,7 +45,7 @@ constexpr std::string_view kLinear[] = {
     "sdy.propagation_barrier",
 };
 
-// The same if what their region does is an addition.
+// The same operation on each part if its region is an addition.
 constexpr std::string_view kReducing[] = {
     "stablehlo.reduce",
     "stablehlo.scatter",
@@ -381,7 +382,7 @@ class Splitter {
 
   ModuleFunction& f_;
   std::map<ValueNumber, Pair> pairs_;
-  std::map<ValueNumber, ValueNumber> same_;  // real values that are another one's part
+  std::map<ValueNumber, ValueNumber> same_;  // real values that are a part of another value
 };
 
 }  // namespace

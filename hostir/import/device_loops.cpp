@@ -1,5 +1,5 @@
-// Loops whose end depends on data, in programs of one device: their bodies are flat functions of
-// their own, cut into kernels and collectives as the one around them. Loops whose conditions are
+// Loops whose end depends on data, in programs of one device. Each body becomes a flat function of
+// its own, cut into kernels and collectives like the function around it. Loops whose conditions are
 // known numbers are unrolled by the emitter.
 
 #include <fmt/format.h>
@@ -14,12 +14,12 @@ namespace hostir::importer {
 struct DeviceLoop {
   Function flat;
   std::unique_ptr<DeviceOps> ops;
-  std::vector<ValueId> outside;   // values of the function around it that it reads
+  std::vector<ValueId> outside;   // values of the enclosing function that it reads
   std::vector<ValueId> captured;  // the parameters for them
-  std::vector<ValueId> initial;   // values of the function around it; the last is the condition
-  std::vector<ValueId> carried;   // the parameters for them; the condition has none
+  std::vector<ValueId> initial;   // values of the enclosing function; the last is the condition
+  std::vector<ValueId> carried;   // their parameters in the body; the condition has none
   std::vector<ValueId> returned;  // their next values, and the condition
-  std::vector<size_t> changing;   // the positions of `carried` among what the text carries
+  std::vector<size_t> changing;   // positions of `carried` among the values that the text carries
   std::vector<ModuleType> types;
 };
 
@@ -43,7 +43,8 @@ void used_in(const ModuleBlock& block, std::vector<bool>& out) {
   }
 }
 
-// Makes a value of the function around a loop known in its body: as a number, or as a parameter.
+// Makes a value of the enclosing function available in a loop's body: as a number, or as a
+// parameter.
 Expected<Known> capture(const OpSite& s, const Known& known, Emitter& inner, DeviceLoop& loop) {
   Known here = known;
   here.value = ValueId();
@@ -72,8 +73,8 @@ Expected<Known> carry(const OpSite& s, const Known& known, Emitter& inner, Devic
 
 }  // namespace
 
-// Emits body and condition with the state as parameters. What every iteration passes on unchanged
-// is captured instead.
+// Emits body and condition with the state as parameters. Values that every iteration passes on
+// unchanged are captured instead.
 Expected<void> DeviceOps::fill_loop(const OpSite& s, const Known& goes_on, DeviceLoop& loop) {
   const ModuleBlock& condition = s.op.regions[0];
   const ModuleBlock& body = s.op.regions[1];
@@ -126,7 +127,7 @@ Expected<void> DeviceOps::fill_loop(const OpSite& s, const Known& goes_on, Devic
 Expected<bool> DeviceOps::take_while(const OpSite& s) {
   if (s.op.regions.size() != 2 || s.op.regions[0].arguments.size() != s.count() ||
       s.op.regions[1].arguments.size() != s.count() || s.op.results.size() > s.count())
-    return false;  // the emitter says what is wrong
+    return false;  // the emitter reports the error
   for (size_t i = 0; i < s.count(); ++i) s.frame[s.op.regions[0].arguments[i]] = s.in(i);
   HOSTIR_ASSIGN_OR_RETURN(const auto goes_on,
                           s.emitter.block(s.function, s.op.regions[0], s.frame));

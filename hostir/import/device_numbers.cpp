@@ -28,7 +28,7 @@ std::optional<Row> calculated_row(const ModuleOp& op, DType dtype, const std::ve
   if (name == "stablehlo.broadcast_in_dim" && in.size() == 1 && in[0].size() == 1)
     return Row(count, in[0][0]);
   if (name == "stablehlo.dynamic_slice" && in.size() == 2 && in[1].size() == 1 &&
-      in[0].size() >= count) {  // of a table with one dimension: there is one offset
+      in[0].size() >= count) {  // a table of one dimension has one offset
     const auto last = static_cast<int64_t>(in[0].size() - count);
     const auto first = in[0].begin() + std::clamp<int64_t>(in[1][0], 0, last);
     return Row(first, first + static_cast<int64_t>(count));

@@ -268,8 +268,8 @@ Expected<bool> DeviceOps::take_reduce_scatter(const OpSite& s) {
 
 namespace {
 
-// [members * part, others..], as an exchange leaves it, with the blocks of the split dimension in
-// the concat dimension. `dims` are those before the exchange.
+// Turns the result of an exchange, [members * part, others..], into the tensor with the blocks of
+// the split dimension in the concat dimension. `dims` are the dimensions before the exchange.
 Expected<Known> exchanged_blocks(Emitter& e, const Known& moved, const Sizes& dims, int64_t members,
                                  size_t split, size_t concat) {
   // Reshape to [members, part, others..], then move the part back to its place and `members` to
@@ -325,8 +325,8 @@ Expected<bool> DeviceOps::take_all_to_all(const OpSite& s) {
   return true;
 }
 
-// One operand per member, or several of each in turn: stacks those of the members, exchanges them,
-// and unstacks them.
+// With one operand per member, or several per member in turn: stacks the operands, exchanges them,
+// and unstacks the results.
 Expected<bool> DeviceOps::take_exchange_of_operands(const OpSite& s, const Groups& groups) {
   const size_t members = groups.front().size();
   const size_t each = s.count() / members;

@@ -87,7 +87,7 @@ bool can_factor(const ModuleType& type) {
          is_float(type);
 }
 
-// Says whose matrix it is, for a call by the name that the text has.
+// Names the library routine in messages about a custom call.
 Expected<void> unfit(const OpSite& s) {
   const Attr* callee = s.op.find("callee");
   return s.emitter.opaque(s, (callee != nullptr ? "@" + callee->text + ", " : "") +
@@ -199,7 +199,7 @@ Expected<void> emit_trsm(const OpSite& s) {
 constexpr HandlerRow kAlgebraRows[] = {
     {"stablehlo.cholesky", emit_cholesky},
     {"stablehlo.triangular_solve", emit_triangular_solve, 2},
-    {"hostir.potrf", emit_potrf},  // named by custom calls only, as trsm
+    {"hostir.potrf", emit_potrf},  // custom calls only, such as trsm
     {"hostir.trsm", emit_trsm, 2},
 };
 

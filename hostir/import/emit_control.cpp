@@ -109,7 +109,7 @@ Expected<void> emit_named(const OpSite& s) {
   return set_all(s, std::move(results));
 }
 
-// A tuple is its parts; nothing computes it.
+// A tuple is the list of its parts; no instruction computes it.
 Expected<void> emit_tuple(const OpSite& s) {
   Known tuple;
   tuple.type = s.result_type();
@@ -185,7 +185,7 @@ Expected<void> emit_custom_call(const OpSite& s) {
     }
     return {};
   }
-  // As an operation of its own, so that a manual computation maps it over its devices.
+  // Applied as a separate operation, so that a manual computation maps it over its devices.
   const HandlerRow* row = row_of_call(target);
   if (row != nullptr && s.count() >= row->least) {
     ModuleOp named = s.op;

@@ -1,5 +1,5 @@
-// Operations whose sizes are operands. Where these are known numbers, or the text names the
-// result's sizes, they are the operations with sizes as attributes.
+// Operations whose sizes are operands. If the sizes are known numbers, or the text gives the
+// result's sizes, they become the operations with sizes as attributes.
 
 #include <fmt/format.h>
 

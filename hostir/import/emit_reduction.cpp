@@ -42,8 +42,9 @@ Expected<Known> reduce_one(Emitter& e, ReducerKind kind, const Known& x,
   return e.compared(reduced, e.integer(0, reduced.type), "ne");
 }
 
-// Whether every row along `dims` has an index that is not above the initial one. Then the initial
-// index does not matter: it counts only if a row has nothing but the initial value.
+// True if every row along `dims` has an index that is not above the initial one. Then the initial
+// index does not matter, because it counts only in a row where every element equals the initial
+// value.
 bool covers_initial(const OpSite& s, const std::vector<int64_t>& dims) {
   const Known& index = s.in(1);
   const Known& initial = s.in(3);
@@ -62,7 +63,7 @@ bool covers_initial(const OpSite& s, const std::vector<int64_t>& dims) {
   return contains(dims, counted);
 }
 
-// A row whose extreme is the initial value also has the initial index.
+// If the extreme of a row is the initial value, its index is the initial index.
 Expected<Known> with_initial_index(const OpSite& s, const Known& extreme, Known place) {
   Emitter& e = s.emitter;
   Known value = s.in(2);

@@ -111,7 +111,7 @@ class Comparator {
     return v;
   }
 
-  // The operand that a comparison of its two arguments looks at, and whether they are swapped.
+  // The operand whose two arguments a comparison compares, and whether they are swapped.
   struct Compared {
     size_t operand = 0;
     bool swapped = false;
@@ -331,8 +331,8 @@ Expected<void> emit_top_k(const OpSite& s) {
   return {};
 }
 
-// Whether a comparator of two values and two indices orders by the values, the largest or the
-// smallest first; nullopt if it does something else.
+// True if a comparator of two values and two indices puts the largest value first, false if the
+// smallest; nullopt if it does something else.
 std::optional<bool> puts_largest_first(const OpSite& s) {
   const Attr* called = s.op.find("called_computations");
   if (called == nullptr || called->items.size() != 1) return std::nullopt;

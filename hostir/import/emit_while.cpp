@@ -1,10 +1,10 @@
 // Loops. A fusion has none, so they are unrolled. In the program of one device, a loop whose end
 // depends on data is left to the device hook.
 //
-// Each pass makes the state of the next one, and the condition on it. Where the condition is a
-// known number, as for `scan`, it says whether another pass follows. Where it is data, all states
-// are kept: the loop's results are those of the first state whose condition does not hold. States
-// past that one are computed and not used, so counters stay known numbers.
+// Each pass computes the next state and the condition on it. If the condition is a known number, as
+// for `scan`, it decides whether another pass follows. If it is data, all states are kept, and the
+// loop's results come from the first state whose condition does not hold. Later states are computed
+// but not used, so counters stay known numbers.
 
 #include <fmt/format.h>
 
@@ -89,8 +89,8 @@ class Loop {
     return {};
   }
 
-  // Programs of one device have loops: what is left of this one becomes such a loop, which starts
-  // with the state here.
+  // Programs of one device have loops: the remaining passes become such a loop, which starts with
+  // the current state.
   Expected<bool> continue_by_hook() {
     if (!exits_.empty()) return false;
     ModuleOp rest = s_.op;
@@ -99,7 +99,7 @@ class Loop {
     return e_.hooked({e_, s_.function, rest, s_.frame});
   }
 
-  // `active_` is whether the loop still runs here: all conditions so far hold.
+  // `active_` is true if the loop still runs here, that is, if all conditions so far hold.
   Expected<void> keep_exit(const Known& goes_on) {
     for (Known& value : state_) {
       if (value.value.valid() || value.pieces.empty() || !value.type.is_tensor()) continue;
@@ -140,7 +140,7 @@ class Loop {
     return {};
   }
 
-  // Whether the condition compares a carried integer, which may bound the number of passes.
+  // True if the condition compares a carried integer, which may bound the number of passes.
   bool has_counter() const {
     for (const ModuleOp& op : condition_.ops) {
       if (op.name != "stablehlo.compare") continue;

@@ -181,7 +181,8 @@ class SelectAndScatter {
     return out;
   }
 
-  // Where element `at` of the window is not padding; nullopt if it never is.
+  // The mask of places where element `at` of the window is not padding; nullopt if it is padding
+  // everywhere.
   Expected<std::optional<Known>> inside(const std::vector<int64_t>& at) const {
     std::optional<Known> out;
     const auto& places = s_.in(1).type.dims;

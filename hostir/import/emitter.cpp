@@ -41,7 +41,7 @@ ModuleType module_type(const TensorType& type) {
 }  // namespace
 
 tl::unexpected<Error> OpSite::fail(std::string id, std::string message) const {
-  if (id == "import_c2" && count() > 0) {  // the operands do not fit: say what they are
+  if (id == "import_c2" && count() > 0) {  // the operands do not fit: name their types
     std::string types;
     for (size_t i = 0; i < count(); ++i) {
       const auto& known = frame[op.operands[i]];
@@ -314,7 +314,8 @@ Expected<std::vector<Known>> Emitter::call(const ModuleFunction& callee,
   return results;
 }
 
-// The type of an operand or result that is only stored, if the operation does more than move it.
+// The type of an operand or result that can only be stored, if the operation does more than move
+// it.
 static const ModuleType* computes_with_bytes(const OpSite& site) {
   static constexpr std::string_view kMoves[] = {
       "stablehlo.reshape",

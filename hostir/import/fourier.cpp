@@ -38,7 +38,7 @@ std::optional<std::vector<FourierStep>> fourier_steps(const ModuleOp& op,
     if (dims[step.dim] != step.from) return std::nullopt;
     out.push_back(step);
   }
-  // The spectrum of real numbers is cut in half where it is made first, and joined where it ends.
+  // The first forward step halves the spectrum of real numbers; the last inverse step restores it.
   if (to_real && out.size() > 1) {
     out.push_back(out.front());
     out.erase(out.begin());

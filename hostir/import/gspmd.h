@@ -11,7 +11,7 @@ namespace hostir::importer {
 /// `import_c8` if no single mesh fits all assignments.
 Expected<void> name_tile_shardings(Module& module);
 
-/// Turns what a shard_map computes, on values with sharding constraints, into manual
+/// Turns the bodies of shard_map, which compute on values with sharding constraints, into manual
 /// computations.
 void name_manual_computations(const Mesh& mesh, ModuleFunction& function);
 

@@ -25,7 +25,7 @@ bool is_call_of(const ModuleOp& op, std::string_view target) {
 bool cuts(const ModuleOp& op) { return is_call_of(op, "SPMDFullToShardShape"); }
 bool joins(const ModuleOp& op) { return is_call_of(op, "SPMDShardToFullShape"); }
 
-// What an operation reads, with its regions.
+// The values that an operation and its regions read.
 void add_reads(const ModuleOp& op, std::vector<ValueNumber>& out) {
   out.insert(out.end(), op.operands.begin(), op.operands.end());
   for (const ModuleBlock& region : op.regions) {
@@ -197,7 +197,7 @@ class ManualParts {
   ModuleFunction& f_;
   ModuleBlock& block_;
   UnionFind parts_;          // of operations
-  std::vector<bool> local_;  // by operation: a cut, a join or between them
+  std::vector<bool> local_;  // by operation: a cut, a join, or an operation between them
   std::vector<std::vector<ValueNumber>> reads_;
   std::map<ValueNumber, size_t> maker_;
   std::map<ValueNumber, std::vector<size_t>> users_;

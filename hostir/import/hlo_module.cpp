@@ -53,7 +53,7 @@ class Converter {
     if (!partitions.empty()) out.entry.partitions = partitions.front();
     if (out.entry.partitions < 1 || out.entry.partitions > Mesh::kMaxPositions) {
       return fail(ErrorKind::kInvalid, "import_c8",
-                  fmt::format("num_partitions={}: a module is for 1 to {} devices",
+                  fmt::format("num_partitions={}: only modules for 1 to {} devices can be imported",
                               out.entry.partitions, Mesh::kMaxPositions));
     }
     partitions_ = out.entry.partitions;
@@ -447,8 +447,8 @@ class Converter {
   const HloText& text_;
   std::vector<ModuleFunction> functions_;
   std::unordered_map<std::string, Leaves> started_;
-  // By channel: what was sent, empty if the text does not say where to, and how many recvs there
-  // were; by the name of a recv, its channel and its number there.
+  // By channel: the sent values (empty if the text does not say where to), and the number of recvs
+  // so far. By the name of a recv: its channel and its number there.
   std::unordered_map<std::string, std::vector<Leaves>> sent_;
   std::unordered_map<std::string, size_t> receives_;
   std::unordered_map<std::string, std::pair<std::string, size_t>> received_;

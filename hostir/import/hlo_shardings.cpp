@@ -25,7 +25,7 @@ tl::unexpected<Error> wrong_result(const HloModule& hlo, std::string message) {
                  hlo.module.functions.front().body.ops.back().span);
 }
 
-// Those of the parameters; a parameter without one is whole on every device.
+// The shardings of the parameters; a parameter without one is whole on every device.
 Expected<std::vector<TileSharding>> param_tiles(const HloModule& hlo) {
   std::vector<TileSharding> out;
   const auto& params = hlo.module.functions.front().params;
@@ -60,8 +60,8 @@ Expected<std::vector<TileSharding>> written_shardings(const HloModule& hlo, size
   return out;
 }
 
-// A mesh that has the axes of the parameters' shardings and, if they go together, also those of the
-// results'.
+// A mesh with the axes of the parameters' shardings and, if compatible, those of the results'
+// shardings.
 Expected<Mesh> mesh_of_all(const HloModule& hlo, const std::vector<TileSharding>& params,
                            const std::vector<TileSharding>& results) {
   const auto& ports = hlo.module.functions.front().params;

@@ -18,7 +18,7 @@ namespace hostir::importer {
 struct EntryTiles {
   std::vector<TileSharding> params;
   std::vector<TileSharding> results;  // empty if the text has none
-  Mesh mesh;  // has the axes of the parameters and, if they go together, those of the results
+  Mesh mesh;  // has the axes of the parameters and, if compatible, those of the results
 };
 
 /// Errors: `import_c8` if a sharding cannot be read or no mesh has the axes of all parameters.

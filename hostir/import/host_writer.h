@@ -214,7 +214,7 @@ class HostWriter {
   SourceSpan place_;  // of the step that is being written
   ValueId compute_;
   ValueId comm_;
-  std::array<ValueId, 2> last_event_;  // on each stream, where the host has not waited since
+  std::array<ValueId, 2> last_event_;  // on each stream, unless the host has waited since
 };
 
 }  // namespace hostir::importer

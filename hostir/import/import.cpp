@@ -45,8 +45,8 @@ ResultShapes shapes_of_parts(const ResultShapes& shapes, const std::vector<size_
   };
 }
 
-// A program of kernels whose loops end when their conditions say so. Only for one device, where
-// nothing has to be divided.
+// A program of kernels, with loops that end when their conditions fail. Only for one device, where
+// no value has to be cut.
 Expected<Imported> import_for_one_device(const Module& module) {
   HloModule whole;
   whole.module = module;

@@ -11,8 +11,8 @@
 
 namespace hostir::importer {
 
-/// How the windows lie along the addressed dimension. There, the operands of take_along and
-/// put_along hold every index of the unpaired batch dimensions times every place in a window.
+/// How the windows lie along the addressed dimension. The operands of take_along and put_along have
+/// one place there for every index of the unpaired batch dimensions and every place in a window.
 struct AlongForm {
   size_t dim = 0;      // the addressed dimension of the operand
   int64_t length = 1;  // of a window

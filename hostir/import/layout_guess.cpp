@@ -26,9 +26,9 @@ struct Layout {
   bool device = false;  // depends on the device number
   Axes differs;         // devices may differ along these axes, because their parameters do
   Axes exchanged;       // of an all_to_all whose results have not been joined yet
-  Axes home;            // the axes before them, before the all_to_all
-  // The dimension that the value is a slice of. For an exchanged value, the dimension that each
-  // operand was a slice of; the exchange cuts it.
+  Axes home;            // the axes that preceded them before the all_to_all
+  // The dimension along which the value was sliced. For an exchanged value, the dimension along
+  // which each operand was sliced; the exchange cuts it.
   std::optional<size_t> sliced;
   DeviceNumbers numbers;
 };

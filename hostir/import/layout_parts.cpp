@@ -44,7 +44,7 @@ size_t group_end(const Parts& parts, size_t begin) {
   return std::min(end + 1, parts.size());
 }
 
-// Whether the group has axes and one element per device.
+// True if the group has axes and one element per device.
 bool is_unit_group(const Parts& parts, size_t begin, size_t end) {
   return begin < end && parts[begin].is_axis() &&
          (parts[end - 1].is_axis() || parts[end - 1].size == 1);

@@ -73,7 +73,7 @@ class Expansion {
     if (config_.starts_with('"')) std::erase(config_, '\\');
   }
 
-  // False if the call is none that is known.
+  // False if the call is unknown.
   bool write() {
     std::string target(call_.attribute("custom_call_target"));
     std::erase(target, '"');
@@ -195,7 +195,7 @@ class Expansion {
     return pointwise("multiply", {scaled(x, 0.5), pointwise("add", {step, number_everywhere(1)})});
   }
 
-  // Gives the call's results: `value`, then `aux` if there is one, then a workspace.
+  // Defines the call's results: `value`, then `aux` if there is one, then a workspace.
   bool finish(std::string value, const HloShape& shape, std::optional<std::string> aux = {}) {
     const std::string& element = result_shape().type.element;
     value = converted(value, shape, element);

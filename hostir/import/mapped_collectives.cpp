@@ -296,7 +296,7 @@ Expected<Known> MappedOps::moved_rows(Emitter& e, const Known& x, const AxisPosi
   return map_.part(std::move(back), lead, x.type);
 }
 
-// A known number per device, so that what follows from it is folded.
+// Stores a known number per device, so that operations on it are folded.
 Expected<bool> MappedOps::device_number(const OpSite& s) {
   HOSTIR_TRY(our_type(s.result_type(), s.op.span));
   if (s.op.name == "stablehlo.replica_id") {

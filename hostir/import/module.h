@@ -36,13 +36,13 @@ struct ModuleType {
   friend bool operator==(const ModuleType&, const ModuleType&) = default;
 };
 
-/// Whether elements are of a float type that has no dtype here, like f8E4M3FNUZ and f4E2M1FN. Their
-/// values are kept as bytes that nothing computes with.
+/// True if elements are of a float type that has no dtype here, like f8E4M3FNUZ and f4E2M1FN. Their
+/// values are kept as bytes, and no op computes with them.
 bool is_only_stored(const ModuleType& type);
 ModuleType tensor_type(std::string element, std::vector<int64_t> dims);
-/// Whether the elements are of a type like `complex<f32>`.
+/// True if the elements are of a type like `complex<f32>`.
 bool is_complex(const ModuleType& type);
-/// The type of the real and imaginary parts; a type that is not complex itself.
+/// The type of the real and imaginary parts; any other type is returned unchanged.
 ModuleType part_of(const ModuleType& type);
 
 /// A constant: a single value for all elements, or one value per element. The data of a complex one
@@ -50,7 +50,7 @@ ModuleType part_of(const ModuleType& type);
 struct Literal {
   ModuleType type;
   bool splat = false;
-  std::optional<Tensor> data;  // one element if splat; empty if the dtype is unknown or the data is
+  std::optional<Tensor> data;  // one element if splat; empty if the dtype or the data is unknown
                                // not in the text
   std::string resource;        // `dense_resource<name>`, until the end of the file is read
 };

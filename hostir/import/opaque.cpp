@@ -1,4 +1,4 @@
-// Operations without a counterpart.
+// Emits operations that no op of the language corresponds to.
 
 #include "hostir/import/emitter.h"
 

@@ -9,8 +9,9 @@ namespace hostir::importer {
 
 namespace {
 
-// Operands: the rows to send, the rows to write to, and per device of the group: the first row to
-// send there, how many, the row of that device's result where they go, and how many come from it.
+// Operands: the rows to send, and the rows to write to. Then, per device of the group: the first
+// row to send to it, their number, the first row in its result, and the number of rows received
+// from it.
 enum Operand : size_t { kInput, kOutput, kFirst, kCount, kTarget, kReceived, kOperands };
 
 bool is_ragged(const ModuleOp& op) {
@@ -75,7 +76,8 @@ class Exchange {
     const ValueNumber first = from_each(kFirst);
     const ValueNumber count = from_each(kCount);
     const ValueNumber target = from_each(kTarget);
-    // By sender and row of the result: the number of the row in what is sent, and in all rows.
+    // By sender and row of the result: the number of the row among the sender's rows, and among all
+    // rows.
     const ValueNumber place = b_.sub(numbers(1), target);
     const ValueNumber sender =
         b_.mul(numbers(0), b_.all_equal(static_cast<double>(input_.dims.front()), table_));
@@ -95,7 +97,7 @@ class Exchange {
  private:
   NamedAttr groups() const { return {"replica_groups", *groups_in(op_)}; }
 
-  // What every device says about this one, for each row of the result.
+  // What every sender states for this device, for each row of the result.
   ValueNumber from_each(Operand operand) {
     const ValueNumber mine = b_.convert(op_.operands[operand], "i32");
     const ValueNumber theirs = b_.op("stablehlo.all_to_all", {mine}, b_.type(mine),
@@ -117,7 +119,7 @@ class Exchange {
                  {{"comparison_direction", Attr::of_word(direction)}});
   }
 
-  // Over the senders, of which at most one has something for a row.
+  // Sums over the senders, of which at most one sends a given row.
   ValueNumber summed(ValueNumber x) {
     const ValueNumber zero = b_.all_equal(0, tensor_type("i32", {}));
     return b_.op("stablehlo.reduce", {x, zero}, row_,

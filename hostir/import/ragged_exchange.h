@@ -1,9 +1,9 @@
 // The ragged all_to_all, written out before conversion.
 //
 // Every device sends a slice of its rows to each other one; the places and lengths are data. All
-// devices get all rows (an all_gather), and the places from those who send to them (an all_to_all);
-// each row of the result then picks what belongs there. The numbers are the same; more bytes move
-// than in XLA's version.
+// devices get all rows (an all_gather), and from each sender the places of its rows (an
+// all_to_all). Each row of the result is then picked from all rows. The numbers are the same; more
+// bytes move than in XLA's version.
 #pragma once
 
 #include "hostir/import/module.h"

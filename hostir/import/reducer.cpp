@@ -22,7 +22,7 @@ std::optional<ReducerKind> kind_of(std::string_view name) {
 }
 
 constexpr int kMostReducerCalls = 8;
-constexpr int64_t kMostReducerOps = 10'000;  // with those of called functions
+constexpr int64_t kMostReducerOps = 10'000;  // including those of called functions
 
 const ModuleFunction* callee_of(const Module& module, const ModuleOp& op) {
   const Attr* callee = op.find("callee");
@@ -167,7 +167,7 @@ bool is_identity_of(ReducerKind kind, const Known& init) {
 namespace {
 
 // Removes the conversions around the operations of a reducer that XLA computes in a wider type
-// (bf16 in f32): each result is rounded to the type of the arguments, as without them.
+// (bf16 in f32). Each result is rounded to the type of the arguments with and without them.
 void without_widening(const ModuleFunction& function, ModuleBlock& block) {
   std::map<ValueNumber, ValueNumber> same;
   std::vector<ModuleOp> kept;

@@ -10,7 +10,7 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-// Pairs of an update and a place; about what a test or a small model has.
+// The largest number of pairs of an update and a place: enough for a test or a small model.
 constexpr int64_t kMostCompared = 16'000'000;
 
 }  // namespace

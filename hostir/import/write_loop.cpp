@@ -2,9 +2,9 @@
 //
 // `for` has bounds that are known when it starts, so a loop is three nested ones: the two outer
 // ones read the condition and run the next one only while it holds, and the innermost one runs the
-// body `where` it holds. A loop that ends early therefore costs at most 3 x 50 reads more. What it
-// carries lies in buffers that outlive the passes. The host reads the condition, so it waits for
-// each pass, and no event of a pass is needed outside of it.
+// body `where` it holds. A loop that ends early therefore costs at most 3 x 50 reads more. The
+// carried values are in buffers that outlive the passes. The host reads the condition, so it waits
+// for each pass, and no event of a pass is needed outside of it.
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ constexpr int64_t kMostLoopPasses = kLoopWidth * kLoopWidth * kLoopWidth;
 
 using Values = std::set<LocalValue>;
 
-// Adds what the steps read or carry but do not define.
+// Adds the values that the steps read or carry but do not define.
 void outside_values(const std::vector<LocalStep>& steps, Values& defined, Values& out) {
   for (const LocalStep& step : steps) {
     for (const LocalValue in : step.inputs) {
@@ -67,7 +67,7 @@ IndexExpr HostWriter::read_condition(LocalValue condition) {
   return IndexExpr::name(host_.value(value).name);
 }
 
-// The body, then the new values of what is carried. A value that is carried to another place is
+// Writes the body, then copies the new carried values. A value that is carried to another place is
 // copied twice, because its own place may be overwritten first.
 Expected<void> HostWriter::write_pass(const LocalStep& step) {
   for (const LocalStep& inner : step.body) HOSTIR_TRY(write_step(inner));
@@ -122,7 +122,7 @@ Expected<void> HostWriter::write_loop(const LocalStep& step) {
   HOSTIR_TRY(write_pass(step));
   region_ = outer;
   waited_ = waited;
-  for (BufferState& s : state_) {  // the host has waited for all of it
+  for (BufferState& s : state_) {  // the host has waited for all these tasks
     s.written = ValueId();
     s.readers.clear();
   }
