@@ -13,7 +13,7 @@ namespace hostir {
 struct ExplainRecord {
   std::string value;     // a value in the fusion, without '%'
   std::string what;      // `{tp} on dimension 1`, `unreduced {tp}`, `all_reduce over {tp}`
-  std::string sentence;  // the reason, without a final period
+  std::string sentence;  // the reason, without a final full stop
   std::string from;      // the value, annotation or instruction that caused it: `%w1`, `@mlp#3`
   std::string pass;      // `propagate`, `reshard`, `overlap`, `combine`
   friend bool operator==(const ExplainRecord&, const ExplainRecord&) = default;

@@ -40,7 +40,7 @@ Expected<std::string> choose_mesh(Program& program, const Function& fusion) {
     }
     for (const int64_t rank : mesh->ranks()) ranks = std::max(ranks, rank + 1);
   }
-  // Ranks without a part run the function too.
+  // Ranks that hold no part also run the function.
   if (used.size() == 1 && program.find_mesh(used.front())->size() == ranks) return used.front();
   if (!used.empty()) {
     std::vector<int64_t> all(static_cast<size_t>(ranks));
@@ -105,7 +105,7 @@ Expected<void> bind(LowerState& s) {
   return {};
 }
 
-// Moves the fusion out of the program, where only its name and place remain.
+// Moves the fusion out of the program; only its name and place remain there.
 Function taken(LowerState& s) {
   Function& in_program = s.function();
   Function out = std::move(in_program);

@@ -1,4 +1,4 @@
-// What a choice of OpChooser costs: the work, and what becomes of its results.
+// The cost of a choice of OpChooser: its work, and the later reshards of its results.
 #include <algorithm>
 
 #include "hostir/passes/mesh_moves.h"

@@ -80,7 +80,7 @@ std::string PlacementKeys::key(const Instruction& i, int lookahead) {
   return key_;
 }
 
-// What decides how much it costs to reduce the value later.
+// The facts that decide how much it costs to reduce the value later.
 void PlacementKeys::add_future(ValueId value, int depth) {
   const Instruction* user = depth == 0 ? nullptr : users_.only(source_, value);
   const bool ends =
@@ -98,7 +98,7 @@ void PlacementKeys::add_future(ValueId value, int depth) {
   add_future(next, depth - 1);
 }
 
-// What decides whether the value will be partial.
+// The facts that decide whether the value will be partial.
 void PlacementKeys::add_origin(ValueId value, int depth) {
   const Version* version = versions_.primary(value);
   add(version != nullptr);

@@ -1,4 +1,5 @@
-// What the choice of an op's sharding depends on, as a key: ops with equal keys are cut alike.
+// A key of everything that the choice of an op's sharding depends on: ops with equal keys are cut
+// alike.
 //
 // A model repeats its layers, so most ops of a long fusion repeat an earlier question. The key has
 // everything that OpChooser reads: the op with its types, the versions of its operands, the

@@ -5,9 +5,9 @@
 
 namespace hostir::traces::import {
 
-/// Adds the sizes of `part`; what the parts do not share becomes unknown.
+/// Adds the sizes of `part`; fields in which the parts differ become unknown.
 void add_part(model::Call& block, const model::Call& part);
-/// Of a block with lost parts.
+/// For a block that has lost parts.
 void forget_sizes(model::Call& call);
 
 }  // namespace hostir::traces::import

@@ -39,7 +39,7 @@ void set_totals(model::Call& call, bool sizes_known) {
   const auto out = elements_of(call.outputs);
   const auto is = [&](OpKind kind) { return call.kind == kind; };
   if (is(OpKind::all_reduce) || is(OpKind::reduce) || is(OpKind::broadcast)) {
-    // Out of place, only the output of a broadcast's receivers counts.
+    // In an out-of-place broadcast, only the receivers' outputs count.
     call.total_elems = call.inputs.empty() ? out : in;
     call.local_elems = call.total_elems;
   } else if (is(OpKind::all_gather)) {

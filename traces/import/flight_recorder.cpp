@@ -51,7 +51,7 @@ std::vector<model::StackFrame> frames_of(io::PlainView list) {
     model::StackFrame& made = frames.emplace_back();
     made.function = frame["name"].text();
     made.place.file = frame["filename"].text();
-    // `D:\\work\\train.py`: one kind of separator, by which torch's own files are recognised.
+    // `D:\\work\\train.py`: uses one kind of separator, so that torch's own files are recognised.
     if (made.place.file.find(":\\") == 1)
       std::replace(made.place.file.begin(), made.place.file.end(), '\\', '/');
     const auto line = frame["line"].integer();
@@ -213,10 +213,10 @@ class FlightRecorderReader {
     }
   }
 
-  // NCCL also ends the kernels of a rank whose peer is gone, and the recorder then calls them
-  // completed. Such a call ended long after it was issued, and so late that only the dump noticed:
-  // the watchdog checks ten times a second and retires completed calls. Treating a slow call as
-  // unfinished is safe: no rank is accused if all members have arrived.
+  // NCCL also ends the kernels of a rank whose peer is gone, and the recorder then marks their
+  // calls completed. Such a call ended long after it was issued, and only the dump noticed its end:
+  // otherwise the watchdog, which checks ten times a second, would have retired it. Treating a slow
+  // call as unfinished is safe: no rank is accused if all members have arrived.
   void doubt_late_ends() {
     constexpr int64_t kLateNs = 1'000'000'000;
     const bool watched = std::any_of(rows_.begin(), rows_.end(),

@@ -1,4 +1,4 @@
-// What the files of all ranks say together about groups: members, and descriptions that differ.
+// Combines what the files of all ranks say about groups: members, and descriptions that differ.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace hostir::traces::import {
 
 /// If a rank's settings omit a group, takes the members from another rank's. Groups of one name
 /// whose lists contradict each other stay apart; their descriptions get the members. Returns one
-/// sentence for each such list but the one that most ranks give, with a rank that gives it. Every
+/// sentence for each such list except the most frequent one, and names a rank that gives it. Every
 /// dump has its rank.
 std::vector<std::pair<model::Rank, std::string>> share_members(std::vector<ProcessDump>& dumps);
 /// `tp (group 3)`, if groups of several names have the description `tp`.

@@ -17,7 +17,7 @@ bool looks_like_inspector(std::string_view head);
 /// One dump per process in the lines; truncated lines are counted in a remark.
 std::vector<ProcessDump> read_inspector(std::string_view text);
 /// What the logs of all processes show together: which rank has finished fewer calls, and which one
-/// arrives last, because it waits for none and so executes the calls faster than the others.
+/// arrives last. The last to arrive waits for nobody, so its calls take less time than the others'.
 std::vector<std::string> inspector_sentences(const std::vector<ProcessDump>& dumps);
 
 }  // namespace hostir::traces::import

@@ -1,5 +1,5 @@
-// Files whose names give a wrong rank: the one within a node (node0/trace_0, node1/trace_0), or
-// that of a copy.
+// Files whose names give a wrong rank: the rank within a node (node0/trace_0, node1/trace_0), or
+// the rank of a copied file.
 #pragma once
 
 #include <string>

@@ -32,7 +32,7 @@ void spare_unreadable(const std::vector<std::pair<model::Rank, std::string>>& un
   diagnose::spare(ranks, "a file is there but cannot be read: " + files, verdict);
 }
 
-// The sentence of a verdict with `if_stuck` ends with that of `if_stuck`.
+// The sentence of a verdict with `if_stuck` ends with the sentence of `if_stuck`.
 void spare_if_stuck(const std::vector<std::pair<model::Rank, std::string>>& unreadable,
                     diagnose::RecordedVerdict& verdict) {
   if (!verdict.if_stuck) return;
@@ -44,7 +44,8 @@ void spare_if_stuck(const std::vector<std::pair<model::Rank, std::string>>& unre
   verdict.if_stuck = std::move(stuck);
 }
 
-/// Nothing is known of what is not read or not recorded: the sentence must not acquit it.
+/// Nothing is known about a rank whose file was not read or not written: the sentence must not
+/// acquit it.
 void limit(const std::vector<std::string>& limits, diagnose::RecordedVerdict& verdict) {
   if (limits.empty()) return;
   constexpr std::string_view kAcquits = "no rank is at fault: ";

@@ -153,11 +153,13 @@ class RasReader {
 
   // 1. Each rank has made at least the calls that all have made. The next call is the one that some
   //    lack; if all have made equally many, the last one.
-  // 2. Its kind is one that every rank that made it has made more of; the report has no order.
+  // 2. Every rank that made this call has made more calls of its kind than the others; the report
+  //   has no order.
   // 3. Members call the same collectives in the same order. If there is no such kind, they differ.
   //
-  // Beside a communicator that differs, others are not recorded: the report has no order of calls
-  // on several communicators either. What ranks lack beside one that is gone may be a consequence.
+  // If the ranks of one communicator differ, other communicators are not recorded, because the
+  // report does not order calls across communicators either. If a rank is gone, the calls that
+  // other ranks lack may be a consequence.
   void add_calls(const Communicator& communicator) {
     const auto& [group, counts, least, most, furthest, lacks_ranks] = communicator;
     const int64_t made_by_all = total(least);
@@ -194,7 +196,7 @@ class RasReader {
     return out;
   }
 
-  /// Tells the counts of a rank that lacks calls which others have made.
+  /// Reports the counts of a rank that lacks calls of the others.
   static void note_counts(ProcessDump& dump, const DumpGroup& group, const Counts& mine,
                           const Counts& most) {
     for (const auto& [kind, count] : mine) {
@@ -204,7 +206,7 @@ class RasReader {
     }
   }
 
-  // A count is read while the job runs, and each rank's at another moment.
+  // Counts are read while the job runs, each rank's at another moment.
   void doubt_single_report() {
     if (furthest_apart_ != 1 || some_are_missing_) return;
     for (auto& [rank, dump] : dumps_) {

@@ -173,7 +173,7 @@ struct Candidate {
   bool given = false;  // by name
   bool our_log = false;
   bool profile = false;
-  bool binary = false;  // surely no dump, and not read
+  bool binary = false;  // certainly not a dump; not read
   std::optional<Expected<DumpFile>> read;
 };
 
@@ -334,7 +334,7 @@ Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
     std::error_code ignored;
     if (file.given && !fs::exists(file.path, ignored)) return tl::unexpected(error);
     if (file.given && !first_given) first_given = error;
-    // A log file beside the dumps is no damaged dump.
+    // A log file beside the dumps is not a damaged dump.
     const bool damaged = named_as_dump || error.diagnostics.front().id != "import_format" ||
                          fs::is_empty(file.path, ignored);
     if (damaged && rank_in_name(file.path)) unreadable.push_back(file.path);

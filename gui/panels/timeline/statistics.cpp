@@ -259,7 +259,7 @@ class StatisticsPanel : public Panel {
     frame.ui.draw_elided(ImGui::GetWindowDrawList(), name_at, frame.ui.pal().text, name,
                          name_space);
     frame.ui.copyable(name);
-    // The row is wider than the panel; its beginning is what is always in view.
+    // The row is wider than the panel; only its beginning is always in view.
     frame.ui.tag_rect(fmt::format("statistics/{}", row), at,
                       ImVec2(at.x + frame.ui.px(60), at.y + ImGui::GetTextLineHeight()), name);
     if (ImGui::IsItemHovered()) {
