@@ -71,8 +71,9 @@ class OpenVerb : public Verb {
                   "--program needs dumps: profiles do not record the calls of each rank");
     }
     if (!program_.empty()) {
-      HOSTIR_TRY(io::write_file(program_, program_text(*opened.run, diagnose::job_of(*opened.run),
-                                                       opened.verdict.sentence)));
+      HOSTIR_TRY(io::write_file(
+          program_,
+          skeleton_of(*opened.run, diagnose::job_of(*opened.run), opened.verdict.sentence).text));
     }
     if (repaired_.empty()) return {};
     const diagnose::RecordedVerdict& verdict = opened.verdict.accusation();
@@ -82,7 +83,7 @@ class OpenVerb : public Verb {
     }
     return io::write_file(
         repaired_,
-        program_text(*opened.run, repaired(*opened.run, verdict.repair), verdict.repair_text));
+        skeleton_of(*opened.run, repaired(*opened.run, verdict.repair), verdict.repair_text).text);
   }
 
   std::vector<std::string> paths_;

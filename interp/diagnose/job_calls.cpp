@@ -113,11 +113,21 @@ class JobBuilder {
       out.shape = sends ? Shape::kSend : Shape::kRecv;
       out.peer = sends ? ref.pair->target : ref.pair->source;
       out.call.kind = sends ? OpKind::send : OpKind::recv;
+      complete(ref.other_side().call, out.call);
       return out;
     }
-    if (!out.call.root) out.call.root = facts_of(*ref.meeting).root;
+    const MeetingFacts& facts = facts_of(*ref.meeting);
+    if (!out.call.root) out.call.root = facts.root;
+    if (facts.with_size != nullptr) complete(facts.with_size->call, out.call);
     if (out.call.kind == OpKind::all_to_all) choose_blocks(out.call, *ref.meeting, rank);
     return out;
+  }
+  // If the size of a call is not recorded, it is that of another member.
+  static void complete(const model::Call& other, model::Call& call) {
+    if (call.total_elems || call.local_elems) return;
+    call.total_elems = other.total_elems;
+    call.local_elems = other.local_elems;
+    if (!call.dtype) call.dtype = other.dtype;
   }
   // The text of a stack is made once for each instruction, not for each call.
   const std::string& place_of(const Member& member) const {
@@ -226,8 +236,9 @@ class JobBuilder {
   // ---- facts about a meeting that all its members share
 
   struct MeetingFacts {
-    std::optional<int32_t> root;  // perhaps only the root records it
-    bool lost = false;            // some member's ring buffer has lost its call
+    std::optional<int32_t> root;        // it may be that only the root records it
+    const Member* with_size = nullptr;  // one whose size is recorded
+    bool lost = false;                  // some member's ring buffer has lost its call
   };
   // Computed once per meeting, not once per member.
   const MeetingFacts& facts_of(const model::Meeting& meeting) const {
@@ -236,6 +247,9 @@ class JobBuilder {
     for (const Member& member : meeting.members) {
       MeetingFacts& facts = at->second;
       if (!facts.root && member.arrived()) facts.root = member.call.root;
+      if (facts.with_size == nullptr && member.arrived() &&
+          (member.call.total_elems || member.call.local_elems))
+        facts.with_size = &member;
       if (member.state == MemberState::kUnknown && !is_missing(member.rank)) facts.lost = true;
     }
     return at->second;

@@ -6,14 +6,21 @@
 // the text; calls that only some ranks make are in a `where`.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "interp/diagnose/job_calls.h"
 
 namespace hostir::traces {
 
-/// The text of a file with one host function, `@job`; `title` becomes its documentation.
-std::string program_text(const model::Run& run, const diagnose::JobCalls& job,
-                         const std::string& title);
+struct Skeleton {
+  std::string text;  // of a file with one host function, `@job`
+  /// The recorded communicators by their names in the text, without '%'.
+  std::map<std::string, model::CommunicatorId> communicators;
+};
+
+/// `title` becomes the documentation of the function.
+Skeleton skeleton_of(const model::Run& run, const diagnose::JobCalls& job,
+                     const std::string& title);
 
 }  // namespace hostir::traces

@@ -34,7 +34,7 @@ class ProgramWriter {
  public:
   ProgramWriter(const Run& run, const JobCalls& job) : run_(run), job_(job) {}
 
-  std::string write(const std::string& title) {
+  Skeleton write(const std::string& title) {
     choose_sizes();
     for (size_t r = 0; r < job_.size(); ++r) {
       lines_.push_back(texts_of(static_cast<Rank>(r)));
@@ -68,7 +68,10 @@ class ProgramWriter {
     }
     out += body;
     for (const auto& [name, type] : buffers_) out += fmt::format("  free %{} on %s\n", name);
-    return out + "  return\n}\n";
+    Skeleton skeleton{out + "  return\n}\n", {}};
+    for (const auto& [communicator, name] : communicators_)
+      skeleton.communicators.emplace(name, communicator);
+    return skeleton;
   }
 
  private:
@@ -365,7 +368,7 @@ class ProgramWriter {
 
 }  // namespace
 
-std::string program_text(const Run& run, const JobCalls& job, const std::string& title) {
+Skeleton skeleton_of(const Run& run, const JobCalls& job, const std::string& title) {
   return ProgramWriter(run, job).write(title);
 }
 

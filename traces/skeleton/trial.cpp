@@ -4,8 +4,12 @@
 
 #include <algorithm>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/common_past.h"
+#include "interp/diagnose/recorded_text.h"
+#include "interp/session/answers/fault_names.h"
 #include "interp/session/what_if/what_if_trial.h"
+#include "traces/skeleton/trial_words.h"
 
 namespace hostir::traces {
 
@@ -18,21 +22,51 @@ using interp::what_if_parts::TrialSetup;
 constexpr size_t kMostTried = 50'000;  // calls; a text of this size compiles in seconds
 constexpr size_t kMostWhole = 5'000;   // calls; of more, those that cannot matter are left out
 
-TrialResult run_text(const std::string& text, const interp::BackendFactory& make_backend,
-                     double max_seconds) {
+bool hangs(const TrialResult& result) {
+  return result.verdict == WhatIfTrial::Verdict::kHangs ||
+         result.verdict == WhatIfTrial::Verdict::kMismatch;
+}
+
+TrialResult run_calls(const model::Run& run, const diagnose::JobCalls& job,
+                      const std::string& title, const interp::BackendFactory& make_backend,
+                      double max_seconds) {
+  const Skeleton skeleton = skeleton_of(run, job, title);
   TrialSetup setup;
   setup.file = "job.hir";
   setup.function = "job";
   setup.make_backend = make_backend;
   setup.backend.machine = default_machine();
   setup.max_seconds = max_seconds;
-  return interp::what_if_parts::try_text(text, setup, {});
+  TrialResult result = interp::what_if_parts::try_text(skeleton.text, setup, {});
+  if (hangs(result)) {
+    const bool stuck = result.verdict == WhatIfTrial::Verdict::kHangs;
+    result.why =
+        fmt::format("{}: {}", interp::fault_name(stuck ? "deadlock" : "collective_mismatch"),
+                    stop_sentence(run, job, skeleton, *result.shot->run));
+  }
+  return result;
 }
 
 size_t calls_in(const diagnose::JobCalls& job) {
   size_t calls = 0;
   for (const auto& line : job) calls += line.size();
   return calls;
+}
+
+// A call on a group by a rank that is not one of its members cannot be simulated; empty if there is
+// none.
+std::string call_of_a_stranger(const model::Run& run, const diagnose::JobCalls& job) {
+  for (size_t r = 0; r < job.size(); ++r) {
+    for (const diagnose::JobCall& call : job[r]) {
+      const model::Communicator* group = run.find(call.communicator);
+      if (group == nullptr || !group->members ||
+          contains(*group->members, static_cast<model::Rank>(r)))
+        continue;
+      return fmt::format("rank {} calls {}, but is not one of its members", r,
+                         diagnose::call_name(run, call.from));
+    }
+  }
+  return {};
 }
 
 bool some_pass(const diagnose::JobCalls& job) {
@@ -62,11 +96,6 @@ diagnose::JobCalls joined(diagnose::JobCalls job) {
   return job;
 }
 
-bool hangs(const TrialResult& result) {
-  return result.verdict == WhatIfTrial::Verdict::kHangs ||
-         result.verdict == WhatIfTrial::Verdict::kMismatch;
-}
-
 }  // namespace
 
 Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdict,
@@ -75,6 +104,10 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
   if (verdict.repair.empty() || !(verdict.is_fault() || verdict.unknown)) return out;
   diagnose::JobCalls recorded = diagnose::job_of(run);
   diagnose::JobCalls repaired = diagnose::repaired(run, verdict.repair);
+  if (const std::string call = call_of_a_stranger(run, recorded); !call.empty()) {
+    out.sentence = "not tried: " + call;
+    return out;
+  }
   const size_t all = calls_in(recorded);
   if (all > kMostWhole) {
     const std::vector<size_t> past = diagnose::common_past(run, recorded, repaired);
@@ -90,24 +123,22 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
   const std::string which = calls == all
                                 ? std::string("the recorded calls")
                                 : fmt::format("the last {} of {} recorded calls", calls, all);
-  TrialResult before = run_text(program_text(run, recorded, "The calls that were recorded."),
-                                make_backend, max_seconds);
+  TrialResult before =
+      run_calls(run, recorded, "The calls that were recorded.", make_backend, max_seconds);
   if (before.verdict == WhatIfTrial::Verdict::kTooLong) {
     out.sentence = fmt::format("not tried: too large, the simulation of {} takes more than {} s",
                                which, max_seconds);
     return out;
   }
   out.reproduced = hangs(before);
-  TrialResult after =
-      run_text(program_text(run, repaired, "The calls that were recorded, repaired."), make_backend,
-               max_seconds);
+  TrialResult after = run_calls(run, repaired, "The calls that were recorded, repaired.",
+                                make_backend, max_seconds);
   if (after.verdict != WhatIfTrial::Verdict::kCompletes && some_pass(repaired)) {
-    before =
-        run_text(program_text(run, joined(std::move(recorded)), "The calls that were recorded."),
-                 make_backend, max_seconds);
+    before = run_calls(run, joined(std::move(recorded)), "The calls that were recorded.",
+                       make_backend, max_seconds);
     out.reproduced = hangs(before);
-    after = run_text(program_text(run, joined(repaired), "The calls that were recorded, repaired."),
-                     make_backend, max_seconds);
+    after = run_calls(run, joined(repaired), "The calls that were recorded, repaired.",
+                      make_backend, max_seconds);
   }
   out.completes = after.verdict == WhatIfTrial::Verdict::kCompletes;
   if (!out.completes && some_pass(repaired)) {
