@@ -258,6 +258,7 @@ class Finder : private RecordComparison {
     out.at = begin + found.mine;
     out.own_rounds = true;
     out.proved = found.proved;
+    out.or_swapped = found.or_swapped;
     out.same_line = same_line(later, found, first);
     out.awaiting = awaiting(rank, calls_[first][found.theirs]);
     for (size_t c = 0; c < (found.kind == Kind::kLeftOut ? found.count : 1); ++c) {
@@ -364,6 +365,7 @@ class Finder : private RecordComparison {
     out.rank = static_cast<Rank>(rank);
     out.at = found.mine;
     out.proved = found.proved;
+    out.or_swapped = found.or_swapped;
     out.same_line = same_line(rank, found, model);
     const size_t count = found.kind == Kind::kLeftOut ? found.count : 1;
     out.like = calls_[model][found.theirs];

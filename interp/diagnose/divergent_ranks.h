@@ -39,7 +39,8 @@ struct DivergentRank {
   std::vector<Call> theirs;  // the others' calls there: those left out, else one
   MemberRef like;            // the first of them as a rank with the same program makes it
   bool own_rounds = false;   // `theirs` are its own calls in an earlier round
-  bool proved = false;       // later calls agree again: no other kind explains it
+  bool proved = false;       // what follows agrees again: no other kind explains it
+  bool or_swapped = false;   // kLeftOut: or it makes its next call first
   bool same_line = false;    // its call at `at` comes from the line of `theirs`
   MemberRef awaiting;        // own_rounds: another rank that waits for it in the first of `theirs`
 };

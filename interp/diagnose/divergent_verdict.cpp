@@ -112,7 +112,31 @@ class DivergenceJudge {
       if (mended) found.push_back(std::move(twin));
     }
     if (found.size() == 2) leave_the_unusual(found);
+    if (found.size() == 2) name_call_of_one(found);
     if (found.size() == 1 && (!explained || makes_missing(found[0]))) odd = std::move(found);
+  }
+  // One of two ranks makes a call that the other does not, and both go on alike: either is wrong,
+  // but the call is known.
+  void name_call_of_one(const std::vector<DivergentRank>& twins) {
+    if (out_.charge != Charge::kDifferentCall || !out_.culprits.empty()) return;
+    const bool first = twins[0].kind == DivergentRank::Kind::kExtra;
+    const DivergentRank& more = twins[first ? 0 : 1];
+    const DivergentRank& less = twins[first ? 1 : 0];
+    const bool one_call = more.kind == DivergentRank::Kind::kExtra && more.proved &&
+                          less.kind == DivergentRank::Kind::kLeftOut && less.theirs.size() == 1 &&
+                          less.theirs.front().call.member == call_at(more).member;
+    if (!one_call) return;
+    RecordedVerdict fresh;
+    fresh.charge = Charge::kExtraCall;
+    fresh.waiting = std::move(out_.waiting);
+    fresh.suspects = {std::min(more.rank, less.rank), std::max(more.rank, less.rank)};
+    fresh.at = call_at(more);
+    fresh.communicator = fresh.at.communicator();
+    fresh.sequence = fresh.at.sequence();
+    fresh.repair = {CallEdit::remove(more.rank, more.at)};
+    fresh.repair_text = fmt::format("without this call on rank {}", more.rank);
+    fresh.sentence = call_of_one_sentence(run_, fresh.at, less.rank, !less.proved);
+    out_ = std::move(fresh);
   }
   // Of two ranks that differ from each other, keeps the one whose next calls neither rank makes
   // anywhere else, if the other rank continues as usual. A line that neither calls elsewhere may be
@@ -208,6 +232,7 @@ class DivergenceJudge {
       out_.missing = {};
     } else if (odd.proved && odd.kind == DivergentRank::Kind::kLeftOut) {
       out_.charge = Charge::kLeftOut;
+      if (odd.or_swapped) out_.also = "; or it makes that call after its next one";
     } else if (odd.proved && out_.at.communicator() == odd.theirs.front().communicator) {
       out_.charge = Charge::kSwapped;
     } else {

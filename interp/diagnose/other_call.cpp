@@ -110,7 +110,19 @@ void CallReader::left_out(const AlignedCalls& aligned, size_t at, RecordedVerdic
   const bool elsewhere = count == 1 && next < aligned.steps.size() &&
                          aligned.steps[next].kind == Step::kElsewhere &&
                          is_new(aligned, {aligned.steps[next].mine, aligned.steps[next].theirs});
-  if (elsewhere) verdict.also = "; or that is one call more, and it comes to the others' later";
+  if (elsewhere) {
+    verdict.also = "; or that is one call more, and it comes to the others' later";
+  } else if (count == 1 && may_come(aligned.mine, verdict.at, missing)) {
+    verdict.also = "; or it makes that call later";
+  }
+}
+
+// True if `waits` is the last call on record, and `call`, which others made before it, may follow:
+// it does not come from an earlier line of the same function.
+bool CallReader::may_come(const CallSequence& sequence, const MemberRef& waits,
+                          const MemberRef& call) const {
+  return waits.member->unfinished() && !sequence.calls.empty() &&
+         sequence.calls.back().member == waits.member && !further_on(waits, call);
 }
 
 // The position before the next call that both ranks have; the end if there is none.
@@ -147,6 +159,10 @@ void CallReader::extra(const AlignedCalls& aligned, size_t at, RecordedVerdict& 
   if (const auto between = left_out_instead(run_, aligned, at)) {
     verdict.also = fmt::format("; or it left out {}{} before that call and is a round ahead",
                                call_name(run_, *between), at_stack(run_, *between));
+  } else if (count == 1 && at + 1 < aligned.steps.size() &&
+             aligned.steps[at + 1].theirs != SIZE_MAX &&
+             may_come(aligned.theirs, aligned.theirs.calls[aligned.steps[at + 1].theirs], call)) {
+    verdict.also = "; or the others make that call later";
   }
 }
 

@@ -52,6 +52,7 @@ class CallReader {
   bool is_new(const AlignedCalls& aligned, const Place& here) const;
   bool further_on(const MemberRef& mine, const MemberRef& theirs) const;
   bool same(const MemberRef& a, const MemberRef& b) const;
+  bool may_come(const CallSequence& sequence, const MemberRef& waits, const MemberRef& call) const;
   size_t place_for(const AlignedCalls& aligned, size_t at) const;
 
   const model::Run& run_;

@@ -107,6 +107,11 @@ RecordComparison::Difference RecordComparison::classified(size_t mine, size_t i,
   consider(Kind::kExtra, 1, agree_from(mine, i + 1, theirs, j), 0);
   consider(Kind::kLeftOut, 1, agree_from(mine, i, theirs, j + 1), 0);
   consider(Kind::kOther, 1, agree_from(mine, i + 1, theirs, j + 1), 0);
+  // Calls that repeat, at the end of a record: both fit, and a call is left out more often.
+  if (out.kind == Kind::kSwapped && agree_from(mine, i, theirs, j + 1) == std::pair(best, clean)) {
+    out.kind = Kind::kLeftOut;
+    out.or_swapped = true;
+  }
   if (best > 0) return out;
   const Word& wrong = words_[mine][i];
   for (size_t k = 2; wrong.stack != 0 && k <= kMostLeftOut && j + k < words_[theirs].size(); ++k) {

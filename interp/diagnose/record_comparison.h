@@ -23,6 +23,7 @@ class RecordComparison : protected ProgramWords {
     size_t theirs = 0;
     size_t count = 1;  // kLeftOut: calls
     bool proved = false;
+    bool or_swapped = false;  // kLeftOut: that it made the call after its next one fits as well
   };
 
   /// nullopt: one record is a prefix of the other, apart from calls made from other lines.

@@ -44,10 +44,6 @@ std::string verb(const std::vector<Rank>& ranks, std::string_view one, std::stri
 }
 
 // `barrier`, where the record says that the all_reduce is one.
-std::string kind_name(const model::Call& call) {
-  return call.name == "barrier" ? call.name : model::kind_text(call);
-}
-
 class Teller {
  public:
   Teller(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
@@ -444,6 +440,15 @@ std::string as_others_sentence(const Run& run, const RecordedVerdict& verdict,
                     ranks, verb(verdict.culprits, "calls", "call"), mine, call, twin, theirs);
   return text + fmt::format("; rank {} waits for it in {}{}", awaiting.member->rank,
                             call_name(run, awaiting), at_stack(run, awaiting));
+}
+
+std::string call_of_one_sentence(const Run& run, const MemberRef& call, Rank other, bool may_come) {
+  const Rank rank = call.member->rank;
+  return fmt::format(
+      "rank {} makes a call that rank {} does not: {}{}; then both go on alike, so either rank {} "
+      "makes one call too many, or rank {} left it out{}",
+      rank, other, call_name(run, call), at_stack(run, call), rank, other,
+      may_come ? " or makes it later" : "");
 }
 
 std::string either_sentence(const Run& run, const RecordedVerdict& verdict) {

@@ -38,8 +38,12 @@ std::string own_rounds_sentence(const model::Run& run, const RecordedVerdict& ve
 /// and `missing` the call of the peer that waits for it.
 std::string as_others_sentence(const model::Run& run, const RecordedVerdict& verdict,
                                const MemberRef& like);
-/// For a single culprit that never reached `missing`, if the rank that waits there may have made an
-/// extra call.
+/// Of two ranks only one makes `call`, and both go on alike; `may_come`: perhaps the other makes it
+/// later.
+std::string call_of_one_sentence(const model::Run& run, const MemberRef& call, model::Rank other,
+                                 bool may_come);
+/// For a single culprit that never came to `missing`, if the rank that waits in it may have made it
+/// once too often.
 std::string either_sentence(const model::Run& run, const RecordedVerdict& verdict);
 /// The sentence if no rank is at fault.
 std::string innocent_sentence(const model::Run& run, bool moving);

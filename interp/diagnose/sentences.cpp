@@ -152,9 +152,13 @@ std::string queue_name(const Run& run, const WaitNode& node) {
   return "on " + communicator_name(run, node.communicator);
 }
 
+std::string kind_name(const model::Call& call) {
+  return call.name == "barrier" ? call.name : model::kind_text(call);
+}
+
 std::string name_of(const MemberRef& ref) {
   if (ref.meeting != nullptr) {
-    return fmt::format("{} seq {}", model::kind_text(ref.member->call), ref.meeting->sequence);
+    return fmt::format("{} seq {}", kind_name(ref.member->call), ref.meeting->sequence);
   }
   return ref.sends()
              ? fmt::format("send to rank {} number {}", ref.pair->target, ref.pair->ordinal)

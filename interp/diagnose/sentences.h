@@ -18,6 +18,8 @@ std::string at_place(const model::Run& run, model::InstructionId id);
 std::string communicator_name(const model::Run& run, model::CommunicatorId id);
 /// `stream comm`, `on default_pg`.
 std::string queue_name(const model::Run& run, const model::WaitNode& node);
+/// `all_reduce`, `barrier`.
+std::string kind_name(const model::Call& call);
 /// `all_reduce seq 0`, `send to rank 1 number 0`.
 std::string name_of(const MemberRef& ref);
 

@@ -18,6 +18,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "long"))
+from clog_writer import write_clog  # noqa: E402
 from dump_cases import CASES, INNOCENT, case, fault, layers  # noqa: E402
 from flight_recorder_writer import START_NS, Call, Job, write_dump  # noqa: E402
 import hang_jobs  # noqa: E402, F401
@@ -1187,6 +1188,98 @@ def file_of_an_earlier_run(folder):
     return {**said, "not_known": "of an earlier run"}
 
 
+# ---- without source lines: only the order of calls tells
+
+def mesh_of_pairs(lines, steps=3):
+    """Tensor and data parallel pairs; `lines` are (group, kind, size) of each step."""
+    job = Job(4, {"tp0": [0, 1], "tp1": [2, 3], "dp0": [0, 2], "dp1": [1, 3]})
+    for _ in range(steps):
+        for r in range(4):
+            groups = {"world": "0", "tp": f"tp{r // 2}", "dp": f"dp{r % 2}"}
+            job.calls[r] += [Call(groups[g], kind, [n], 1, blocks=kind.endswith("barrier")) for g, kind, n in lines]
+    return job
+
+
+def clog_left_out_in_one_of_parallel_groups(folder):
+    """Calls that alternate: rank 0's dp peer waits with it, and the other pair shows what comes next."""
+    job = mesh_of_pairs([("dp", "all_reduce", 999), ("dp", "all_reduce_barrier", 1)] * 4 + [("world", "all_reduce", 1)])
+    del job.calls[0][9 + 3]
+    write_clog(job.run(), folder)
+    return fault("left_out_call", 0, says="or it makes that call after its next one", trial=True)
+
+
+def clog_swapped_in_one_of_parallel_groups(folder):
+    job = mesh_of_pairs([("dp", "all_reduce", 999), ("dp", "all_reduce", 7), ("tp", "all_reduce", 5), ("world", "all_reduce", 1)])
+    job.calls[0][4:6] = job.calls[0][5:3:-1]
+    write_clog(job.run(), folder)
+    return fault("swapped_calls", 0, trial=True)
+
+
+def two_ranks(call_at, blocks):
+    """Nothing shows which of two ranks is right, but rank 1 makes a call from a line that rank 0 never calls."""
+    job = Job(2)
+    for _ in range(3):
+        layers(job, [10, 11], blocks=blocks)
+    job.calls[1].insert(call_at, Call("0", "all_reduce", [64, 64], 200, blocks=blocks))
+    job.all_reduce(30, (5,), blocks=True)
+    return job.run()
+
+
+def a_call_of_one_of_two_ranks(folder):
+    """All calls up to the last are alike, so the hang is far from the line that is odd."""
+    two_ranks(3, True).write(folder)
+    return fault("extra_call", suspects=[0, 1], frame=("/home/ada/train.py", 200), trial=True,
+                 says="rank 1 makes one call too many, or rank 0 left it out", never_says="later")
+
+
+def a_last_call_of_one_of_two_ranks(folder):
+    two_ranks(6, False).write(folder)
+    return fault("extra_call", suspects=[0, 1], frame=("/home/ada/train.py", 200), trial=True,
+                 says="rank 1 makes one call too many, or rank 0 left it out or makes it later")
+
+
+def clog_left_out_or_later(folder):
+    """The record of rank 2 ends in its first wrong call."""
+    job = mesh_of_pairs([("world", "all_reduce", 16), ("world", "all_reduce_barrier", 1)])
+    del job.calls[2][4]
+    write_clog(job.run(), folder)
+    return fault("left_out_call", 2, says="or it makes that call later", trial=True)
+
+
+def clog_one_more_or_later(folder):
+    job = mesh_of_pairs([("world", "all_reduce", 16), ("world", "all_reduce_barrier", 1)])
+    job.calls[2].insert(3, Call("0", "all_reduce", [9], 1))
+    write_clog(job.run(), folder, lifecycle=False)
+    return fault("extra_call", 2, says="or the others make that call later", trial=True)
+
+
+def clog_barrier_against_another_call(folder):
+    """A barrier is an all_reduce of one element, so it does not meet a larger one."""
+    job = mesh_of_pairs([("world", "all_reduce", 16), ("world", "all_reduce_barrier", 1)], 1)
+    job.calls[2] = [Call("0", "all_reduce", [16], 1), Call("0", "all_reduce", [16], 1)]
+    write_clog(job.run(), folder)
+    return fault("collective_mismatch", 2, says="where ranks 0, 1, 3 call barrier", trial=True)
+
+
+def clog_barriers_in_two_groups(folder):
+    """The trial says barrier too, not all_reduce."""
+    job = mesh_of_pairs([("tp", "all_reduce_barrier", 1), ("dp", "all_reduce_barrier", 1)], 1)
+    job.calls[0].reverse()
+    job.calls[3].reverse()
+    write_clog(job.run(), folder)
+    return {"fault": True, "kind": "order", "says": "barrier seq 1 on tp0", "never_says": "all_reduce"}
+
+
+def left_out_in_straight_code(folder):
+    """Rank 2 waits at a later line of the same function: it does not come back."""
+    job = layers(Job(4), [10])
+    job.each(range(4), lambda r: Call("0", "_all_gather_base", [64], 11, out=[256]))
+    job.all_reduce(12, blocks=True)
+    del job.calls[2][1]
+    job.run().write(folder)
+    return fault("left_out_call", 2, line=11, never_says="later", trial=True)
+
+
 # ---- several sources
 
 def contradiction(folder):
@@ -1320,7 +1413,9 @@ def profiles_beside(folder):
             "profile": "no rank is late"}
 
 
-FOLDERS = [files_named_by_local_ranks, profiles_beside, a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, only_a_damaged_file_is_missing, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
+FOLDERS = [clog_left_out_in_one_of_parallel_groups, clog_swapped_in_one_of_parallel_groups, clog_left_out_or_later, a_call_of_one_of_two_ranks,
+           a_last_call_of_one_of_two_ranks,
+           clog_one_more_or_later, clog_barrier_against_another_call, clog_barriers_in_two_groups, left_out_in_straight_code, files_named_by_local_ranks, profiles_beside, a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, only_a_damaged_file_is_missing, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
            several_forms, one_file_cut_short]
 
 
@@ -1339,6 +1434,8 @@ def wrong(said, expected, text):
         return f"line {expected['line']} is not told"
     if "says" in expected and expected["says"] not in text:
         return f"\"{expected['says']}\" is not said"
+    if "never_says" in expected and expected["never_says"] in text:
+        return f"\"{expected['never_says']}\" is said"
     if "not_known" in expected and not any(expected["not_known"] in t for t in said["not_known"]):
         return f"not_known says nothing of {expected['not_known']}: {said['not_known']}"
     if expected.get("trial") and "completes" not in said["trial"]:

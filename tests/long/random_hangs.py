@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Random jobs with a mistake of one rank, and the verdict of `hostir open` on the dumps of their hang.
 
-    tests/long/random_hangs.py build-dev/bin/hostir [--seeds 0:1300] [--files any] [--keep DIR] [--all]
+    tests/long/random_hangs.py build-dev/bin/hostir [--seeds 0:1300] [--files any|clog] [--keep DIR] [--all]
 
 A job is a pipeline of some schedule and mesh, a training loop with data and tensor parallel groups, sharded parameters,
 an exchange of experts, or neighbours that send to each other. It runs in plain Python (flight_recorder_writer.py). A
 seed whose mistake does not hang is drawn again. No innocent rank may be accused: a verdict names the rank, or says that
 it cannot be decided. Each seed also gives a job without a mistake at some moment of its run, whose files are written a
 fifth of a second or twelve seconds later: nobody is accused. With `--files any` the dumps are of any schema, form and
-name, ring buffers begin late, the file of an innocent rank may be lost or cut short, and a second rank may make a mistake. Prints a table of how often it did what, and ends with `N passed, N failed`.
+name, ring buffers begin late, the file of an innocent rank may be lost or cut short, and a second rank may make a mistake.
+With `--files clog` they are torchcomms' texts, which have no source lines, of jobs without sends. Prints a table of how often it did what, and ends with `N passed, N failed`.
 """
 import argparse
 import concurrent.futures
@@ -23,6 +24,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "checks"))
 import pipeline_jobs as pipes  # noqa: E402
+from clog_writer import write_clog  # noqa: E402
 from flight_recorder_writer import Call, Job, write_dump  # noqa: E402
 
 MISTAKES = ["left_out", "left_out", "doubled", "swapped", "wrong_size", "skipped_step", "stopped", "dead", "another_call",
@@ -154,6 +156,7 @@ def coalesced(rng):
 
 # `coalesced` is drawn only with `--files any`, so that the other seeds give the jobs that they always gave.
 JOBS = [pipeline, pipeline, mesh_training, mesh_training, mesh_training, sharded, experts, neighbours]
+KINDS = {"plain": JOBS, "any": [*JOBS, coalesced], "clog": [mesh_training, mesh_training, mesh_training, sharded, experts]}
 
 
 def plant(rng, job, mistake, rank, at):
@@ -272,7 +275,7 @@ def ask(hostir, folder):
 def check_running(hostir, seed, root, files):
     """A job without a mistake at a random moment; what is wrong with the verdict, or nothing."""
     rng = random.Random(f"running {seed}")
-    text, job = rng.choice([*JOBS, coalesced] if files == "any" else JOBS)(rng)
+    text, job = rng.choice(KINDS[files])(rng)
     if pipes.is_stuck(job.run()):
         return text, ""
     moment = rng.choice([c.created for calls in job.issued for c in calls]) + rng.randrange(100000)
@@ -285,6 +288,8 @@ def check_running(hostir, seed, root, files):
         folder, how = root / f"running_{seed}_{age_s}", "plain"
         if files == "any":
             how, _ = write_any(random.Random(f"files {seed} {age_s}"), job, folder, set())
+        elif files == "clog":
+            write_clog(job, folder, lifecycle=seed % 2 == 0)
         else:
             job.write(folder)
         for path in folder.rglob("*"):
@@ -303,11 +308,13 @@ def check(hostir, seed, root, files):
     running, accused = check_running(hostir, seed, root, files)
     if accused:
         return running, "a healthy job", accused
-    text, job, ranks = draw(seed, [*JOBS, coalesced], 2) if files == "any" else draw(seed, JOBS)
+    text, job, ranks = draw(seed, KINDS[files], 2 if files == "any" else 1)
     folder, lost = root / f"hang_{seed}", set()
     if files == "any":
         how, lost = write_any(random.Random(f"files {seed}"), job, folder, ranks)
         text += f"; {how}"
+    elif files == "clog":
+        write_clog(job, folder, lifecycle=seed % 2 == 0)
     else:
         job.write(folder)
     said, error = ask(hostir, folder)
@@ -330,7 +337,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("hostir")
     parser.add_argument("--seeds", default="0:300", help="FIRST:BEHIND_LAST")
-    parser.add_argument("--files", choices=["plain", "any"], default="plain")
+    parser.add_argument("--files", choices=list(KINDS), default="plain")
     parser.add_argument("--keep", help="a folder for the dumps")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--all", action="store_true", help="print every verdict that does not name the rank")

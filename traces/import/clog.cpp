@@ -197,7 +197,7 @@ class ClogReader {
     } else if (call.kind == OpKind::gather) {
       call.local_elems = sum(in);
     } else {
-      call.total_elems = sum(in);
+      call.total_elems = call.name == "barrier" ? 1 : sum(in);  // an all_reduce of one element
       call.local_elems = call.total_elems;
     }
   }
