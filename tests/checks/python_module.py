@@ -243,6 +243,21 @@ def check_interrupts(hostir):
         check("the session goes on", session.position > begin and session.back().kind == "step")
 
 
+def check_jax(hostir, numpy):
+    """JAX numbers its values: %20 is read like any other."""
+    case = ROOT / "tests/truth/jax/tp_mlp"
+    inputs = {i: case / f"in{i}.npy" for i in range(5)}
+    with hostir.open(case / "stablehlo.mlir", inputs=inputs) as session:
+        session.run()
+        expected = numpy.load(case / "out0.npy")
+        name = session.text.split("return %")[-1].split()[0]
+        check("the result has a number", name.isdigit(), name)
+        for what, got in (("by position", session.output(0)), ("by name", session.tensor(name)),
+                          ("as an item", session[name])):
+            check(f"a JAX result {what}", numpy.allclose(numpy.asarray(got.array() if hasattr(got, "array") else got),
+                                                         expected, rtol=1e-5, atol=1e-5), what)
+
+
 def check_notebook(hostir):
     class Shell:
         def __init__(self):
@@ -359,6 +374,7 @@ def main():
     check_verdicts(hostir)
     check_interrupts(hostir)
     check_notebook(hostir)
+    check_jax(hostir, numpy)
     check_capture()
     check_without_numpy(sys.argv[1])
     return finish()

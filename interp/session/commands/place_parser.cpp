@@ -114,7 +114,7 @@ class PlaceParser {
 
 Expected<std::string> read_value_name(Scanner& in) {
   if (!in.take("%")) return in.error("expected a value, as %y");
-  const std::string_view name = in.dotted_word();
+  const std::string_view name = in.value_word();
   if (name.empty()) return in.error("expected a name after '%'");
   return std::string(name);
 }

@@ -48,13 +48,24 @@ std::string_view Scanner::word() {
 }
 
 std::string_view Scanner::dotted_word() {
-  const std::string_view first = word();
-  if (first.empty()) return first;
-  const size_t begin = position_ - first.size();
-  while (position_ + 1 < line_.size() && line_[position_] == '.' &&
-         is_word_char(line_[position_ + 1])) {
-    ++position_;
+  skip_blanks();
+  if (position_ >= line_.size() || !is_word_start(line_[position_])) return {};
+  return dotted_run();
+}
+
+std::string_view Scanner::value_word() {
+  skip_blanks();
+  if (position_ >= line_.size() || !is_word_char(line_[position_])) return {};
+  return dotted_run();
+}
+
+std::string_view Scanner::dotted_run() {
+  const size_t begin = position_;
+  while (position_ < line_.size() && is_word_char(line_[position_])) {
     while (position_ < line_.size() && is_word_char(line_[position_])) ++position_;
+    if (position_ + 1 < line_.size() && line_[position_] == '.' &&
+        is_word_char(line_[position_ + 1]))
+      ++position_;
   }
   return line_.substr(begin, position_ - begin);
 }

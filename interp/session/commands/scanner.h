@@ -31,6 +31,8 @@ class Scanner {
   /// `[A-Za-z_][A-Za-z0-9_.]*`; empty if there is none here. Dots only if `dots` allows them.
   std::string_view word();
   std::string_view dotted_word();
+  /// As dotted_word(), but may begin with a digit: the name after a '%', as in `%20` or `%20.max`.
+  std::string_view value_word();
   std::optional<int64_t> integer();     // with sign; nullopt also if it does not fit
   std::optional<std::string> quoted();  // `"..."` with \" and backslash escapes
 
@@ -39,6 +41,8 @@ class Scanner {
   tl::unexpected<Error> error(std::string_view message, size_t position) const;
 
  private:
+  std::string_view dotted_run();  // from here
+
   std::string_view line_;
   size_t position_ = 0;
 };

@@ -185,7 +185,7 @@ class ExpressionParser {
   /// `%y`, `%y[0, 1:3]`, `%y[0, :].max`; in calls also without '%'.
   Expected<Expression> value(Kind kind) {
     const bool marked = in_.take("%");
-    const std::string_view name = in_.dotted_word();
+    const std::string_view name = marked ? in_.value_word() : in_.dotted_word();
     if (name.empty())
       return in_.error(marked ? "expected a name after '%'"
                               : "expected a name, as in coord(tp) or nan(%y)");

@@ -41,6 +41,12 @@ TEST(Command, PrintedTextParsesToTheSameCommand) {
                          "print/e %y[0:2, :] rank all",
                          "print %y global",
                          "x %y rank 1",
+                         "print %20 global",  // StableHLO numbers its values
+                         "print %20.max",
+                         "x/4 %20[0, 2:4] rank 1",
+                         "watch %20",
+                         "break %20 if max(%20) % 2 == 1",
+                         "info layout %20",
                          "backtrace rank 1",
                          "list @f#3",
                          "help step",

@@ -118,6 +118,7 @@ TEST(Watch, IsAnExpressionOfOneTensor) {
   EXPECT_EQ(to_string(watch->slice), "[0, 1:3]");
   EXPECT_EQ(to_string(watch->expression), "max(%y[0, 1:3])");
   EXPECT_EQ(parse_watch("%h.grad")->value, "h.grad") << "names may have dots";
+  EXPECT_EQ(parse_watch("%20.max")->value, "20") << "names may be numbers";
   for (const char* wrong :
        {"", "%y[", "%y[-1]", "rank", "1 + 1", "%x.max - %y.max", "%y[0] + %y[1]", "max(%y) rank 1",
         "%y[0].median", "coord(tp) + %y.max"})
