@@ -64,6 +64,7 @@ ShardType shard_type(const TensorType& global, Sharding sharding, const std::str
   out.shape = global.shape;
   out.sharding = std::move(sharding);
   out.sharding->mesh = mesh;
+  out.sharding->pinned.clear();  // nothing propagates here
   for (DimSharding& dim : out.sharding->dims) dim.open = false;
   return out;
 }
