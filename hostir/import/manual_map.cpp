@@ -25,12 +25,49 @@ std::optional<AxisPositions> manual_axes_of(const Mesh& mesh, const DimSharding&
   return out;
 }
 
+// The manual axes over which a value is still to be reduced, ascending.
+std::optional<AxisPositions> unreduced_axes_of(const Mesh& mesh, const Sharding& sharding,
+                                               const AxisPositions& manual) {
+  DimSharding as_dim;
+  as_dim.axes = sharding.unreduced;
+  auto axes = manual_axes_of(mesh, as_dim, manual);
+  if (axes) std::sort(axes->begin(), axes->end());
+  return axes;
+}
+
+// Parts whose sum over `axes` is x: the first device's is x, the others are zero. Any parts with
+// this sum are right. For a maximum or minimum, equal parts are.
+Expected<Known> split_into_terms(const Mapping& map, Emitter& e, Known x,
+                                 const AxisPositions& axes) {
+  for (const size_t axis : axes) {
+    AxisPositions lead = x.lead;
+    const auto place = std::lower_bound(lead.begin(), lead.end(), axis) - lead.begin();
+    lead.insert(lead.begin() + place, axis);
+    Known first = map.whole(x);
+    std::vector<int64_t> dims = first.type.dims;
+    dims.insert(dims.begin() + place, 1);
+    HOSTIR_ASSIGN_OR_RETURN(first, e.reshaped(first, dims));
+    ModuleType rest = first.type;
+    rest.dims[static_cast<size_t>(place)] = map.size(axis) - 1;
+    const auto dtype = rest.dtype();
+    Known zeros = dtype && is_float(*dtype) ? e.number(0, rest) : e.integer(0, rest);
+    std::vector<Known> terms = {std::move(first), std::move(zeros)};
+    HOSTIR_ASSIGN_OR_RETURN(Known all,
+                            e.concatenated(std::move(terms), static_cast<size_t>(place)));
+    x = map.part(std::move(all), std::move(lead), x.type);
+  }
+  return x;
+}
+
 // The part of each device: every manual axis leaves its dimension and becomes a leading one.
 Expected<Known> entering(const Mapping& map, const OpSite& s, const Known& x, const Sharding& in,
                          const AxisPositions& manual, const ModuleType& local) {
   Emitter& e = s.emitter;
-  if (in.dims.size() != x.type.dims.size() || in.is_partial())
+  if (in.dims.size() != x.type.dims.size())
     return s.fail("import_c2", "a sharding does not fit its operand");
+  auto terms = unreduced_axes_of(map.mesh(), in, manual);
+  if (!terms) return s.fail("import_c8", "a part of an axis is manual");
+  if (in.unreduced_kind != Reduction::kSum) terms->clear();
   AxisPositions found;
   Dims apart;  // the axes' dimensions, each before what remains of its dimension
   Dims order;  // places of the leading dimensions in `apart`, then of the others
@@ -57,7 +94,7 @@ Expected<Known> entering(const Mapping& map, const OpSite& s, const Known& x, co
     if (d >= local.dims.size() || local.dims[d] != left)
       return s.fail("import_c2", "an operand does not fit its local type");
   }
-  if (found.empty()) return x;
+  if (found.empty()) return split_into_terms(map, e, x, *terms);
   std::sort(places.begin(), places.end());
   Known out;
   for (const auto& [axis, place] : places) {
@@ -67,15 +104,23 @@ Expected<Known> entering(const Mapping& map, const OpSite& s, const Known& x, co
   order.insert(order.end(), rest.begin(), rest.end());
   HOSTIR_ASSIGN_OR_RETURN(const Known cut, e.reshaped(map.whole(x), apart));
   HOSTIR_ASSIGN_OR_RETURN(const Known moved, e.transposed(cut, order));
-  return map.part(moved, std::move(out.lead), local);
+  return split_into_terms(map, e, map.part(moved, std::move(out.lead), local), *terms);
 }
 
 // The global tensor of a result: the leading dimensions return to the dimensions they cut.
 Expected<Known> leaving(const Mapping& map, const OpSite& s, Known x, const Sharding& out,
                         const AxisPositions& manual) {
   Emitter& e = s.emitter;
-  if (out.dims.size() != x.type.dims.size() || out.is_partial())
+  if (out.dims.size() != x.type.dims.size())
     return s.fail("import_c2", "a sharding does not fit its result");
+  const auto terms = unreduced_axes_of(map.mesh(), out, manual);
+  if (!terms) return s.fail("import_c8", "a part of an axis is manual");
+  if (!terms->empty()) {
+    const ReducerKind kind = out.unreduced_kind == Reduction::kSum   ? ReducerKind::kSum
+                             : out.unreduced_kind == Reduction::kMax ? ReducerKind::kMax
+                                                                     : ReducerKind::kMin;
+    HOSTIR_ASSIGN_OR_RETURN(x, reduced_over(map, e, kind, x, *terms));
+  }
   std::vector<AxisPositions> cuts;
   AxisPositions wanted = x.lead;
   for (const DimSharding& dim : out.dims) {

@@ -32,46 +32,6 @@ int64_t place_of(const AxisPositions& axes, size_t axis) {
   return std::find(axes.begin(), axes.end(), axis) - axes.begin();
 }
 
-// The reduction of a value over the devices along `axes`; it no longer has these dimensions.
-Expected<Known> reduced_over(const Mapping& map, Emitter& e, ReducerKind kind, const Known& x,
-                             const AxisPositions& axes) {
-  Dims dims;
-  int64_t equal = 1;  // devices with the same value
-  for (const size_t axis : axes) {
-    if (contains(x.lead, axis))
-      dims.push_back(place_of(x.lead, axis));
-    else
-      equal *= map.size(axis);
-  }
-  const bool is_bool = x.type.element == "i1";
-  Known y = map.whole(x);
-  if (is_bool) {
-    HOSTIR_ASSIGN_OR_RETURN(y, e.cast(y, "i32"));
-    kind = kind == ReducerKind::kAnd || kind == ReducerKind::kMin || kind == ReducerKind::kProd
-               ? ReducerKind::kMin
-               : ReducerKind::kMax;
-  }
-  std::sort(dims.begin(), dims.end());
-  const OpKind op = kind == ReducerKind::kSum                               ? OpKind::reduce_sum
-                    : kind == ReducerKind::kProd                            ? OpKind::reduce_prod
-                    : kind == ReducerKind::kMax || kind == ReducerKind::kOr ? OpKind::reduce_max
-                                                                            : OpKind::reduce_min;
-  HOSTIR_ASSIGN_OR_RETURN(y, e.reduced(op, y, dims));
-  if (equal > 1 && kind == ReducerKind::kSum) {
-    const Known times = is_float(*y.type.dtype()) ? e.number(static_cast<double>(equal), y.type)
-                                                  : e.integer(equal, y.type);
-    HOSTIR_ASSIGN_OR_RETURN(y, e.apply(OpKind::mul, {y, times}));
-  }
-  const Known once = y;
-  for (int64_t i = 1; kind == ReducerKind::kProd && i < equal; ++i) {
-    HOSTIR_ASSIGN_OR_RETURN(y, e.apply(OpKind::mul, {y, once}));
-  }
-  if (is_bool) {
-    HOSTIR_ASSIGN_OR_RETURN(y, e.compared(y, e.integer(0, y.type), "ne"));
-  }
-  return map.part(std::move(y), less_axes(x.lead, axes), x.type);
-}
-
 // Each device's blocks of `dim` along `axes` become dimensions: the leading ones of these axes. The
 // axes' own leading dimensions, if any, are joined to `into`.
 Expected<Known> exchanged(const Mapping& map, const OpSite& s, const Known& x,
@@ -142,6 +102,45 @@ Expected<Known> gathered_over(const Mapping& map, Emitter& e, const Known& x,
 }
 
 }  // namespace
+
+Expected<Known> reduced_over(const Mapping& map, Emitter& e, ReducerKind kind, const Known& x,
+                             const AxisPositions& axes) {
+  Dims dims;
+  int64_t equal = 1;  // devices with the same value
+  for (const size_t axis : axes) {
+    if (contains(x.lead, axis))
+      dims.push_back(place_of(x.lead, axis));
+    else
+      equal *= map.size(axis);
+  }
+  const bool is_bool = x.type.element == "i1";
+  Known y = map.whole(x);
+  if (is_bool) {
+    HOSTIR_ASSIGN_OR_RETURN(y, e.cast(y, "i32"));
+    kind = kind == ReducerKind::kAnd || kind == ReducerKind::kMin || kind == ReducerKind::kProd
+               ? ReducerKind::kMin
+               : ReducerKind::kMax;
+  }
+  std::sort(dims.begin(), dims.end());
+  const OpKind op = kind == ReducerKind::kSum                               ? OpKind::reduce_sum
+                    : kind == ReducerKind::kProd                            ? OpKind::reduce_prod
+                    : kind == ReducerKind::kMax || kind == ReducerKind::kOr ? OpKind::reduce_max
+                                                                            : OpKind::reduce_min;
+  HOSTIR_ASSIGN_OR_RETURN(y, e.reduced(op, y, dims));
+  if (equal > 1 && kind == ReducerKind::kSum) {
+    const Known times = is_float(*y.type.dtype()) ? e.number(static_cast<double>(equal), y.type)
+                                                  : e.integer(equal, y.type);
+    HOSTIR_ASSIGN_OR_RETURN(y, e.apply(OpKind::mul, {y, times}));
+  }
+  const Known once = y;
+  for (int64_t i = 1; kind == ReducerKind::kProd && i < equal; ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(y, e.apply(OpKind::mul, {y, once}));
+  }
+  if (is_bool) {
+    HOSTIR_ASSIGN_OR_RETURN(y, e.compared(y, e.integer(0, y.type), "ne"));
+  }
+  return map.part(std::move(y), less_axes(x.lead, axes), x.type);
+}
 
 Expected<AxisPositions> MappedOps::group_axes(const OpSite& s) const {
   const Mesh& mesh = map_.mesh();

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "hostir/import/emitter.h"
+#include "hostir/import/reducer.h"
 
 namespace hostir::importer {
 
@@ -35,6 +36,10 @@ class Mapping {
   const Mesh& mesh_;
   std::string our_mesh_;
 };
+
+/// The reduction of a value over the devices along `axes`; it no longer has these dimensions.
+Expected<Known> reduced_over(const Mapping& map, Emitter& e, ReducerKind kind, const Known& x,
+                             const AxisPositions& axes);
 
 /// The hook that emits what differs between devices.
 class MappedOps {
