@@ -15,6 +15,7 @@
 #include "hostir/import/library_calls.h"
 #include "hostir/import/mlir.h"
 #include "hostir/import/ragged_exchange.h"
+#include "hostir/import/replicas.h"
 
 namespace hostir::importer {
 
@@ -100,6 +101,7 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
     return out;
   }
   HOSTIR_ASSIGN_OR_RETURN(Module module, read_mlir(sources, file));
+  HOSTIR_TRY(write_out_replicas(module, entry_of(module).name));
   HOSTIR_TRY(name_tile_shardings(module));
   write_out_batch_norms(module);
   write_out_ragged_exchanges(module);

@@ -79,6 +79,8 @@ bool MlirReader::read_generic_module() {
   module_.name = text_of(properties.fields, "sym_name");
   if (const Attr* count = find(properties.fields, "mhlo.num_partitions"))
     module_.partitions = count->integer;
+  if (const Attr* count = find(properties.fields, "mhlo.num_replicas"))
+    module_.replicas = count->integer;
   return true;
 }
 

@@ -50,6 +50,7 @@ bool MlirReader::read_module_op() {
     if (!read_fields(fields, "}")) return false;
     for (const auto& [name, attr] : fields) {
       if (name == "mhlo.num_partitions") module_.partitions = attr.integer;
+      if (name == "mhlo.num_replicas") module_.replicas = attr.integer;
     }
   }
   if (!expect("{") || !read_module_body()) return false;
@@ -104,6 +105,8 @@ void set_port(Port& port, const std::vector<NamedAttr>& fields) {
     if (name == "mhlo.sharding") port.tiles = attr.text;
     if (name == "tf.aliasing_output") port.alias = attr.integer;
     if (name == "jax.result_info") port.info = attr.text;
+    if (name == "mhlo.is_same_data_across_replicas")
+      port.same_on_replicas = attr.kind == Attr::Kind::kUnit || attr.integer != 0;
   }
 }
 

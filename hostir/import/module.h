@@ -136,6 +136,7 @@ struct Port {
   std::string tiles;             // mhlo.sharding, from before Shardy
   std::optional<int64_t> alias;  // tf.aliasing_output
   std::string info;              // jax.result_info
+  bool same_on_replicas = false;  // mhlo.is_same_data_across_replicas
   SourceSpan span;
 };
 
@@ -159,6 +160,7 @@ void count_uses(ModuleFunction& function);
 struct Module {
   std::string name;
   int64_t partitions = 1;  // mhlo.num_partitions
+  int64_t replicas = 1;    // mhlo.num_replicas
   std::vector<Mesh> meshes;
   std::vector<ModuleFunction> functions;
 

@@ -1230,6 +1230,69 @@ ENTRY main {
   ROOT r = token[] get-tuple-element(call), index=0
 }""", refuses="error[import_c3]: a value of type token has no counterpart")
 
+# ---- manual computations and replicas
+
+PSUM = """({
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+      %r = stablehlo.add %p, %q : tensor<f32>
+      stablehlo.return %r : tensor<f32>
+    }) : """
+# Shardy's own form: the axes along which a part is replicated are named.
+case("a_manual_computation_with_replicated_axes", """
+module @m attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["a"=2, "b"=2]>
+  func.func public @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}) -> tensor<8xf32> {
+    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"a"}], replicated={"b"}>] out_shardings=[<@mesh, [{"a"}], replicated={"b"}>] manual_axes={"a", "b"} (%y: tensor<4xf32>) {
+      %1 = stablehlo.add %y, %y : tensor<4xf32>
+      sdy.return %1 : tensor<4xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    return %0 : tensor<8xf32>
+  }
+}""", inputs=[tensor(count(8))], outputs=[tensor(count(8, by=2))])
+
+# The parts of an unreduced operand add up to it. They leave as terms of the result, too.
+case("a_manual_computation_of_unreduced_values", """
+module @m attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["a"=4]>
+  func.func public @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"a"}]>}, %w: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}) -> (tensor<8x4xf32>, tensor<4xf32>) {
+    %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"a"}>]>} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    %1:2 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{}, {}], unreduced={"a"}>] out_shardings=[<@mesh, [{"a"}, {}]>, <@mesh, [{}], unreduced={"a"}>] manual_axes={"a"} (%y: tensor<8x4xf32>) {
+      %2 = "stablehlo.reduce_scatter"(%y) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, scatter_dimension = 0 : i64, use_global_device_ids}> """ +
+     PSUM + """(tensor<8x4xf32>) -> tensor<2x4xf32>
+      %3 = stablehlo.slice %2 [0:1, 0:4] : (tensor<2x4xf32>) -> tensor<1x4xf32>
+      %4 = stablehlo.reshape %3 : (tensor<1x4xf32>) -> tensor<4xf32>
+      sdy.return %2, %4 : tensor<2x4xf32>, tensor<4xf32>
+    } : (tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<4xf32>)
+    return %1#0, %1#1 : tensor<8x4xf32>, tensor<4xf32>
+  }
+}""", inputs=[tensor(count(8, 4)), tensor([[2, 0, 0, 0], [0, 2, 0, 0], [0, 0, 2, 0], [0, 0, 0, 2]])],
+     outputs=[tensor(count(8, 4, by=2)), tensor([96, 104, 112, 120])])
+
+# pmap: each replica has a row of %x, an element of %s and all of %w.
+case("replicas", """
+module @pmap_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 4 : i32} {
+  func.func public @main(%x: tensor<1x3xf32>, %s: tensor<f32>, %w: tensor<3xf32> {mhlo.is_same_data_across_replicas = true}) -> (tensor<1x3xf32>, tensor<f32>, tensor<ui32>) {
+    %0 = stablehlo.reshape %x : (tensor<1x3xf32>) -> tensor<3xf32>
+    %1 = "stablehlo.all_reduce"(%0) <{replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}> """ +
+     PSUM + """(tensor<3xf32>) -> tensor<3xf32>
+    %2 = stablehlo.add %1, %w : tensor<3xf32>
+    %3 = stablehlo.broadcast_in_dim %2, dims = [1] : (tensor<3xf32>) -> tensor<1x3xf32>
+    %4 = stablehlo.subtract %3, %x : tensor<1x3xf32>
+    %5 = stablehlo.add %s, %s : tensor<f32>
+    %6 = stablehlo.replica_id : tensor<ui32>
+    return %4, %5, %6 : tensor<1x3xf32>, tensor<f32>, tensor<ui32>
+  }
+}""", inputs=[tensor(count(4, 3)), tensor(count(4)), tensor([100, 200, 300])],
+     outputs=[tensor([[118 - 3 * r, 221 - 3 * r, 324 - 3 * r] for r in range(4)]), tensor(count(4, by=2)),
+              tensor(count(4), "u32")])
+
+case("replicas_of_partitions", """
+module @m attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 4 : i32} {
+  func.func public @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+    return %x : tensor<3xf32>
+  }
+}""", refuses="error[import_c8]: mhlo.num_replicas = 4: replicas of a module that is itself partitioned")
+
 
 def check(hostir, name, folder):
     text, inputs, outputs, layouts, refuses, notes = CASES[name]
