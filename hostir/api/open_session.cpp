@@ -121,6 +121,7 @@ Expected<std::shared_ptr<const interp::Prepared>> SessionOpener::prepare_program
   arguments.path = request.path;
   arguments.input_data = options_.backend.input_data();
   arguments.machine = options_.backend.machine;
+  arguments.alternatives = Alternatives::kExplained;
   if (!request.function.empty()) arguments.function = request.function;
   for (const auto& [axis, size] : request.mesh_sizes)
     arguments.mesh.push_back(axis + "=" + std::to_string(size));

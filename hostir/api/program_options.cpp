@@ -91,6 +91,7 @@ Expected<interp::PrepareOptions> ProgramOptions::prepare_options() const {
                 "overlap is none, collectives, ring or auto, not \"" + overlap + "\"");
   }
   options.overlap = *way;
+  options.alternatives = alternatives;
   return options;
 }
 

@@ -33,6 +33,7 @@ struct ProgramOptions {
   std::vector<interp::NamedInput> tensors;  // inputs given as tensors, in addition to `inputs`
   std::vector<std::string> keep;
   std::string overlap = "none";  // collectives with kernels: none, collectives, ring or auto
+  Alternatives alternatives = Alternatives::kOmitted;  // in explanations
   std::string machine;           // for which `overlap` decides; empty: the file's, or the default
   bool grad = false;             // use the gradient of the fusion instead
   std::vector<std::string> wrt;  // parameters to differentiate for; empty: all

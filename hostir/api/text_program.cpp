@@ -23,11 +23,20 @@ Expected<LoadedFile> load(const OpenOptions& options) {
 ordered_json explanation_json(const Explanation& records) {
   ordered_json out = ordered_json::array();
   for (const ExplainRecord& record : records) {
+    ordered_json lost = ordered_json::array();
+    for (const Alternative& a : record.lost) {
+      lost.push_back({{"what", a.what},
+                      {"cost_ns", a.cost_ns},
+                      {"bytes", a.bytes},
+                      {"cost", a.cost},
+                      {"why", a.why}});
+    }
     out.push_back({{"value", record.value},
                    {"what", record.what},
                    {"sentence", record.sentence},
                    {"from", record.from},
-                   {"pass", record.pass}});
+                   {"pass", record.pass},
+                   {"lost", std::move(lost)}});
   }
   return out;
 }
@@ -57,6 +66,7 @@ Expected<ordered_json> lowered_json(OpenOptions& options, LoadedFile& file) {
   lowering.keep = prepare.keep;
   lowering.overlap = prepare.overlap;
   lowering.machine = &backend.machine;
+  lowering.alternatives = Alternatives::kExplained;
   lowering.dump = [&](LowerPhase phase, const Program& after) {
     out["phases"].push_back({{"name", name(phase)}, {"text", text::print(after, print)}});
   };

@@ -56,7 +56,8 @@ class LowerVerb : public Verb {
     arguments.flag("--print-kernels", kernels_,
                    "print the CUDA C++ that is generated for the kernels; needs no GPU");
     arguments.option("--explain", explain_,
-                     "why a value is sharded as it is and why its collectives are there");
+                     "why a value is sharded as it is and why its collectives are there, beside "
+                     "the choices that lost; with @f: all of the fusion");
   }
   int execute(Terminal& terminal) override {
     auto loaded = api::load_file(program_.path);
@@ -105,6 +106,7 @@ class LowerVerb : public Verb {
                                    text::print(after, print)));
       };
     }
+    if (!explain_.empty()) options.alternatives = Alternatives::kExplained;
     HOSTIR_ASSIGN_OR_RETURN(const Lowered lowered, lower(program, chosen.name, options));
     Explanation overlapped = lowered.explanation;
     std::erase_if(overlapped, [](const ExplainRecord& r) { return r.pass != "overlap"; });
@@ -173,19 +175,34 @@ class LowerVerb : public Verb {
   }
 
   Expected<void> print_explanation(Terminal& terminal, const Lowered& lowered) {
+    if (explain_ == "@" + lowered.sharded.name) {
+      terminal.print(to_string(lowered.explanation));
+      return {};
+    }
     const std::string value = explain_.starts_with('%') ? explain_.substr(1) : explain_;
     const auto id = lowered.sharded.find_value(value);
     if (!id)
       return fail(ErrorKind::kUsage, "usage",
                   fmt::format("@{} has no value %{}", lowered.sharded.name, value));
     terminal.print(fmt::format("%{} : {}\n", value, to_string(lowered.sharded.value(*id).type)));
-    const Explanation records = about(lowered.explanation, value);
+    const Explanation records = about(lowered.explanation, value, address_of(lowered, value));
     const Sharding* sharding = sharding_of(lowered.sharded.value(*id).type);
     const bool replicated = sharding == nullptr || sharding->is_fully_replicated();
     const char* none = replicated ? "nothing was decided about it: it is replicated\n"
                                   : "nothing was decided about it: it has its declared sharding\n";
     terminal.print(records.empty() ? none : to_string(records));
     return {};
+  }
+
+  // Of the instruction in the fusion that makes the value; empty for a parameter.
+  static std::string address_of(const Lowered& lowered, const std::string& value) {
+    const Function* fusion = lowered.program.find_function(lowered.sharded.name);
+    const auto id = fusion == nullptr ? std::nullopt : fusion->find_value(value);
+    if (!id || !fusion->value(*id).defined_by.valid()) return {};
+    const std::vector<InstrId> all = fusion->preorder();
+    const auto at = std::find(all.begin(), all.end(), fusion->value(*id).defined_by);
+    if (at == all.end()) return {};
+    return address(*fusion, static_cast<uint32_t>(at - all.begin() + 1));
   }
 
   api::ProgramOptions program_;

@@ -136,38 +136,41 @@ bool Price::is_worth_more_than(const Price& other) const {
   return bytes <= other.bytes && ns * kWorthAHome < other.ns;
 }
 
+double work_ns(const Program& program, const Function& fusion, const Instruction& i,
+               MeshMoves& moves) {
+  const OpRecord& op = record(i.kind);
+  if (op.cost == nullptr) return 0;
+  const TensorType& made = tensor_type(fusion, i.results.front());
+  const Mesh& mesh = moves.mesh(made.sharding->mesh);
+  const auto box = [&](ValueId v) {
+    const TensorType& type = tensor_type(fusion, v);
+    return largest_box(mesh, type.shape, *type.sharding);
+  };
+  std::vector<Extents> in;
+  std::vector<Extents> results;
+  for (const Operand& o : i.operands) in.push_back(box(o.value));
+  for (const ValueId r : i.results) results.push_back(box(r));
+  const Cost cost = op.cost(BoundCall(program, fusion, i).call, in, results);
+  const StepCost& costs = moves.on(mesh.name).cost();
+  return costs.kernel_ns(made.dtype, cost.flops, cost.read_bytes + cost.write_bytes);
+}
+
 Price price_of(const Program& program, const Function& fusion, MeshMoves& moves) {
   Price out;
   SharedStarts starts(fusion);
   for (const InstrId id : body_of(fusion)) {
     const Instruction& i = fusion.instr(id);
-    const OpRecord& op = record(i.kind);
     if (is_terminator(i)) continue;
     const TensorType& made = tensor_type(fusion, i.results.front());
-    if (op.shape == OpShape::kLayout) {
+    if (record(i.kind).shape == OpShape::kLayout) {
       const TensorType& from = tensor_type(fusion, i.operands.front().value);
       const Redistribution& plan = moves.plan(made, *from.sharding, *made.sharding);
       out.ns += plan.cost_ns;
       out.moves_ns += plan.cost_ns;
       starts.add(i, plan.steps, moves.on(made.sharding->mesh).cost());
-      Sharding at = *from.sharding;
-      for (const RedistributeStep& step : plan.steps) {
-        out.bytes += moves.step_bytes(made, at, step);
-        at = step.to;
-      }
-    } else if (op.cost != nullptr) {
-      const Mesh& mesh = moves.mesh(made.sharding->mesh);
-      const auto box = [&](ValueId v) {
-        const TensorType& type = tensor_type(fusion, v);
-        return largest_box(mesh, type.shape, *type.sharding);
-      };
-      std::vector<Extents> in;
-      std::vector<Extents> results;
-      for (const Operand& o : i.operands) in.push_back(box(o.value));
-      for (const ValueId r : i.results) results.push_back(box(r));
-      const Cost cost = op.cost(BoundCall(program, fusion, i).call, in, results);
-      const StepCost& costs = moves.on(mesh.name).cost();
-      out.ns += costs.kernel_ns(made.dtype, cost.flops, cost.read_bytes + cost.write_bytes);
+      out.bytes += moves.bytes(made, *from.sharding, plan);
+    } else {
+      out.ns += work_ns(program, fusion, i, moves);
     }
   }
   const double saved = starts.saved_ns();

@@ -19,6 +19,10 @@ struct Price {
   bool is_worth_more_than(const Price& other) const;
 };
 
+/// The work of an instruction of such a fusion, none of its moves; 0 for ops without cost.
+double work_ns(const Program& program, const Function& fusion, const Instruction& instruction,
+               MeshMoves& moves);
+
 /// `fusion` is the output of insert_reshards(); `moves` must have its meshes.
 Price price_of(const Program& program, const Function& fusion, MeshMoves& moves);
 

@@ -1,6 +1,9 @@
 #include "hostir/passes/home_search.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -10,6 +13,7 @@
 #include "hostir/passes/layer_sample.h"
 #include "hostir/passes/propagate.h"
 #include "hostir/support/lists.h"
+#include "hostir/support/text.h"
 #include "hostir/support/union_find.h"
 
 namespace hostir {
@@ -101,14 +105,15 @@ class HomeSearch {
   // `used`: the only mesh that the fusion names; `mesh` may have more ranks.
   HomeSearch(const Program& program, const Function& fusion,
              const std::vector<PropagationEdge>& edges, const std::string& mesh, const Mesh& used,
-             MeshMoves& moves, std::span<const std::string> kept)
+             MeshMoves& moves, std::span<const std::string> kept, Alternatives alternatives)
       : program_(program),
         fusion_(fusion),
         edges_(edges),
         mesh_(mesh),
         used_(used),
         moves_(moves),
-        keep_(kept.begin(), kept.end()) {}
+        keep_(kept.begin(), kept.end()),
+        alternatives_(alternatives) {}
 
   Expected<ChosenHomes> run() {
     const DimClasses classes(fusion_, edges_);
@@ -123,20 +128,27 @@ class HomeSearch {
     std::map<std::string, std::vector<AxisHomes::Dim>> chosen;  // by axis, in the whole fusion
     for (const auto& [axis, conflicts] : conflicts_) {
       const AxisHomes before = best.homes;
+      std::vector<Tried> tries = {{"no home", least}};
+      size_t won = 0;
       for (const std::set<size_t>& homes : sets_to_try(conflicts)) {
         AxisHomes more = before;
         const std::vector<AxisHomes::Dim> members = classes.members(homes);
         more.add(axis, in_sample(members));
         HOSTIR_ASSIGN_OR_RETURN(TriedHomes tried, with(more));
         const Price its = price(tried);
+        tries.push_back({text_of(axis, members), its});
         if (!its.is_worth_more_than(least)) continue;
-        best = {std::move(more), std::move(tried)};
+        won = tries.size() - 1;
+        best.homes = std::move(more);
+        best.tried = std::move(tried);
         chosen[axis] = members;
         least = its;
       }
+      best.explanation.push_back(explained(axis, tries, won));
     }
     if (!sample_) return best;
-    best = {};
+    best.homes = {};
+    best.tried.reset();
     for (const auto& [axis, members] : chosen) best.homes.add(axis, members);
     return best;
   }
@@ -144,6 +156,55 @@ class HomeSearch {
  private:
   using Conflicts = std::map<size_t, std::set<size_t>>;  // by class: the other classes that occur
                                                          // in one op with it
+
+  struct Tried {
+    std::string what;
+    Price price;
+  };
+
+  // `%x dimension 0, %y dimension 0 and 3 more`.
+  std::string text_of(const std::string& axis, const std::vector<AxisHomes::Dim>& members) const {
+    constexpr size_t kMostNamed = 3;
+    AxisHomes homes;
+    homes.add(axis, members);
+    std::string out;
+    size_t count = 0;
+    const NamedHomes named = homes.named(fusion_);
+    for (const auto& [name, dim] : named.at(axis)) {
+      if (count++ >= kMostNamed) continue;
+      out += fmt::format("{}{} dimension {}", out.empty() ? "" : ", ",
+                         name.empty() ? "a result" : "%" + name, dim);
+    }
+    if (count > kMostNamed) out += fmt::format(" and {} more", count - kMostNamed);
+    return out.empty() ? "dimensions of inner values" : out;
+  }
+
+  ExplainRecord explained(const std::string& axis, const std::vector<Tried>& tries,
+                          size_t won) const {
+    const Price& best = tries[won].price;
+    const auto cost = [](const Price& p) {
+      return fmt::format("{}, {} over a link", time_text(p.ns), bytes_text(std::llround(p.bytes)));
+    };
+    ExplainRecord out{
+        .value = {},
+        .what = "axis " + axis,
+        .sentence = fmt::format(
+            "{} where annotations disagree; {} takes about {}{}{}",
+            won == 0 ? "each op decides" : "stays at its home " + tries[won].what,
+            sample_ ? "a sample of layers" : "the fusion", cost(best), ", nothing overlapped,",
+            costed_on(moves_.machine().name, moves_.on(mesh_).cost().scale())),
+        .from = {},
+        .pass = "homes"};
+    if (alternatives_ == Alternatives::kOmitted) return out;
+    for (const Tried& t : tries) {
+      const char* why = t.price.ns >= best.ns        ? ""
+                        : t.price.bytes > best.bytes ? "saves too little for more bytes"
+                                                     : "saves too little";
+      out.lost.push_back({t.what, t.price.ns, t.price.bytes, cost(t.price), why});
+    }
+    out.lost = cheapest_few(std::move(out.lost), tries[won].what);
+    return out;
+  }
 
   void note_annotations(const DimClasses& classes) {
     for (size_t t = 0; t < fusion_.values.size() + fusion_.results.size(); ++t) {
@@ -282,8 +343,10 @@ class HomeSearch {
     TriedHomes out;
     out.propagated = propagate(program_, sample_ ? *sample_ : fusion_,
                                sample_ ? sample_edges_ : edges_, mesh_, out.propagation, homes);
-    HOSTIR_ASSIGN_OR_RETURN(out.resharded, insert_reshards(program_, Function(out.propagated),
-                                                           moves_, keep_, out.resharding, homes));
+    HOSTIR_ASSIGN_OR_RETURN(
+        out.resharded,
+        insert_reshards(program_, Function(out.propagated), moves_, keep_, out.resharding, homes,
+                        sample_ ? Alternatives::kOmitted : alternatives_));
     return out;
   }
 
@@ -298,6 +361,7 @@ class HomeSearch {
   const Mesh& used_;
   MeshMoves& moves_;
   std::vector<std::string> keep_;
+  const Alternatives alternatives_;
   std::optional<Function> sample_;                     // if the fusion has too many to try them all
   std::vector<PropagationEdge> sample_edges_;          // of sample_
   std::vector<size_t> tensor_of_;                      // LayerSample::tensor_of; empty: the same
@@ -330,10 +394,11 @@ AxisHomes homes_like(const NamedHomes& homes, const Function& fusion,
 Expected<ChosenHomes> cheapest_homes(const Program& program, const Function& fusion,
                                      const std::vector<PropagationEdge>& edges,
                                      const std::string& mesh, MeshMoves& moves,
-                                     std::span<const std::string> keep) {
+                                     std::span<const std::string> keep, Alternatives alternatives) {
   const std::vector<std::string> used = value_meshes(fusion).used;
   if (used.size() != 1 || has_priorities(fusion)) return ChosenHomes();
-  return HomeSearch(program, fusion, edges, mesh, *program.find_mesh(used.front()), moves, keep)
+  return HomeSearch(program, fusion, edges, mesh, *program.find_mesh(used.front()), moves, keep,
+                    alternatives)
       .run();
 }
 

@@ -30,6 +30,7 @@ struct TriedHomes {
 struct ChosenHomes {
   AxisHomes homes;
   std::optional<TriedHomes> tried;  // with `homes`; nullopt if nothing or only a part was tried
+  Explanation explanation;          // of each axis that could have a home
 };
 
 /// The homes with which `fusion` costs least; none if it has values on several meshes or the user
@@ -38,7 +39,7 @@ struct ChosenHomes {
 Expected<ChosenHomes> cheapest_homes(const Program& program, const Function& fusion,
                                      const std::vector<PropagationEdge>& edges,
                                      const std::string& mesh, MeshMoves& moves,
-                                     std::span<const std::string> keep);
+                                     std::span<const std::string> keep, Alternatives alternatives);
 
 /// The homes that a search found for a fusion with another number of the same layers.
 AxisHomes homes_like(const NamedHomes& homes, const Function& fusion,

@@ -60,6 +60,7 @@ struct LowerOptions {
   std::unique_ptr<MeshMoves>* moves = nullptr;
   /// The homes of axes (axis_homes.h), used instead of a search for the cheapest; may be null.
   const NamedHomes* homes = nullptr;
+  Alternatives alternatives = Alternatives::kOmitted;  // in `Lowered::explanation`
   Overlap overlap = Overlap::kNone;  // how collectives are overlapped with kernels
   LowerPhase until = LowerPhase::kLifetimes;
   /// Passes to leave out: those that `Pass::optional` allows. All others run in any case.

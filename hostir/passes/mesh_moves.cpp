@@ -79,6 +79,22 @@ double MeshMoves::step_bytes(const TensorType& type, const Sharding& from,
   return static_cast<double>(size_bytes(type.dtype)) * transfer(type, from, step).largest;
 }
 
+double MeshMoves::bytes(const TensorType& type, const Sharding& from, const Redistribution& plan) {
+  double out = 0;
+  const Sharding* at = &from;
+  for (const RedistributeStep& step : plan.steps) {
+    out += step_bytes(type, *at, step);
+    at = &step.to;
+  }
+  return out;
+}
+
+std::vector<Redistribution> MeshMoves::others(const TensorType& type, const Sharding& from,
+                                              const Sharding& to) {
+  if (from.mesh != to.mesh) return {};
+  return on(from.mesh).others(type, from, to);
+}
+
 TransferElems MeshMoves::transfer(const TensorType& type, const Sharding& from,
                                   const RedistributeStep& step) const {
   return transfer_elems(mesh(from.mesh), mesh(step.to.mesh), typical_extents(type.shape), from,

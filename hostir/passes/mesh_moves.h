@@ -43,6 +43,11 @@ class MeshMoves {
   double step_ns(const TensorType& type, const Sharding& from, const RedistributeStep& step);
   /// Bytes over one rank's link in a step; see StepCost::step_bytes().
   double step_bytes(const TensorType& type, const Sharding& from, const RedistributeStep& step);
+  /// Bytes over one rank's link in a plan.
+  double bytes(const TensorType& type, const Sharding& from, const Redistribution& plan);
+  /// The best plans besides plan(), for explanations; none between two meshes.
+  std::vector<Redistribution> others(const TensorType& type, const Sharding& from,
+                                     const Sharding& to);
   const Machine& machine() const { return machine_; }
 
  private:

@@ -128,9 +128,11 @@ Expected<void> propagate_shardings(LowerState& s) {
   if (s.options.homes != nullptr) {
     s.homes.homes = homes_like(*s.options.homes, simple, edges);
   } else {
-    HOSTIR_ASSIGN_OR_RETURN(s.homes, cheapest_homes(s.out.program, simple, edges, s.out.mesh,
-                                                    *s.moves, s.options.keep));
+    HOSTIR_ASSIGN_OR_RETURN(
+        s.homes, cheapest_homes(s.out.program, simple, edges, s.out.mesh, *s.moves, s.options.keep,
+                                s.options.alternatives));
   }
+  append(std::move(s.homes.explanation), s.out.explanation);
   s.out.homes = s.homes.homes.named(simple);
   if (s.homes.tried) {
     s.function() = std::move(s.homes.tried->propagated);
@@ -151,7 +153,7 @@ Expected<void> reshard(LowerState& s) {
   } else {
     HOSTIR_ASSIGN_OR_RETURN(
         s.resharded, insert_reshards(s.out.program, std::move(propagated), *s.moves, s.options.keep,
-                                     s.out.explanation, s.homes.homes));
+                                     s.out.explanation, s.homes.homes, s.options.alternatives));
   }
   drop_needless_reshards(s.resharded, *s.moves, s.options.keep, s.out.explanation);
   s.resharded.function = compacted(std::move(s.resharded.function));

@@ -51,6 +51,10 @@ class OpChooser {
   /// Choices are cached: an op with the same key (placement_key.h) gets the same one. The reference
   /// is valid as long as `known`. Errors: those of the sharding rule.
   Expected<const OpChoice*> choose(const Instruction& instruction);
+  /// What a choice costs beside those that lost, made `by` an op; nullopt where nothing moves and
+  /// nothing could be better. Call it before versions of operands or results are added.
+  std::optional<ExplainRecord> explained(const Instruction& instruction, const OpChoice& choice,
+                                         const std::string& by) const;
 
  private:
   static constexpr int kLookahead = 8;  // maximum number of ops by which a reduce may be delayed
@@ -76,8 +80,13 @@ class OpChooser {
   bool shift_parts(const Instruction& i, const ShardingRule& rule, OpChoice& choice) const;
   bool same_parts(const DimSharding& a, const DimSharding& b, int64_t size) const;
   double result_cost(ValueId value, const Sharding& held) const;
+  std::vector<OpChoice> considered(const Instruction& i) const;
+  double bytes_moved(const Instruction& i, const OpChoice& choice) const;
+  std::string choice_text(const Instruction& i, const OpChoice& choice) const;
+  std::string costs_text(const Instruction& i, const OpChoice& choice) const;
   double future_cost(ValueId value, const Sharding& held, int depth) const;
   bool likely_partial(ValueId value, const AxisList& axes, int depth) const;
+  std::optional<Sharding> needed_after(ValueId value) const;
   size_t collectives_after(ValueId value, const Sharding& held) const;
   double reduce_ns(ValueId value, const Sharding& held) const;
   double work_ns(const Instruction& i, const OpChoice& choice) const;

@@ -36,13 +36,18 @@ double OpChooser::result_cost(ValueId value, const Sharding& held) const {
   return whole.is_fully_replicated() ? 0 : moves_.cost_ns(type, held, whole);
 }
 
-size_t OpChooser::collectives_after(ValueId value, const Sharding& held) const {
+// The sharding that a result is moved to; nullopt if any will do.
+std::optional<Sharding> OpChooser::needed_after(ValueId value) const {
   const RequestedSharding& request = requests_[value.index];
-  const Sharding needed =
-      request.fixed || request.only_returned ? request.sharding : reduced(request.sharding);
-  if (!request.fixed && !request.only_returned && needed.is_fully_replicated())
-    return held.is_partial();
-  return moves_.plan(tensor_type(source_, value), held, needed).collectives();
+  if (request.fixed || request.only_returned) return request.sharding;
+  const Sharding needed = reduced(request.sharding);
+  return needed.is_fully_replicated() ? std::nullopt : std::optional(needed);
+}
+
+size_t OpChooser::collectives_after(ValueId value, const Sharding& held) const {
+  const std::optional<Sharding> needed = needed_after(value);
+  if (!needed) return held.is_partial();
+  return moves_.plan(tensor_type(source_, value), held, *needed).collectives();
 }
 
 double OpChooser::reduce_ns(ValueId value, const Sharding& held) const {

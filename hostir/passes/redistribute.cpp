@@ -60,6 +60,9 @@ class Search {
     }
   }
 
+  // Bars the step from `from` to `to`.
+  void leave_out(Node from, Node to) { barred_ = {from, to}; }
+
   // The shardings along the path that was found, from the source to the target.
   const std::vector<Node>& path() const { return path_; }
 
@@ -154,6 +157,7 @@ class Search {
   }
 
   void reach(size_t by, Node to) {
+    if (barred_ && *barred_ == std::pair(visited_[by].node, to)) return;
     const auto known = std::find_if(visited_.begin(), visited_.end(),
                                     [&](const Visited& v) { return v.node == to; });
     if (known != visited_.end() && known->done) return;
@@ -180,6 +184,7 @@ class Search {
   const Node target_;
   std::vector<Visited> visited_;
   std::vector<Node> path_;
+  std::optional<std::pair<Node, Node>> barred_;
   std::map<std::optional<Reduction>, std::vector<Node>>
       placed_;  // by the reduction of a partial value
 };
@@ -368,6 +373,30 @@ const Redistribution& Redistributor::plan(const TensorType& type, const Sharding
   }
   at->second = found ? std::move(*found) : plan_by_replicating(cost_, mesh_, type, source, target);
   return at->second;
+}
+
+std::vector<Redistribution> Redistributor::others(const TensorType& type, const Sharding& from,
+                                                  const Sharding& to) {
+  const Sharding source = effective(mesh_, from);
+  const Sharding target = effective(mesh_, to);
+  std::vector<Redistribution> out;
+  if (source == target) return out;
+  std::string key;
+  append_shape(type, key);
+  StepGraph::Shaped& steps = graph_.shaped(type, key);
+  const std::vector<Sharding> placings = has_blocks(source) || has_blocks(target)
+                                             ? std::vector<Sharding>()
+                                             : every_placing(mesh_, source, target, {});
+  StepGraph::Node at = graph_.node(source);
+  for (const RedistributeStep& step : plan(type, from, to).steps) {
+    Search search(graph_, steps, mesh_, graph_.node(source), graph_.node(target));
+    search.leave_out(at, graph_.node(step.to));
+    at = graph_.node(step.to);
+    auto found = found_by(std::move(search), graph_, mesh_, type.shape, std::nullopt, placings);
+    if (found) out.push_back(std::move(*found));
+  }
+  out.push_back(plan_by_replicating(cost_, mesh_, type, source, target));
+  return out;
 }
 
 }  // namespace hostir

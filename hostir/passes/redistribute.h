@@ -35,7 +35,7 @@ class Redistributor {
  public:
   /// `mesh` and `machine` must outlive this. `largest_bytes`: see StepCost.
   Redistributor(const Mesh& mesh, const Machine& machine, double largest_bytes)
-      : mesh_(mesh), cost_(mesh, machine, largest_bytes), graph_(mesh, cost_) {}
+      : mesh_(mesh), machine_(machine), cost_(mesh, machine, largest_bytes), graph_(mesh, cost_) {}
   Redistributor(const Redistributor&) = delete;
 
   /// The steps from `from` to `to`, both on the mesh. With symbolic sizes, the steps are valid for
@@ -44,12 +44,17 @@ class Redistributor {
   double cost_ns(const TensorType& type, const Sharding& from, const Sharding& to) {
     return plan(type, from, to).cost_ns;
   }
+  /// The cheapest plans that leave out one of the steps of plan(). For explanations.
+  std::vector<Redistribution> others(const TensorType& type, const Sharding& from,
+                                     const Sharding& to);
 
   const Mesh& mesh() const { return mesh_; }
+  const Machine& machine() const { return machine_; }
   const StepCost& cost() const { return cost_; }
 
  private:
   const Mesh& mesh_;
+  const Machine& machine_;
   StepCost cost_;
   StepGraph graph_;
   std::unordered_map<std::string, Redistribution> plans_;  // by shape, dtype and both shardings

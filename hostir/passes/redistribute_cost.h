@@ -34,7 +34,9 @@ class StepCost {
   double kernel_ns(DType dtype, double flops, double bytes) const;
   /// Time of a transfer in which no rank sends or receives more than `bytes`.
   double transfer_ns(OpKind kind, double bytes, const GroupPlace& place) const;
-  /// For the groups over these axes.
+  /// The factor by which bytes and flops are multiplied; 1 for all but small programs.
+  double scale() const { return scale_; }
+  /// Of the groups over these axes.
   const GroupPlace& place_of(const AxisList& axes) const;
 
  private:

@@ -24,13 +24,15 @@ bool closed(const Sharding& s) {
 class Resharder {
  public:
   Resharder(const Program& program, Function fusion, MeshMoves& moves,
-            std::span<const std::string> keep, const AxisHomes& homes, Explanation& explanation)
+            std::span<const std::string> keep, const AxisHomes& homes, Explanation& explanation,
+            Alternatives alternatives)
       : program_(program),
         source_(std::move(fusion)),
         moves_(moves),
         keep_(keep),
         homes_(homes),
-        versions_(moves, source_, out_, explanation) {}
+        alternatives_(alternatives),
+        versions_(moves, source_, out_, explanation, alternatives) {}
 
   Expected<Resharded> run() {
     begin();
@@ -45,10 +47,13 @@ class Resharder {
       if (!is_terminator(i) && std::none_of(i.results.begin(), i.results.end(), is_needed))
         continue;
       if (i.from.empty()) i.from = {{source_.name, number}};
+      // Composites are expanded already: an address is one in the fusion as it was before.
+      const OpRef& from = i.from.front();
+      const uint32_t written = from.function == source_.name ? from.number : number;
       if (is_terminator(i)) {
-        finish(i, number);
+        finish(i, written);
       } else {
-        HOSTIR_TRY(process(id, number));
+        HOSTIR_TRY(process(id, written));
       }
     }
     return Resharded{std::move(out_), versions_.origins(), std::move(annotated_)};
@@ -294,6 +299,11 @@ class Resharder {
   }
 
   void emit(const Instruction& i, const OpChoice& choice, const UseSite& use) {
+    const ValueId first = i.results.front();
+    if (alternatives_ == Alternatives::kExplained) {
+      auto why = chooser_on(requests_[first.index].sharding.mesh).explained(i, choice, use.by);
+      if (why) versions_.explain(first, std::move(*why), use);
+    }
     Instruction made = i;
     made.results.clear();
     for (size_t o = 0; o < i.operands.size(); ++o) {
@@ -400,13 +410,19 @@ class Resharder {
       if (!is_cut && !has(held.unreduced)) continue;
       list += (list.empty() ? "%" : " and %") + source_.value(i.operands[o].value).name;
     }
-    versions_.explain_partial(i.results[r], choice.results[r],
-                              partial.empty()
-                                  ? fmt::format("{} reduces a dimension that is cut in {}, so "
-                                                "every rank has a part of the result",
-                                                use.by, cut.empty() ? "its operands" : cut)
-                                  : fmt::format("{} keeps the addends of {}", use.by, partial),
-                              use);
+    versions_.explain(
+        i.results[r],
+        {.value = {},
+         .what = fmt::format("unreduced {} over {}", name(choice.results[r].unreduced_kind),
+                             axes_to_string(axes)),
+         .sentence = partial.empty()
+                         ? fmt::format("{} reduces a dimension that is cut in {}, so every rank "
+                                       "has a part of the result",
+                                       use.by, cut.empty() ? "its operands" : cut)
+                         : fmt::format("{} keeps the addends of {}", use.by, partial),
+         .from = {},
+         .pass = "reshard"},
+        use);
   }
 
   void finish(const Instruction& i, uint32_t number) {
@@ -430,6 +446,7 @@ class Resharder {
   MeshMoves& moves_;
   std::span<const std::string> keep_;
   const AxisHomes& homes_;
+  const Alternatives alternatives_;
   std::vector<ValueId> annotated_;           // in out_, resharded to their annotations
   std::vector<bool> needed_;                 // by value, before expansions
   std::vector<std::vector<InstrId>> users_;  // by value; filled on first use
@@ -443,8 +460,8 @@ class Resharder {
 
 Expected<Resharded> insert_reshards(const Program& program, Function fusion, MeshMoves& moves,
                                     std::span<const std::string> keep, Explanation& explanation,
-                                    const AxisHomes& homes) {
-  return Resharder(program, std::move(fusion), moves, keep, homes, explanation).run();
+                                    const AxisHomes& homes, Alternatives alternatives) {
+  return Resharder(program, std::move(fusion), moves, keep, homes, explanation, alternatives).run();
 }
 
 }  // namespace hostir

@@ -41,6 +41,6 @@ struct Resharded {
 /// contribute neither to a result nor to a value in `keep`.
 Expected<Resharded> insert_reshards(const Program& program, Function fusion, MeshMoves& moves,
                                     std::span<const std::string> keep, Explanation& explanation,
-                                    const AxisHomes& homes = {});
+                                    const AxisHomes& homes, Alternatives alternatives);
 
 }  // namespace hostir

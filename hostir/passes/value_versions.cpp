@@ -111,6 +111,14 @@ size_t ValueVersions::collectives(ValueId of, const Sharding& target) const {
   return moves_.plan(tensor_type(source_, of), v.sharding, target).collectives();
 }
 
+double ValueVersions::bytes(ValueId of, const Sharding& target) const {
+  if (primary(of) == nullptr) return 0;
+  const Version& v = cheapest(of, target);
+  if (v.sharding == target || (is_source(of) && !target.is_partial())) return 0;
+  const TensorType& type = tensor_type(source_, of);
+  return moves_.bytes(type, v.sharding, moves_.plan(type, v.sharding, target));
+}
+
 double ValueVersions::cost_ns(ValueId of, const Sharding& target) const {
   if (primary(of) == nullptr) return is_source(of) ? 0 : kRemakeNs;
   const Version& v = cheapest(of, target);
@@ -160,37 +168,46 @@ ValueId ValueVersions::obtain(ValueId of, const Sharding& target, const UseSite&
   reshard.results = {add_value(stem, type)};
   const ValueId made = reshard.results.front();
   out_.add_instruction(out_.body, std::move(reshard));
-  explain(of, from, target, use);
+  explain_move(of, from, target, use);
   add(of, {made, target});
   return made;
 }
 
-void ValueVersions::explain_partial(ValueId of, const Sharding& held, std::string sentence,
-                                    const UseSite& use) {
+void ValueVersions::explain(ValueId of, ExplainRecord record, const UseSite& use) {
   const auto owner = owner_.find(of.index);
-  explanation_.push_back({.value = source_.value(owner != owner_.end() ? owner->second : of).name,
-                          .what = fmt::format("unreduced {} over {}", name(held.unreduced_kind),
-                                              axes_to_string(held.unreduced)),
-                          .sentence = std::move(sentence),
-                          .from = fmt::format("@{}#{}", source_.name, use.number),
-                          .pass = "reshard"});
+  record.value = source_.value(owner != owner_.end() ? owner->second : of).name;
+  record.from = fmt::format("@{}#{}", source_.name, use.number);
+  explanation_.push_back(std::move(record));
 }
 
-void ValueVersions::explain(ValueId of, const Version& from, const Sharding& to,
-                            const UseSite& use) {
-  const Redistribution& plan = moves_.plan(tensor_type(source_, of), from.sharding, to);
+void ValueVersions::explain_move(ValueId of, const Version& from, const Sharding& to,
+                                 const UseSite& use) {
+  const TensorType& type = tensor_type(source_, of);
+  const auto cost = [&](const Redistribution& plan) {
+    return cost_text(plan.cost_ns, plan.collectives(), moves_.bytes(type, from.sharding, plan));
+  };
   const auto text = [&](const Sharding& s) {
     return from.sharding.mesh == to.mesh ? s.dims_to_string() : s.to_string();
   };
-  const auto owner = owner_.find(of.index);
-  explanation_.push_back(
-      {.value = source_.value(owner != owner_.end() ? owner->second : of).name,
-       .what = describe(plan.steps),
-       .sentence = fmt::format("it is held as {}, and {} needs {}; about {:.3g} us on @{}",
-                               text(from.sharding), use.by, text(to), plan.cost_ns / 1000,
-                               moves_.machine().name),
-       .from = fmt::format("@{}#{}", source_.name, use.number),
-       .pass = "reshard"});
+  const Redistribution plan = moves_.plan(type, from.sharding, to);  // copied: others() plans, too
+  ExplainRecord record{
+      .value = {},
+      .what = describe(plan.steps),
+      .sentence = fmt::format("it is held as {}, and {} needs {}; about {}{}", text(from.sharding),
+                              use.by, text(to), cost(plan),
+                              costed_on(moves_.machine().name, moves_.on(to.mesh).cost().scale())),
+      .from = {},
+      .pass = "reshard"};
+  if (alternatives_ == Alternatives::kExplained) {
+    for (const Redistribution& other : moves_.others(type, from.sharding, to)) {
+      const bool is_cheaper = other.cost_ns < plan.cost_ns;
+      record.lost.push_back({describe(other.steps), other.cost_ns,
+                             moves_.bytes(type, from.sharding, other), cost(other),
+                             is_cheaper ? "saves too little for its collectives" : ""});
+    }
+    record.lost = cheapest_few(std::move(record.lost), record.what);
+  }
+  explain(of, std::move(record), use);
 }
 
 }  // namespace hostir

@@ -32,8 +32,14 @@ struct UseSite {
 class ValueVersions {
  public:
   /// All arguments must outlive this.
-  ValueVersions(MeshMoves& moves, const Function& source, Function& out, Explanation& explanation)
-      : moves_(moves), source_(source), out_(out), names_(out), explanation_(explanation) {}
+  ValueVersions(MeshMoves& moves, const Function& source, Function& out, Explanation& explanation,
+                Alternatives alternatives)
+      : moves_(moves),
+        source_(source),
+        out_(out),
+        names_(out),
+        explanation_(explanation),
+        alternatives_(alternatives) {}
 
   /// Adds a value to the function being built, named `stem` or a unique name derived from it.
   ValueId add_value(const std::string& stem, Type type);
@@ -55,12 +61,14 @@ class ValueVersions {
   size_t collectives(ValueId of, const Sharding& target) const;
   /// Estimated cost of obtaining `of` under `target`.
   double cost_ns(ValueId of, const Sharding& target) const;
+  /// The bytes over one rank's links that this takes.
+  double bytes(ValueId of, const Sharding& target) const;
   /// The version of `of` under `target`, created if needed; a new version is called `name` unless
   /// that is empty.
   ValueId obtain(ValueId of, const Sharding& target, const UseSite& use,
                  const std::string& name = {});
-  /// Adds an explanation of why the op produced the value as partial.
-  void explain_partial(ValueId of, const Sharding& held, std::string sentence, const UseSite& use);
+  /// Adds an explanation of how the op makes the value. The record needs no value or origin.
+  void explain(ValueId of, ExplainRecord record, const UseSite& use);
 
  private:
   struct List {
@@ -70,13 +78,14 @@ class ValueVersions {
   const List* find(ValueId of) const;
   const Version& cheapest(ValueId of, const Sharding& target) const;
   ValueId remake_source(ValueId of, const Sharding& target, const std::string& name);
-  void explain(ValueId of, const Version& from, const Sharding& to, const UseSite& use);
+  void explain_move(ValueId of, const Version& from, const Sharding& to, const UseSite& use);
 
   MeshMoves& moves_;
   const Function& source_;
   Function& out_;
   UniqueNames names_;  // in out_
   Explanation& explanation_;
+  Alternatives alternatives_;
   std::vector<List> lists_;
   std::vector<std::pair<std::string, std::string>> origins_;
   std::map<uint32_t, ValueId> owner_;

@@ -62,10 +62,8 @@ RunDescription describe(const interp::Prepared& prepared, const interp::BackendR
     run.phases = prepared.view->phases.texts();
   }
   for (const ExplainRecord& record : prepared.explanation) {
-    run.explanations.push_back(
-        {"%" + record.value, record.pass,
-         fmt::format("{}: {}{}", record.what, record.sentence,
-                     record.from.empty() ? "" : " (from " + record.from + ")")});
+    run.explanations.push_back({record.value.empty() ? "@" + prepared.function : "%" + record.value,
+                                record.pass, sentence(record)});
   }
   run.inputs = inputs_of(prepared);
   run.properties.emplace_back("clock", interp::name(backend.traits.clock));

@@ -12,6 +12,7 @@ LowerOptions options_of(const Program& program, const LoweringRequest& request) 
   options.sizes.reset();
   options.keep = request.keep;
   options.overlap = request.overlap;
+  options.alternatives = request.alternatives;
   if (!program.machines.empty()) options.machine = &program.machines.front();
   if (request.machine) options.machine = &*request.machine;
   return options;
@@ -26,6 +27,7 @@ PhaseTexts phases_of(std::shared_ptr<const Program> program, const std::string& 
   return {std::move(names), [program = std::move(program), fusion, request] {
             std::vector<PhaseText> out;
             LowerOptions options = options_of(*program, request);
+            options.alternatives = Alternatives::kOmitted;
             options.dump = [&](LowerPhase phase, const Program& after) {
               out.push_back({std::string(name(phase)), text::print(after)});
             };

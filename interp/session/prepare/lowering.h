@@ -25,6 +25,7 @@ struct LoweringRequest {
   std::vector<std::string> keep;  // values of the fusion to keep in buffers
   Overlap overlap = Overlap::kNone;
   std::optional<Machine> machine;  // whose costs decide; else the first one in the program
+  Alternatives alternatives = Alternatives::kOmitted;  // in the explanation
 };
 
 /// Sizes must be bound (bind_sizes). Errors: those of the passes; `cancelled` soon after the watch

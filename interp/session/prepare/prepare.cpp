@@ -167,7 +167,8 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
   std::string entry = out->function;
   PhaseTexts phases;
   if (program.find_function(entry)->kind == FunctionKind::kFusion) {
-    const LoweringRequest request = {options.keep, options.overlap, options.overlap_machine};
+    const LoweringRequest request = {options.keep, options.overlap, options.overlap_machine,
+                                     options.alternatives};
     HOSTIR_ASSIGN_OR_RETURN(LoweredFusion lowered,
                             lower_fusion(program, entry, request, options.watch));
     program = std::move(lowered.program);

@@ -93,7 +93,8 @@ struct PrepareOptions {
   std::vector<std::string> keep;                       // values of a fusion to keep in buffers
   Overlap overlap = Overlap::kNone;                    // of collectives with kernels, in a fusion
   std::optional<Machine> overlap_machine;  // for which it is lowered; else as without overlap
-  std::string base_directory;              // for `@x.npy` in generators; empty: the current one
+  Alternatives alternatives = Alternatives::kOmitted;  // in `Prepared::explanation`
+  std::string base_directory;  // for `@x.npy` in generators; empty: the current one
   /// The files that the program's spans point into, so that faults can show the user's text; may be
   /// null. Used only during prepare().
   const SourceManager* sources = nullptr;

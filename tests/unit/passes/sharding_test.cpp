@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "hostir/ops/record.h"
@@ -198,6 +199,46 @@ fusion @f(%x: tensor<4x6xf32> <@m, [{}, {tp}]>, %w: tensor<6x8xf32>) -> (%y: ten
   EXPECT_NE(to_string(about(l.explanation, "y")).find("all_reduce over {tp}"), std::string::npos);
   EXPECT_NE(to_string(about(l.explanation, "y")).find("reduces a dimension that is cut in"),
             std::string::npos);
+}
+
+TEST(Lower, ExplainsWhatLost) {
+  const std::string text = R"(mesh @m = <dp=2, tp=2>
+fusion @f(%x: tensor<4096x4096xf32> <@m, [{dp}, {tp}]>, %w: tensor<4096x4096xf32> <@m, [{tp, dp}, {}]>) -> (%y: tensor<4096x4096xf32> <@m, [{dp}, {}]>) {
+  %y = matmul %x, %w
+  return %y
+})";
+  const auto with = lowered_text(text, {.alternatives = Alternatives::kExplained});
+  const auto without = lowered_text(text);
+  ASSERT_TRUE(with && without);
+  EXPECT_EQ(text::print(with->program), text::print(without->program));
+  std::map<std::string, int> passes;
+  for (const ExplainRecord& r : with->explanation) {
+    if (r.pass == "propagate" || r.pass == "combine" || r.lost.empty()) continue;
+    ++passes[r.pass];
+    EXPECT_LE(r.lost.size(), 3U);
+    EXPECT_TRUE(std::ranges::is_sorted(r.lost, {}, &Alternative::cost_ns));
+    std::set<std::string> texts = {r.what};
+    for (const Alternative& a : r.lost) {
+      EXPECT_TRUE(texts.insert(a.what).second) << a.what;
+      EXPECT_NE(sentence(r).find("not " + a.what + ": " + a.cost), std::string::npos);
+    }
+  }
+  EXPECT_EQ(passes["cut"], 1);
+  EXPECT_GE(passes["reshard"], 1);
+  EXPECT_EQ(passes["homes"], 1);
+  for (const ExplainRecord& r : without->explanation) EXPECT_TRUE(r.lost.empty());
+}
+
+// The compiler's own instructions refer to those of the fusion, not to those of an expansion.
+TEST(Lower, AddressesAreThoseOfTheFusion) {
+  const Lowered l = lowered(R"(mesh @m = <x=2>
+fusion @f(%a: tensor<8x8xf32> <@m, [{}, {x}]>) -> (%y: tensor<8x8xf32> <@m, [{}, {x}]>) {
+  %y = softmax %a {dim = 1}
+  return %y
+})");
+  for (const Instruction& i : l.program.find_function(l.function)->instructions) {
+    for (const OpRef& from : i.from) EXPECT_LE(from.number, 2U);
+  }
 }
 
 TEST(Lower, KeptValuesGetBuffers) {
