@@ -14,6 +14,7 @@
 #include "hostir/passes/assign_streams.h"
 #include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/combine.h"
+#include "hostir/passes/gather_first.h"
 #include "hostir/passes/host_builder.h"
 #include "hostir/passes/lifetimes.h"
 #include "hostir/passes/member_regions.h"
@@ -156,6 +157,7 @@ Expected<void> reshard(LowerState& s) {
                                      s.out.explanation, s.homes.homes, s.options.alternatives));
   }
   drop_needless_reshards(s.resharded, *s.moves, s.options.keep, s.out.explanation);
+  gather_first(s.out.program, s.bound, s.resharded, *s.moves, s.out.explanation);
   s.resharded.function = compacted(std::move(s.resharded.function));
   s.out.sharded = s.resharded.function;
   if (s.is_shown(LowerPhase::kSharded)) s.function() = s.resharded.function;
