@@ -59,12 +59,11 @@ ops::Violated check_subscripts(const OpCall& call) {
   for (size_t i = 0; i < s->operands.size(); ++i) {
     known += s->operands[i];
     const size_t rank = shape_of(call.operands[i]).size();
-    if (has_repeats(s->operands[i]) || s->operands[i].size() != rank) {
-      return Violation{fmt::format("einsum names the {} dimensions of operand {} by \"{}\": one "
-                                   "letter each, no letter twice",
-                                   rank, i, s->operands[i]),
-                       static_cast<int>(i)};
-    }
+    if (s->operands[i].size() == rank) continue;
+    return Violation{fmt::format("einsum names the {} dimensions of operand {} by \"{}\": one "
+                                 "letter each",
+                                 rank, i, s->operands[i]),
+                     static_cast<int>(i)};
   }
   const bool unknown = std::any_of(s->result.begin(), s->result.end(),
                                    [&](char c) { return known.find(c) == std::string::npos; });
@@ -128,6 +127,24 @@ Named without(ops::Builder& b, const Named& x, const std::string& wanted) {
   return {b.sum(x.value, dims), kept};
 }
 
+// The diagonal of dimensions that have the same letter: what is beside it becomes zero and is added
+// up, so a dimension that is cut leaves a partial sum.
+Named diagonal(ops::Builder& b, Named x) {
+  for (size_t d = 0; d < x.letters.size();) {
+    const size_t first = x.letters.find(x.letters[d]);
+    if (first == d) {
+      ++d;
+      continue;
+    }
+    const Shape shape = b.shape(x.value);
+    const ValueId on = b.compare(b.iota(DType::kI64, shape, static_cast<int64_t>(first)),
+                                 b.iota(DType::kI64, shape, static_cast<int64_t>(d)), "eq");
+    x.value = b.sum(b.select(on, x.value, b.zeros_like(x.value)), {static_cast<int64_t>(d)});
+    x.letters.erase(d, 1);
+  }
+  return x;
+}
+
 Named pair_product(ops::Builder& b, const Named& x, const Named& y, const std::string& wanted) {
   const Named left = without(b, x, wanted + y.letters);
   const Named right = without(b, y, wanted + left.letters);
@@ -159,11 +176,11 @@ Named pair_product(ops::Builder& b, const Named& x, const Named& y, const std::s
 // Contracts the operands from left to right, then transposes the result.
 ops::Values expand_einsum(ops::Builder& b) {
   const Subscripts s = *parse_subscripts(subscripts_text(b.attributes()));
-  Named all = {b.arg(0), s.operands[0]};
+  Named all = diagonal(b, {b.arg(0), s.operands[0]});
   for (size_t i = 1; i < s.operands.size(); ++i) {
     std::string wanted = s.result;
     for (size_t later = i + 1; later < s.operands.size(); ++later) wanted += s.operands[later];
-    all = pair_product(b, all, {b.arg(i), s.operands[i]}, wanted);
+    all = pair_product(b, all, diagonal(b, {b.arg(i), s.operands[i]}), wanted);
   }
   all = without(b, all, s.result);
   IntList permutation;
@@ -180,10 +197,12 @@ OpRecord op_einsum() {
       .summary =
           "Products of tensors with named dimensions, summed over the names that the result lacks.",
       .doc =
-          {.shapes = "One letter per dimension; equal letters are equal sizes.",
+          {.shapes = "One letter per dimension; equal letters are equal sizes. A letter twice in "
+                     "one operand takes its diagonal.",
            .sharding =
                "That of the dot_general, reduce_sum and transpose that it expands to: remaining "
-               "dimensions pass through, and a summed dimension that is cut leaves a partial sum.",
+               "dimensions pass through, and a summed dimension that is cut leaves a partial sum, "
+               "as do all but the first dimensions of a diagonal.",
            .dtypes = "All but i1, the same for all.",
            .cost = "That of the products from left to right."},
       .operands = {{.name = "operands",
@@ -209,7 +228,7 @@ OpRecord op_einsum() {
   %y = einsum %q, %k {subscripts = "bqd,bkd->bqk"}
   return %y
 })",
-      .source = "numpy.einsum, torch.einsum (without ellipsis and repeated letters)",
+      .source = "numpy.einsum, torch.einsum (without ellipsis)",
   };
 }
 
