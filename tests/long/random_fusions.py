@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random fusions with random meshes and shardings. Each is lowered, run on all ranks under two schedules and compared
+"""Random fusions with random meshes and shardings. Each is lowered, run on all ranks under five schedules and compared
 with its unsharded run; nothing may leak.
 
     tests/long/random_fusions.py build-dev/bin/hostir [--seeds 0:300] [--keep DIR] [--models] [--units]
@@ -429,7 +429,7 @@ class Generator:
         returned = ", ".join("%" + name for name in outputs)
         return (meshes +
                 f"fusion @f({parameters}) -> ({', '.join(results)}) {{\n{body}\n  return {returned}\n}}\n"
-                f'test "as the unsharded run" {{\n  run @f({inputs}) schedules(2)\n'
+                f'test "as the unsharded run" {{\n  run @f({inputs}) schedules(5)\n'
                 "  expect_same_as_unsharded tolerance(atol(1e-4) rtol(1e-4))\n  expect_no_leaks\n}\n"
                 + (self.gradient_text(inputs, outputs) if self.models and len(self.meshes) == 1 else ""))
 
