@@ -81,7 +81,9 @@ class Assembler {
     forget_open_launches();
     add_pairs();
     add_motion();
-    return std::move(builder_).finish();
+    model::Run finished = std::move(builder_).finish();
+    complete_met_calls(dumps_, finished);
+    return finished;
   }
 
  private:
@@ -357,8 +359,12 @@ class Assembler {
   }
 
   // A watchdog timeout means that nothing moves. Files that were written before any call in flight
-  // was older than its timeout, or a second if none is known, show a job that may only be slow.
+  // was older than its timeout, or than a time that writing a checkpoint may take, show a job that
+  // may only be slow. A process that died or was stopped is not.
   void add_motion() {
+    const bool halted = std::any_of(dumps_.begin(), dumps_.end(),
+                                    [](const ProcessDump& d) { return d.dead || d.stopped; });
+    const int64_t patience_ms = halted ? 1000 : 60'000;
     model::Run& run = builder_.run();
     for (const ProcessDump& dump : dumps_) {
       if (dump.motion == model::Motion::kUnknown) continue;
@@ -379,7 +385,7 @@ class Assembler {
         unfinished = true;
         const auto& issued = call.times.issued_ns;
         const int64_t age_ns = issued && dump.written_ns ? *dump.written_ns - *issued : -1;
-        young = young && age_ns >= 0 && age_ns / 1'000'000 < call.timeout_ms.value_or(1000);
+        young = young && age_ns >= 0 && age_ns / 1'000'000 < call.timeout_ms.value_or(patience_ms);
         if (age_ns >= oldest_ns) {
           oldest_ns = age_ns;
           timeout_ms = call.timeout_ms;

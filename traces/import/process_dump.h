@@ -60,6 +60,7 @@ struct ProcessDump {
   bool ended = false;                 // it has closed its communicators in order
   bool only_unfinished = false;       // completed calls were omitted on purpose
   bool cut = false;                   // in the middle of a call: later ones may have been made
+  bool no_completions = false;        // it records calls, but not that they completed
   bool start_lost = false;            // a ring buffer overwrote the first calls
   bool sequences_lost = false;        // the first calls are lost and the others counted
   std::optional<int64_t> written_ns;  // upper bound: the file's time
@@ -73,5 +74,7 @@ struct ProcessDump {
 /// For a file that records calls but not their completion: only the last call of a group can be in
 /// flight, because the earlier ones were followed by another call. Marks those as completed.
 void complete_followed_calls(ProcessDump& dump);
+/// Such a file's last call has completed if another member went on from the same call.
+void complete_met_calls(const std::vector<ProcessDump>& dumps, model::Run& run);
 
 }  // namespace hostir::traces::import
