@@ -81,7 +81,8 @@ class Finder : private RecordComparison {
       std::optional<bool> out;
       for (const size_t r : programs.at(place_of(rank))) {
         const bool may_be_ahead = r != ahead && waiting.contains(static_cast<Rank>(r));
-        if (r != rank && !may_be_ahead) out = out.value_or(true) && holds(r);
+        if (may_be_ahead || (call.pair != nullptr && lost_sends(r))) continue;
+        if (r != rank) out = out.value_or(true) && holds(r);
       }
       return out;
     };
@@ -483,13 +484,11 @@ bool goes_on_without(const Run& run, const std::vector<std::vector<MemberRef>>& 
 
 std::vector<DivergentRank> find_divergent_ranks(const Run& run,
                                                 const std::vector<std::vector<MemberRef>>& calls) {
-  bool some_completed = false;
-  for (const auto& line : calls) {
-    some_completed =
-        some_completed || std::any_of(line.begin(), line.end(), [](const MemberRef& ref) {
-          return ref.member->state == model::MemberState::kCompleted;
-        });
-  }
+  const bool some_completed = std::ranges::any_of(calls, [](const auto& line) {
+    return std::ranges::any_of(line, [](const MemberRef& ref) {
+      return ref.member->state == model::MemberState::kCompleted;
+    });
+  });
   if (!some_completed && some_lost(run)) return {};  // perhaps only unfinished calls are recorded
   // Sizes may depend on the data of each group: without a majority they are left out.
   Finder sized(run, calls, true);

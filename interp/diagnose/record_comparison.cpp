@@ -46,6 +46,11 @@ const RecordComparison::Word* RecordComparison::word(size_t rank, size_t at) con
   return at < words_[rank].size() ? &words_[rank][at] : nullptr;
 }
 
+bool RecordComparison::lost_sends(size_t rank) const {
+  return late_[rank] && std::none_of(calls_[rank].begin(), calls_[rank].end(),
+                                     [](const MemberRef& ref) { return ref.pair != nullptr; });
+}
+
 bool RecordComparison::same_at(size_t mine, size_t i, size_t theirs, size_t j) const {
   const Word* a = word(mine, i);
   const Word* b = word(theirs, j);

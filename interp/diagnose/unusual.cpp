@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
+#include "interp/diagnose/continuation.h"
 #include "interp/diagnose/divergent_verdict.h"
+#include "interp/diagnose/explanation.h"
+#include "interp/diagnose/job_calls.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/waited.h"
 
@@ -84,15 +88,16 @@ void accuse_unusual(const Run& run, const std::vector<std::vector<MemberRef>>& c
   if (!one_is_odd && !is_odd(of_two, of_one)) return;
   const MemberRef right = found.ref(one_is_odd ? two : one);
   const std::vector<const Member*>& odd = one_is_odd ? found.expected : rest;
+  // If a call is missing, sizes that differ only show where.
+  std::vector<CallEdit> repair;
+  for (const Member* member : odd)
+    repair.push_back(CallEdit::change(member->rank, place_of(calls, found.ref(*member)), right));
+  if (!some_lost(run) && !completes(run, repaired(run, repair))) return;
   verdict.suspects.clear();
-  verdict.repair.clear();
+  verdict.repair = std::move(repair);
   verdict.at = found.ref(*odd.front());
   verdict.missing = right;
-  for (const Member* member : odd) {
-    insert_once(verdict.culprits, member->rank);
-    verdict.repair.push_back(
-        CallEdit::change(member->rank, place_of(calls, found.ref(*member)), right));
-  }
+  for (const Member* member : odd) insert_once(verdict.culprits, member->rank);
   verdict.repair_text = fmt::format("with {} on {}", model::call_text(right.member->call),
                                     model::list_of(verdict.culprits));
   verdict.sentence = sentence_of(run, calls, verdict) +
