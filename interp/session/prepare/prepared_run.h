@@ -65,8 +65,8 @@ struct BackendRequest {
   int64_t max_memory_bytes = 0;         // all ranks together; 0: the capacity of the machine
   int64_t timeout_ns = 60'000'000'000;  // maximum wait without a completion
   // For backends with devices.
-  std::vector<int> devices;  // visible to this process and allowed; empty: all visible
-  std::string place;         // devices of the ranks, `0,0,1,1`; empty: the default rule
+  std::vector<int> devices;        // visible to this process and allowed; empty: all visible
+  std::string place;               // devices of the ranks, `0,0,1,1`; empty: the default rule
   std::string transport = "auto";  // between devices: auto, nccl, copies
   ProcessPlace process;
   bool stepwise = false;  // finish every instruction before the next starts
