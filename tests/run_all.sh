@@ -128,6 +128,7 @@ step random-host python3 tests/long/random_host_programs.py $hostir --seeds 0:60
 step pipelines tests/checks/pipelines.py $hostir
 beside random-fusions tests/long/random_fusions.py $hostir --seeds 0:400
 beside dumps tests/checks/dumps.py $hostir
+beside random-loops tests/long/random_loops.py $hostir --seeds 0:60
 beside random-overlaps tests/long/random_overlaps.py $hostir --seeds 0:120
 beside damaged-logs tests/checks/damaged_logs.py $hostir 120
 beside truth tests/checks/truth.sh $hostir

@@ -46,7 +46,7 @@ class Planner {
     workers_.emplace(PredictorOptions{.request = request_.backend,
                                       .sizes = sizes,
                                       .overlap = request_.arguments.options.overlap});
-    HOSTIR_TRY(shorten());
+    HOSTIR_TRY(shorten(sizes));
     choose_mesh();
     for (const MeshAxes& axes : meshes()) {
       workers_->forget_meshes();
@@ -150,12 +150,18 @@ class Planner {
   }
 
   // The layers that a search over the whole fusion would cut one by one.
-  Expected<void> shorten() {
+  Expected<void> shorten(const SizeBindings& sizes) {
     const std::string& base = request_.gradient_of;
     const Function* fusion =
         base.empty() ? &function() : request_.arguments.program->find_function(base);
     if (fusion == nullptr) return {};
-    layers_ = repeated_layers(*fusion);
+    const std::optional<std::string> size = layer_size(*fusion);
+    const std::optional<int64_t> passes = size ? sizes.find(*size) : std::nullopt;
+    if (passes) {
+      layers_.emplace().count = static_cast<size_t>(*passes);
+    } else {
+      layers_ = repeated_layers(*fusion);
+    }
     if (!layers_ || layers_->count <= kSearchedLayers.back() || names_layers()) {
       layers_.reset();
       return {};
@@ -167,7 +173,8 @@ class Planner {
     std::vector<size_t> lengths(kSearchedLayers.begin(), kSearchedLayers.end());
     if (layers_->count > kMoreLayers) lengths.push_back(kMoreLayers);
     for (const size_t kept : lengths) {
-      Function shorter = with_layers(*fusion, *layers_, kept);
+      Function shorter =
+          passes ? with_layers(*fusion, *size, kept) : with_layers(*fusion, *layers_, kept);
       if (!base.empty()) {
         HOSTIR_ASSIGN_OR_RETURN(
             shorter, differentiate(*request_.arguments.program, shorter, name_, request_.wrt));

@@ -179,7 +179,15 @@ class LowerVerb : public Verb {
       terminal.print(to_string(lowered.explanation));
       return {};
     }
-    const std::string value = explain_.starts_with('%') ? explain_.substr(1) : explain_;
+    const std::string named = explain_.starts_with('%') ? explain_.substr(1) : explain_;
+    const std::vector<std::string> passes = names_in_passes(lowered.loop_values, named);
+    if (passes.empty()) return print_explanation(terminal, lowered, named);
+    for (const std::string& value : passes) HOSTIR_TRY(print_explanation(terminal, lowered, value));
+    return {};
+  }
+
+  Expected<void> print_explanation(Terminal& terminal, const Lowered& lowered,
+                                   const std::string& value) {
     const auto id = lowered.sharded.find_value(value);
     if (!id)
       return fail(ErrorKind::kUsage, "usage",

@@ -6,7 +6,7 @@ namespace {
 
 class Binder {
  public:
-  explicit Binder(const SizeBindings& sizes) : lookup_(sizes.lookup()) {}
+  explicit Binder(IndexExpr::Lookup lookup) : lookup_(std::move(lookup)) {}
 
   void expr(IndexExpr& e) const { e = e.simplified(lookup_); }
 
@@ -41,12 +41,14 @@ class Binder {
     i.attributes = std::move(value);
   }
 
+  void instruction(Instruction& i) const {
+    attributes(i.attributes);
+    constant(i);
+  }
+
   void function(Function& f) const {
     for (Value& v : f.values) type(v.type);
-    for (Instruction& i : f.instructions) {
-      attributes(i.attributes);
-      constant(i);
-    }
+    for (Instruction& i : f.instructions) instruction(i);
     for (ResultDecl& r : f.results) type(r.type);
   }
 
@@ -63,7 +65,13 @@ void find_size(const IndexExpr& expr, std::optional<std::string>& found) {
 }  // namespace
 
 void bind_function(Function& function, const SizeBindings& sizes) {
-  Binder(sizes).function(function);
+  Binder(sizes.lookup()).function(function);
+}
+
+void bind_type(Type& type, const IndexExpr::Lookup& known) { Binder(known).type(type); }
+
+void bind_attributes(Instruction& instruction, const IndexExpr::Lookup& known) {
+  Binder(known).instruction(instruction);
 }
 
 std::optional<std::string> size_in_attributes(const Function& function) {

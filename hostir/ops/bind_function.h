@@ -11,6 +11,10 @@ namespace hostir {
 /// bind stay.
 void bind_function(Function& function, const SizeBindings& sizes);
 
+/// The same for one type, and for the attributes of one instruction, with any known leaves.
+void bind_type(Type& type, const IndexExpr::Lookup& known);
+void bind_attributes(Instruction& instruction, const IndexExpr::Lookup& known);
+
 /// A size that an attribute of `function` mentions, without `?`; nullopt if there is none.
 std::optional<std::string> size_in_attributes(const Function& function);
 

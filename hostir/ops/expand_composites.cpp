@@ -16,8 +16,8 @@ bool is_wanted(const Instruction& i, Wanted wanted) {
 }
 
 bool has_any(const Function& f, Wanted wanted) {
-  const std::vector<InstrId>& body = f.region(f.body).instructions;
-  return std::any_of(body.begin(), body.end(),
+  const std::vector<InstrId> all = f.preorder();
+  return std::any_of(all.begin(), all.end(),
                      [&](InstrId id) { return is_wanted(f.instr(id), wanted); });
 }
 
@@ -28,18 +28,23 @@ class Expander {
 
   Expected<Function> run() {
     for (const InstrId id : source_.region(source_.body).instructions) {
-      const Instruction& i = source_.instr(id);
-      if (is_wanted(i, wanted_)) {
-        HOSTIR_TRY(expand(i));
-      } else {
-        rebuild_.copy(i);
-      }
+      visit(source_.instr(id));
+      if (error_) return tl::unexpected(std::move(*error_));
     }
     rebuild_.drop_unused(made_);
     return rebuild_.take();
   }
 
  private:
+  void visit(const Instruction& i) {
+    if (error_) return;
+    if (!is_wanted(i, wanted_)) {
+      rebuild_.copy(i, [this](const Instruction& inner) { visit(inner); });
+    } else if (auto done = expand(i); !done) {
+      error_ = std::move(done.error());
+    }
+  }
+
   Expected<void> expand(const Instruction& i) {
     ops::Builder& b = rebuild_.builder();
     const size_t before = rebuild_.out().instructions.size();
@@ -76,6 +81,7 @@ class Expander {
   const Function& source_;
   Wanted wanted_;
   ops::Rebuild rebuild_;
+  std::optional<Error> error_;
   std::vector<bool> made_;  // by instruction: true if an expansion added it
 };
 

@@ -1,5 +1,7 @@
 #include "hostir/ops/rebuild.h"
 
+#include <utility>
+
 #include "hostir/ir/compact.h"
 
 namespace hostir::ops {
@@ -26,6 +28,7 @@ Function signature_of(const Function& source) {
 Rebuild::Rebuild(const Function& source, const Program* program)
     : source_(source),
       out_(signature_of(source)),
+      region_(out_.body),
       names_(source),
       builder_(
           out_, out_.body, [this](std::string_view stem) { return names_.fresh(stem); }, program),
@@ -52,8 +55,9 @@ Instruction Rebuild::with_operands(const Instruction& source) const {
   return out;
 }
 
-InstrId Rebuild::copy(const Instruction& source) {
+InstrId Rebuild::copy(const Instruction& source, const Visit& visit) {
   Instruction made = with_operands(source);
+  for (RegionId& region : made.regions) region = copy_region(region, visit);
   for (const ValueId r : source.results) {
     const Value& value = source_.value(r);
     const ValueId result = out_.add_value(value.name, value.type);
@@ -61,21 +65,53 @@ InstrId Rebuild::copy(const Instruction& source) {
     made.results.push_back(result);
     set(r, result);
   }
-  return out_.add_instruction(out_.body, std::move(made));
+  return out_.add_instruction(region_, std::move(made));
+}
+
+RegionId Rebuild::copy_region(RegionId source, const Visit& visit) {
+  const RegionId made = out_.add_region();
+  for (const ValueId argument : source_.region(source).arguments) {
+    const Value& value = source_.value(argument);
+    const ValueId copied = out_.add_value(value.name, value.type);
+    out_.value(copied).span = value.span;
+    out_.region(made).arguments.push_back(copied);
+    set(argument, copied);
+  }
+  const RegionId outer = std::exchange(region_, made);
+  builder_.set_region(made);
+  for (const InstrId id : source_.region(source).instructions) {
+    const Instruction& i = source_.instr(id);
+    if (visit) {
+      visit(i);
+    } else {
+      copy(i);
+    }
+  }
+  out_.region(made).closing_comments = source_.region(source).closing_comments;
+  region_ = outer;
+  builder_.set_region(outer);
+  return made;
 }
 
 void Rebuild::drop_unused(const std::vector<bool>& removable) {
   std::vector<bool> used(out_.values.size(), false);
-  std::vector<InstrId>& body = out_.regions[out_.body.index].instructions;
+  drop_unused(out_.body, removable, used);
+}
+
+void Rebuild::drop_unused(RegionId region, const std::vector<bool>& removable,
+                          std::vector<bool>& used) {
+  std::vector<InstrId>& body = out_.region(region).instructions;
   std::vector<InstrId> kept;
   for (size_t n = body.size(); n-- > 0;) {
     const Instruction& i = out_.instr(body[n]);
     bool needed = body[n].index >= removable.size() || !removable[body[n].index];
+    needed = needed || i.results.empty();  // yield, return
     for (const ValueId r : i.results) needed = needed || used[r.index];
     if (!needed) continue;
     for (const Operand& o : i.operands) {
       if (o.value.valid()) used[o.value.index] = true;
     }
+    for (const RegionId inner : i.regions) drop_unused(inner, removable, used);
     kept.push_back(body[n]);
   }
   body.assign(kept.rbegin(), kept.rend());

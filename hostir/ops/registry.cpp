@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "hostir/ops/record.h"
+#include "hostir/ops/common_attributes.h"
 #include "hostir/support/lists.h"
 
 namespace hostir {
@@ -64,8 +64,7 @@ std::string allowed_words(const AttributeSpec& spec) {
 
 void check_attribute(std::vector<Diagnostic>& out, const OpRecord& op, const Instruction& instr,
                      const std::string& name, const Attribute& value) {
-  if (name == "label") return;  // every instruction may have one
-  const AttributeSpec* spec = find_attribute_spec(op, name);
+  const AttributeSpec* spec = find_any_attribute_spec(op, name);
   if (spec == nullptr) {
     report(out, instr, "op_c2", fmt::format("{} has no attribute \"{}\"", op.mnemonic, name));
     return;
@@ -167,6 +166,25 @@ void locate(Error& error, const Instruction& instruction) {
 const AttributeSpec* find_attribute_spec(const OpRecord& op, std::string_view name) {
   for (const AttributeSpec& spec : op.attributes) {
     if (spec.name == name) return &spec;
+  }
+  return nullptr;
+}
+
+std::span<const AttributeSpec> common_attributes() {
+  static const std::array<AttributeSpec, 2> kCommon = {
+      AttributeSpec{
+          .name = "label", .type = AttributeSpec::Type::kString, .doc = "a name for breakpoints"},
+      AttributeSpec{.name = "recompute",
+                    .type = AttributeSpec::Type::kBool,
+                    .doc = "a gradient computes the results again instead of keeping them",
+                    .fallback = Attribute(false)}};
+  return kCommon;
+}
+
+const AttributeSpec* find_any_attribute_spec(const OpRecord& op, std::string_view name) {
+  if (const AttributeSpec* own = find_attribute_spec(op, name)) return own;
+  for (const AttributeSpec& common : common_attributes()) {
+    if (common.name == name) return &common;
   }
   return nullptr;
 }

@@ -3,8 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
-#include "hostir/ops/record.h"
+#include "hostir/ops/loops.h"
 #include "hostir/support/lists.h"
 
 namespace hostir {
@@ -16,6 +17,7 @@ class MeshInference {
   explicit MeshInference(const Function& fusion) : f_(fusion) {
     out_.of.resize(f_.values.size());
     out_.at.resize(f_.instructions.size());
+    order_ = f_.preorder();
     for (const Value& v : f_.values) note(sharding_of(v.type));
     for (const ResultDecl& r : f_.results) note(sharding_of(r.type));
   }
@@ -43,7 +45,8 @@ class MeshInference {
   }
 
  private:
-  const std::vector<InstrId>& body() const { return f_.region(f_.body).instructions; }
+  // In preorder, so that the ops of a loop come between its start and its yield.
+  const std::vector<InstrId>& body() const { return order_; }
 
   void note(const Sharding* s) {
     if (s == nullptr || contains(out_.used, s->mesh)) return;
@@ -68,7 +71,7 @@ class MeshInference {
   // Decides where one op runs, from its operands and its annotated result.
   void place(InstrId id, bool report) {
     const Instruction& i = f_.instr(id);
-    if (i.results.empty()) return;
+    if (i.results.empty() || !i.regions.empty()) return;
     std::string& at = out_.at[id.index];
     const std::string wanted = annotated(i);
     if (record(i.kind).shape == OpShape::kLayout) {
@@ -87,7 +90,55 @@ class MeshInference {
     if (other.valid() && wanted.empty() && report) out_.conflicts.push_back({id, first, other});
   }
 
+  // The values of which one is the other in the next pass, or after the last one.
+  struct Carried {
+    ValueId initial, argument, yielded, result;
+  };
+
+  void note_loops() {
+    for (const InstrId id : body()) {
+      const Instruction& loop = f_.instr(id);
+      if (loop.regions.empty()) continue;
+      const Region& region = f_.region(loop.regions.front());
+      if (region.instructions.empty()) continue;  // reported elsewhere
+      const Instruction& yield = f_.instr(region.instructions.back());
+      const std::span<const Operand> values = yielded_values(yield);
+      for (size_t i = 0; yield.results.empty() && i < values.size(); ++i) {
+        Carried c;
+        c.yielded = values[i].value;
+        if (i < loop.operands.size()) c.initial = loop.operands[i].value;
+        if (i + 1 < region.arguments.size()) c.argument = region.arguments[i + 1];
+        if (i < loop.results.size()) c.result = loop.results[i];
+        carried_.push_back(c);
+      }
+    }
+  }
+
+  // Gives those of them without a mesh the mesh of another; true if there were any.
+  bool follow_carried() {
+    bool changed = false;
+    for (const Carried& c : carried_) {
+      const std::array<ValueId, 4> all = {c.initial, c.argument, c.yielded, c.result};
+      const auto has_mesh = [&](ValueId v) { return v.valid() && !out_.of[v.index].empty(); };
+      const auto* first = std::find_if(all.begin(), all.end(), has_mesh);
+      if (first == all.end()) continue;
+      for (const ValueId v : all) {
+        if (!v.valid() || has_mesh(v)) continue;
+        out_.of[v.index] = out_.of[first->index];
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
   void forwards() {
+    note_loops();
+    do {
+      place_all();
+    } while (follow_carried());
+  }
+
+  void place_all() {
     for (const InstrId id : body()) {
       place(id, /*report=*/false);
       for (const ValueId r : f_.instr(id).results) {
@@ -123,6 +174,8 @@ class MeshInference {
   }
 
   const Function& f_;
+  std::vector<InstrId> order_;
+  std::vector<Carried> carried_;
   std::vector<bool> free_;  // by value
   ValueMeshes out_;
 };

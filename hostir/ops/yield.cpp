@@ -12,11 +12,17 @@ OpRecord op_yield() {
       .doc = {.shapes = ops::kNoLayout,
               .sharding = ops::kNoLayout,
               .dtypes = ops::kNoDTypes,
-              .errors = "host_c7: at the end of a region of for or where.",
+              .errors = "for_c1, for_c2: what a loop's region must yield.",
               .cost = "None: no work."},
       .operands = {{.name = "values",
-                    .doc = "the values passed on; none is a complete event",
-                    .arity = OperandSpec::Arity::kVariadic}},
+                    .doc =
+                        "the values passed on; none is a complete event. In the loop of a fusion, "
+                        "those beyond the carried ones are stacked",
+                    .arity = OperandSpec::Arity::kVariadic},
+                   {.name = "condition",
+                    .doc = "in the loop of a fusion, an i1: where it is false, the loop ends with "
+                           "the values that this pass was given",
+                    .arity = OperandSpec::Arity::kOptional}},
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 kernel @double(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
@@ -34,7 +40,7 @@ host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
   return %b
 })",
       .source = "MLIR's scf.yield",
-      .assembly = "$values",
+      .assembly = "$values <while $condition>",
   };
 }
 

@@ -33,7 +33,7 @@ int64_t summed_products(const ShardingRule& rule, size_t operand, const IndexExp
 
 bool passes_elements_on(const Instruction& i) {
   return record(i.kind).shape == OpShape::kLayout || i.kind == OpKind::cast ||
-         i.kind == OpKind::transpose;
+         i.kind == OpKind::transpose || i.kind == OpKind::at;
 }
 
 }  // namespace
@@ -42,7 +42,8 @@ ExampleInputs::ExampleInputs(const Program& program, Function fusion, IndexExpr:
     : program_(program), fusion_(std::move(fusion)), sizes_(std::move(sizes)) {
   uses_.resize(fusion_.values.size());
   if (fusion_.kind != FunctionKind::kFusion) return;
-  auto expanded = expand_composites(fusion_, Origins::kNone);
+  const auto is_computed = [](const OpRecord& op) { return op.mnemonic != "at"; };
+  auto expanded = expand_composites(fusion_, Origins::kNone, is_computed);
   if (expanded) fusion_ = std::move(*expanded);
   uses_ = uses_of(fusion_);
 }

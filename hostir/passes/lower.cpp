@@ -1,7 +1,5 @@
 #include "hostir/passes/lower.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <chrono>
 
@@ -9,20 +7,6 @@
 #include "hostir/support/lists.h"
 
 namespace hostir {
-
-namespace {
-
-Expected<void> check(const Program& program, std::string_view fusion, const LowerOptions& options) {
-  for (const std::string& keep : options.keep) {
-    if (!program.find_function(fusion)->find_value(keep)) {
-      return fail(ErrorKind::kUsage, "lower_c3",
-                  fmt::format("keep(%{}): @{} has no such value", keep, fusion));
-    }
-  }
-  return {};
-}
-
-}  // namespace
 
 std::string_view name(LowerPhase phase) {
   for (const Pass& pass : all_passes()) {
@@ -33,8 +17,8 @@ std::string_view name(LowerPhase phase) {
 
 Expected<Lowered> lower(const Program& program, std::string_view fusion,
                         const LowerOptions& options) {
-  HOSTIR_TRY(check(program, fusion, options));
-  LowerState state{program, std::string(fusion), options, {}, {}, {}, {}, {}, {}, {}, {}};
+  LowerState state{program, std::string(fusion), options, options.keep, {}, {}, {}, {}, {}, {}, {},
+                   {}};
   for (const Pass& pass : all_passes()) {
     const auto begin = std::chrono::steady_clock::now();
     const auto& skip = options.skip;

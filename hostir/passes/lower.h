@@ -2,6 +2,7 @@
 //
 // Runs the passes of pass_list.h in order and exposes the program after each phase:
 //   bound       sizes are numbers, a mesh of all ranks (bind_sizes.h)
+//   unrolled    loops written out pass by pass (unroll_loops.h in hostir/ops)
 //   propagated  moves between meshes are reshards (mesh_borders.h), composites expanded
 //               (expand_composites.h), a sharding on every value (propagate.h)
 //   sharded     explicit reshards (reshard.h)
@@ -13,9 +14,9 @@
 //   streams     collectives on their own stream, waits (assign_streams.h)
 //   lifetimes   frees and reuse of storage (lifetimes.h), launches and collectives only on the
 //               ranks of their mesh (member_regions.h)
-// Up to `steps`, the passes rewrite the fusion itself. From `kernels` on, the program has the bound
-// fusion and the kernels; from `host` on, also the host function `@f.host`. The program after each
-// phase prints, parses back and verifies.
+// Up to `steps`, the passes rewrite the fusion itself. From `kernels` on, the program has the
+// fusion as after `unrolled` and the kernels; from `host` on, also the host function `@f.host`. The
+// program after each phase prints, parses back and verifies.
 #pragma once
 
 #include <functional>
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "hostir/ir/machine.h"
+#include "hostir/ops/unroll_loops.h"
 #include "hostir/passes/axis_homes.h"
 #include "hostir/passes/explain.h"
 #include "hostir/passes/lower_host.h"
@@ -37,6 +39,7 @@ namespace hostir {
 
 enum class LowerPhase : uint8_t {
   kBound,
+  kUnrolled,
   kPropagated,
   kSharded,
   kSteps,
@@ -81,6 +84,7 @@ struct Lowered {
   NamedHomes homes;      // of axes
   Explanation explanation;
   std::vector<Provenance> provenance;  // empty before `host`
+  std::vector<LoopValue> loop_values;  // what `unrolled` named the values of loops
   std::vector<int64_t> pass_ns;        // the time each pass took
 };
 

@@ -66,10 +66,11 @@ double largest_bytes(const Function& fusion) {
 }
 
 // All versions of the values to keep.
-std::vector<std::string> kept_versions(const Resharded& steps, const LowerOptions& options) {
+std::vector<std::string> kept_versions(const Resharded& steps,
+                                       const std::vector<std::string>& kept) {
   std::vector<std::string> out;
   for (const auto& [built, origin] : steps.origins) {
-    for (const std::string& keep : options.keep) {
+    for (const std::string& keep : kept) {
       if (origin == keep) out.push_back(built);
     }
   }
@@ -95,7 +96,25 @@ Expected<void> bind(LowerState& s) {
   }
   HOSTIR_ASSIGN_OR_RETURN(s.out.mesh, choose_mesh(s.out.program, s.function()));
   s.out.function = s.fusion;
+  for (Instruction& i : s.function().instructions) i.attributes.erase("recompute");
+  return {};
+}
+
+Expected<void> unroll(LowerState& s) {
+  HOSTIR_ASSIGN_OR_RETURN(Unrolled unrolled, unroll_loops(s.function()));
+  s.function() = std::move(unrolled.function);
+  s.out.loop_values = std::move(unrolled.values);
   HOSTIR_TRY(recheck(s.out.program, s.function()));
+  s.keep.clear();
+  for (const std::string& keep : s.options.keep) {
+    std::vector<std::string> names = names_in_passes(s.out.loop_values, keep);
+    if (names.empty() && s.function().find_value(keep)) names = {keep};
+    if (names.empty()) {
+      return fail(ErrorKind::kUsage, "lower_c3",
+                  fmt::format("keep(%{}): @{} has no such value", keep, s.fusion));
+    }
+    s.keep.insert(s.keep.end(), names.begin(), names.end());
+  }
   std::unique_ptr<MeshMoves>& moves = s.options.moves != nullptr ? *s.options.moves : s.own_moves;
   if (moves == nullptr) {
     moves = std::make_unique<MeshMoves>(
@@ -129,9 +148,8 @@ Expected<void> propagate_shardings(LowerState& s) {
   if (s.options.homes != nullptr) {
     s.homes.homes = homes_like(*s.options.homes, simple, edges);
   } else {
-    HOSTIR_ASSIGN_OR_RETURN(
-        s.homes, cheapest_homes(s.out.program, simple, edges, s.out.mesh, *s.moves, s.options.keep,
-                                s.options.alternatives));
+    HOSTIR_ASSIGN_OR_RETURN(s.homes, cheapest_homes(s.out.program, simple, edges, s.out.mesh,
+                                                    *s.moves, s.keep, s.options.alternatives));
   }
   append(std::move(s.homes.explanation), s.out.explanation);
   s.out.homes = s.homes.homes.named(simple);
@@ -153,10 +171,10 @@ Expected<void> reshard(LowerState& s) {
     s.homes.tried.reset();
   } else {
     HOSTIR_ASSIGN_OR_RETURN(
-        s.resharded, insert_reshards(s.out.program, std::move(propagated), *s.moves, s.options.keep,
+        s.resharded, insert_reshards(s.out.program, std::move(propagated), *s.moves, s.keep,
                                      s.out.explanation, s.homes.homes, s.options.alternatives));
   }
-  drop_needless_reshards(s.resharded, *s.moves, s.options.keep, s.out.explanation);
+  drop_needless_reshards(s.resharded, *s.moves, s.keep, s.out.explanation);
   gather_first(s.out.program, s.bound, s.resharded, *s.moves, s.out.explanation);
   s.resharded.function = compacted(std::move(s.resharded.function));
   s.out.sharded = s.resharded.function;
@@ -174,8 +192,7 @@ Expected<void> split(LowerState& s) {
 Expected<void> make_kernels(LowerState& s) {
   s.function() = std::move(s.bound);
   s.before_kernels = std::move(s.out.program);
-  s.segments =
-      segment(s.before_kernels, s.resharded.function, kept_versions(s.resharded, s.options));
+  s.segments = segment(s.before_kernels, s.resharded.function, kept_versions(s.resharded, s.keep));
   if (!s.is_shown(LowerPhase::kKernels)) return {};
   s.out.program = s.before_kernels;
   for (const Function& k : s.segments.kernels) s.out.program.add_function(k);
@@ -246,6 +263,7 @@ Expected<void> lifetimes(LowerState& s) {
 
 constexpr std::array kPasses = {
     Pass{LowerPhase::kBound, "bound", "sizes as numbers, a mesh of all ranks", bind},
+    Pass{LowerPhase::kUnrolled, "unrolled", "loops written out, pass by pass", unroll},
     Pass{LowerPhase::kPropagated, "propagated", "a sharding for every value", propagate_shardings},
     Pass{LowerPhase::kSharded, "sharded", "the cut of every op, explicit reshards", reshard},
     Pass{LowerPhase::kSteps, "steps", "each reshard one kernel or one collective", split},

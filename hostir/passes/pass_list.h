@@ -19,9 +19,10 @@ struct LowerState {
   const Program& source;
   std::string fusion;  // name
   const LowerOptions& options;
+  std::vector<std::string> keep;  // options.keep, from `unrolled` on with the values of each pass
   Lowered out;
 
-  Function bound;              // the fusion with sizes, from `propagated` to `kernels`
+  Function bound;              // the fusion as after `unrolled`, from `propagated` to `kernels`
   MeshMoves* moves = nullptr;  // plans and costs on the fusion's meshes: own_moves or an option
   std::unique_ptr<MeshMoves> own_moves;
   ChosenHomes homes;    // from `propagated` to `sharded`

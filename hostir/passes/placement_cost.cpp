@@ -71,7 +71,8 @@ double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) co
   const bool returned = wanted.returned_partial && wanted.sharding.unreduced == held.unreduced;
   const BoundCall bound(program_, source_, *user);
   double sharers = 0;
-  for (size_t o = 0; o < user->operands.size(); ++o) {
+  const std::vector<size_t> judged = judged_operands(*user, value);
+  for (const size_t o : judged) {
     const ValueId other = user->operands[o].value;
     const PartialUse use = partial_use(bound.call, o, held.unreduced_kind);
     const bool partial = other == value || likely_partial(other, held.unreduced, depth);
@@ -81,6 +82,7 @@ double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) co
     if (use == PartialUse::kAllAlike && !partial && !returned) return now;
     if (partial && use != PartialUse::kReduceFirst) sharers += 1;
   }
+  sharers *= static_cast<double>(user->operands.size()) / static_cast<double>(judged.size());
   Sharding next_held = requests_[next.index].sharding;
   next_held.unreduced = held.unreduced;
   next_held.unreduced_kind = held.unreduced_kind;

@@ -50,6 +50,16 @@ const Instruction* ValueUsers::only(const Function& source, ValueId value) const
   return users.several || !users.first.valid() ? nullptr : &source.instr(users.first);
 }
 
+std::vector<size_t> judged_operands(const Instruction& user, ValueId value) {
+  constexpr size_t kMost = 8;
+  const size_t count = user.operands.size();
+  size_t first = 0;
+  while (count > kMost && user.operands[first].value != value) ++first;
+  std::vector<size_t> out;
+  for (size_t n = 0; n < std::min(count, kMost); ++n) out.push_back((first + n) % count);
+  return out;
+}
+
 std::string PlacementKeys::key(const Instruction& i, int lookahead) {
   key_.clear();
   add(op_number(i));
@@ -90,9 +100,10 @@ void PlacementKeys::add_future(ValueId value, int depth) {
   const ValueId next = user->results.front();
   add(op_number(*user));
   add_request(next);
-  for (const Operand& o : user->operands) {
-    add(o.value == value);
-    if (o.value != value) add_origin(o.value, depth);
+  for (const size_t o : judged_operands(*user, value)) {
+    const ValueId other = user->operands[o].value;
+    add(other == value);
+    if (other != value) add_origin(other, depth);
   }
   if (requests_[next.index].fixed && !requests_[next.index].sharding.is_partial()) return;
   add_future(next, depth - 1);
@@ -129,11 +140,36 @@ void PlacementKeys::add(uint32_t number) { append_number(number, key_); }
 // Equal for ops of the same kind, attributes, and types of operands and results, whatever their
 // shardings.
 uint32_t PlacementKeys::op_number(const Instruction& i) {
-  std::string text = "o" + std::to_string(static_cast<int>(i.kind)) + " " +
-                     std::to_string(numbers_.attributes.id(i.attributes));
+  std::string text = "o" + std::to_string(static_cast<int>(i.kind)) + " " + attributes_text(i);
   for (const Operand& o : i.operands) text += " " + std::to_string(type_number(o.value));
   for (const ValueId r : i.results) text += ">" + std::to_string(type_number(r));
   return numbers_.texts.of(text);
+}
+
+bool PlacementKeys::may_be_cut(ValueId value, size_t dim) const {
+  const auto is_cut = [&](const Sharding& s) { return !s.dims[dim].axes.empty(); };
+  const std::span<const Version> versions = versions_.all(value);
+  return is_cut(requests_[value.index].sharding) ||
+         std::any_of(versions.begin(), versions.end(),
+                     [&](const Version& v) { return is_cut(v.sharding); });
+}
+
+// Where a slice begins counts only along dimensions that may be cut, so all layers of a stack of
+// weights ask the same.
+std::string PlacementKeys::attributes_text(const Instruction& i) {
+  const auto* start = i.attributes.get<ExprList>("start");
+  const auto* limit = i.attributes.get<ExprList>("limit");
+  if (start == nullptr || limit == nullptr || i.operands.size() != 1)
+    return std::to_string(numbers_.attributes.id(i.attributes));
+  Attributes others = i.attributes;
+  others.erase("start");
+  others.erase("limit");
+  std::string text = std::to_string(numbers_.attributes.id(others));
+  for (size_t d = 0; d < start->size(); ++d) {
+    if (!may_be_cut(i.operands.front().value, d) && !may_be_cut(i.results.front(), d)) continue;
+    text += " " + std::to_string(d) + ":" + (*start)[d].to_string() + ":" + (*limit)[d].to_string();
+  }
+  return text;
 }
 
 uint32_t PlacementKeys::sharding_number(const Sharding& sharding) {

@@ -47,6 +47,10 @@ class ValueUsers {
   size_t noted_ = 0;          // number of instructions included
 };
 
+/// The operands of `user` that say whether its operand `value` may stay partial: all, or of a long
+/// list (a stack of the gradients of all layers) `value` and the next ones.
+std::vector<size_t> judged_operands(const Instruction& user, ValueId value);
+
 /// The numbers in keys.
 struct KeyNumbers {
   AttributeIds attributes;
@@ -75,6 +79,8 @@ class PlacementKeys {
   void add_request(ValueId value);
   void add(uint32_t number);
   uint32_t op_number(const Instruction& instruction);
+  std::string attributes_text(const Instruction& instruction);
+  bool may_be_cut(ValueId value, size_t dim) const;
   uint32_t sharding_number(const Sharding& sharding);
   uint32_t type_number(ValueId value);
   void add_homes(ValueId value);

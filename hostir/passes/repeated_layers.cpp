@@ -5,6 +5,7 @@
 #include <set>
 
 #include "hostir/ir/compact.h"
+#include "hostir/ops/bind_function.h"
 #include "hostir/passes/attribute_ids.h"
 #include "hostir/passes/fusion_info.h"
 
@@ -239,6 +240,67 @@ Function with_layers(const Function& fusion, const RepeatedLayers& layers, size_
     return !used.contains(p.value.index) && gone.contains(out.value(p.value).name);
   });
   return compacted(std::move(out));
+}
+
+namespace {
+
+bool mentions(const IndexExpr& e, const std::string& size) {
+  bool found = false;
+  e.for_each_leaf([&](const IndexExpr& leaf) { found = found || leaf == IndexExpr::size(size); });
+  return found;
+}
+
+// True if stacks of ?size elements are all that depends on it in a type.
+bool only_stacks(const Type& type, const std::string& size) {
+  if (!is_tensor(type)) return true;
+  const Shape& shape = shape_of(type);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const bool is_stack = d == 0 && shape[d] == IndexExpr::size(size);
+    if (!is_stack && mentions(shape[d], size)) return false;
+  }
+  return true;
+}
+
+bool has_other_use(const Instruction& i, const std::string& size) {
+  const bool is_loop = record(i.kind).role == HostRole::kLoop;
+  for (const auto& [name, value] : i.attributes.entries()) {
+    const auto* e = std::get_if<IndexExpr>(&value);
+    if (e != nullptr && !is_loop && mentions(*e, size)) return true;
+    const auto* list = std::get_if<ExprList>(&value);
+    if (list == nullptr) continue;
+    if (std::any_of(list->begin(), list->end(),
+                    [&](const IndexExpr& each) { return mentions(each, size); }))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::string> layer_size(const Function& fusion) {
+  for (const InstrId id : body_of(fusion)) {
+    const Instruction& loop = fusion.instr(id);
+    if (record(loop.kind).role != HostRole::kLoop) continue;
+    const auto* lower = loop.attributes.get<IndexExpr>("lower");
+    const auto* upper = loop.attributes.get<IndexExpr>("upper");
+    if (*lower != IndexExpr(0) || upper->kind() != IndexExpr::Kind::kSize) continue;
+    const std::string& size = upper->symbol();
+    const bool counts_layers =
+        std::all_of(fusion.values.begin(), fusion.values.end(),
+                    [&](const Value& v) { return only_stacks(v.type, size); }) &&
+        std::none_of(fusion.instructions.begin(), fusion.instructions.end(),
+                     [&](const Instruction& i) { return has_other_use(i, size); });
+    if (counts_layers) return size;
+  }
+  return std::nullopt;
+}
+
+Function with_layers(const Function& fusion, const std::string& size, size_t kept) {
+  Function out = fusion;
+  SizeBindings sizes;
+  sizes.bind(size, static_cast<int64_t>(kept));
+  bind_function(out, sizes);
+  return out;
 }
 
 }  // namespace hostir

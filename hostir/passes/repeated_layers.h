@@ -44,4 +44,11 @@ std::optional<RepeatedLayers> repeated_layers(const Function& fusion);
 /// The fusion with its first `kept` layers (at least 1), without the parameters of the others.
 Function with_layers(const Function& fusion, const RepeatedLayers& layers, size_t kept);
 
+/// The size that counts layers, if they are the passes of a loop: N in `for %i in 0..?N`, where
+/// nothing else depends on ?N but the leading dimensions of stacks.
+std::optional<std::string> layer_size(const Function& fusion);
+
+/// The fusion with `kept` layers, which this size counts.
+Function with_layers(const Function& fusion, const std::string& size, size_t kept);
+
 }  // namespace hostir

@@ -20,19 +20,18 @@ Program unshard(const Program& program, std::string_view name) {
   for (ResultDecl& r : out.results) drop_sharding(r.type);
   std::vector<ValueId> now;
   for (size_t v = 0; v < out.values.size(); ++v) now.emplace_back(v);
-  std::vector<InstrId> body;
-  for (const InstrId id : body_of(out)) {
+  for (const InstrId id : out.preorder()) {
     Instruction& i = out.instr(id);
     for (Operand& o : i.operands) {
       if (o.value.valid()) o.value = now[o.value.index];
     }
-    if (record(i.kind).shape == OpShape::kLayout) {
+    if (record(i.kind).shape == OpShape::kLayout)
       now[i.results.front().index] = i.operands.front().value;
-    } else {
-      body.push_back(id);
-    }
   }
-  out.region(out.body).instructions = std::move(body);
+  for (Region& region : out.regions) {
+    std::erase_if(region.instructions,
+                  [&](InstrId id) { return record(out.instr(id).kind).shape == OpShape::kLayout; });
+  }
   Program result;
   result.add_function(compacted(out));
   ops::add_applied(program, out, result);

@@ -23,6 +23,25 @@ Expected<Function> placed_function(const Program& program, const std::string& na
   return interp::sharded_fusion(program, name);
 }
 
+void check_one(const ExpectSharding& expect, const std::string& value, const Program& program,
+               const Function& function, CheckContext& context) {
+  const auto id = function.find_value(value);
+  if (!id) {
+    return context.fail(
+        fmt::format("expect_sharding: @{} has no value %{}", expect.function, value));
+  }
+  const Sharding* actual = sharding_of(function.value(*id).type);
+  if (!actual) {
+    return context.fail(fmt::format("@{} %{} has no sharding, expected {}", expect.function, value,
+                                    expect.sharding.to_string()));
+  }
+  if (normal(*actual, program) == normal(expect.sharding, program)) return;
+  const Sharding shown = normal(*actual, program);
+  context.fail(fmt::format("@{} %{} is sharded {}, expected {}", expect.function, value,
+                           shown.to_string(), expect.sharding.to_string()));
+  context.update(expect.sharding.span, shown.to_string());
+}
+
 }  // namespace
 
 void check(const ExpectSharding& expect, CheckContext& context) {
@@ -32,21 +51,11 @@ void check(const ExpectSharding& expect, CheckContext& context) {
   const Program& program = ran ? *prepared->source : *context.run_context.program;
   const auto function = placed_function(program, expect.function);
   if (!function) return context.fail("expect_sharding: " + function.error().message());
-  const auto id = function->find_value(expect.value);
-  if (!id) {
-    return context.fail(
-        fmt::format("expect_sharding: @{} has no value %{}", expect.function, expect.value));
-  }
-  const Sharding* actual = sharding_of(function->value(*id).type);
-  if (!actual) {
-    return context.fail(fmt::format("@{} %{} has no sharding, expected {}", expect.function,
-                                    expect.value, expect.sharding.to_string()));
-  }
-  if (normal(*actual, program) == normal(expect.sharding, program)) return;
-  const Sharding shown = normal(*actual, program);
-  context.fail(fmt::format("@{} %{} is sharded {}, expected {}", expect.function, expect.value,
-                           shown.to_string(), expect.sharding.to_string()));
-  context.update(expect.sharding.span, shown.to_string());
+  // A value of a loop has a sharding in each pass.
+  std::vector<std::string> names;
+  if (ran) names = names_in_passes(prepared->loop_values, expect.value);
+  if (names.empty()) names = {expect.value};
+  for (const std::string& name : names) check_one(expect, name, program, *function, context);
 }
 
 }  // namespace hostir::script

@@ -110,13 +110,18 @@ Window window_of(const ValuePoint& point, const Execution& execution, Rank rank,
 }
 
 const RecordedVersion* version_at(const ValuePoint& point, const Execution& execution, Rank rank,
-                                  uint64_t limit) {
+                                  uint64_t limit, const std::vector<LoopValue>& loop_values) {
+  // In a fusion, the passes of a loop have values of their own.
+  std::vector<std::string> names = names_in_passes(
+      loop_values, point.value, point.before || point.after ? std::nullopt : point.iteration);
+  const bool in_loop = !names.empty();
+  if (!in_loop) names = {point.value};
   const RecordedVersion* last = nullptr;
   int64_t n = 0;
   const bool at_instruction = point.before || point.after;
   for (const RecordedVersion& v : execution.values->versions()) {
-    if (v.rank != rank || v.name != point.value || v.order >= limit) continue;
-    if (!at_instruction && point.iteration &&
+    if (v.rank != rank || !contains(names, v.name) || v.order >= limit) continue;
+    if (!at_instruction && !in_loop && point.iteration &&
         execution.values->iteration(v.loop_path) != *point.iteration)
       continue;
     last = &v;
@@ -137,7 +142,12 @@ std::string point_text(const ValuePoint& p) {
 
 std::string why_missing(const ValuePoint& point, const RunRecord& run) {
   const interp::Code& code = *run.prepared->code;
-  if (!interp::find_registers(code, point.value).empty())
+  std::vector<std::string> names =
+      names_in_passes(run.prepared->loop_values, point.value, point.iteration);
+  if (names.empty()) names = {point.value};
+  if (std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return !interp::find_registers(code, name).empty();
+      }))
     return "it was never written on that rank";
   if (run.prepared->lowered) {
     return fmt::format(
@@ -171,7 +181,8 @@ Expected<std::vector<const RecordedVersion*>> versions_at(const ExpectValue& exp
       return fail(ErrorKind::kExpectation, "point",
                   fmt::format("rank {} never executed {}", r, *address));
     }
-    const RecordedVersion* v = version_at(expect.point, execution, r, window.limit);
+    const RecordedVersion* v =
+        version_at(expect.point, execution, r, window.limit, run.prepared->loop_values);
     if (v) out.push_back(v);
   }
   if (out.empty()) return fail(ErrorKind::kExpectation, "point", why_missing(expect.point, run));

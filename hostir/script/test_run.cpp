@@ -32,7 +32,12 @@ Expected<Execution> execute_once(const RunRecord& run, const RunStatement& state
   if (used >= context.steps_left) return tl::unexpected(steps_used(context));
   Execution out;
   out.schedule = schedule;
-  const auto wanted = [names = context.recorded](const std::string& name) {
+  std::vector<std::string> names = context.recorded;
+  for (const std::string& value : context.recorded) {
+    for (std::string& name : names_in_passes(run.prepared->loop_values, value))
+      names.push_back(std::move(name));
+  }
+  const auto wanted = [names = std::move(names)](const std::string& name) {
     return contains(names, name);
   };
   out.values = std::make_unique<interp::ValueRecorder>(wanted, nullptr);

@@ -209,6 +209,10 @@ std::optional<Attribute> parse_attribute(Cursor& cursor, const SourceManager& so
 }
 
 bool starts_attribute(const Token& token, const AttributeSpec& spec) {
+  if (spec.type == AttributeSpec::Type::kKeyword) {
+    const auto& words = spec.keywords;
+    return contains(words, token.text);
+  }
   return kStarts[static_cast<size_t>(spec.type)](token);
 }
 

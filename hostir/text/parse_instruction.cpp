@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hostir/ops/common_attributes.h"
 #include "hostir/ops/table.h"
 #include "hostir/text/attribute_text.h"
 #include "hostir/text/parse_expr.h"
@@ -30,10 +31,10 @@ std::vector<std::string> mnemonics() {
   return words;
 }
 
-const AttributeSpec& label_spec() {
-  static const AttributeSpec kLabel = {
-      .name = "label", .type = AttributeSpec::Type::kString, .doc = "a name for breakpoints"};
-  return kLabel;
+// Fusions and host functions have the same loops.
+bool is_loop_part(const OpRecord& op, FunctionKind kind) {
+  return kind == FunctionKind::kFusion &&
+         (op.role == HostRole::kLoop || op.role == HostRole::kYield);
 }
 
 // The tensor op meant by another framework's name or by the name of a host instruction; empty if
@@ -176,7 +177,7 @@ bool FunctionParser::parse_mnemonic(Draft& draft) {
   }
   const OpClass op_class = record(*kind).op_class;
   if (function_.kind != FunctionKind::kHost && op_class != OpClass::kCompute &&
-      *kind != OpKind::return_) {
+      *kind != OpKind::return_ && !is_loop_part(record(*kind), function_.kind)) {
     Diagnostic& d = cursor_.error(
         "op_c7", fmt::format("{} is an instruction of host functions", word->text), span);
     if (const std::string_view ours = name_here(word->text); !ours.empty()) {
@@ -429,8 +430,7 @@ bool FunctionParser::parse_attribute_entry(Draft& draft) {
     cursor_.skip_list_item();
     return true;
   }
-  const AttributeSpec* spec =
-      name == "label" ? &label_spec() : find_attribute_spec(*draft.op, name);
+  const AttributeSpec* spec = find_any_attribute_spec(*draft.op, name);
   if (spec) return parse_attribute_value(draft, *spec, ListBrackets::kWritten);
   Diagnostic& d = cursor_.error(
       "op_c2", std::string(draft.op->mnemonic) + " has no attribute \"" + name + "\"", span);
@@ -488,11 +488,12 @@ void FunctionParser::finish(Draft& draft, RegionId region) {
 // Puts the attributes in record order and drops those with their default value.
 void FunctionParser::normalise_attributes(Instruction& instruction) const {
   Attributes sorted;
-  for (const AttributeSpec& spec : record(instruction.kind).attributes) {
+  const auto take = [&](const AttributeSpec& spec) {
     const Attribute* value = instruction.attributes.find(spec.name);
     if (value && !(spec.fallback && *spec.fallback == *value)) sorted.set(spec.name, *value);
-  }
-  if (const Attribute* label = instruction.attributes.find("label")) sorted.set("label", *label);
+  };
+  for (const AttributeSpec& spec : record(instruction.kind).attributes) take(spec);
+  for (const AttributeSpec& spec : common_attributes()) take(spec);
   instruction.attributes = std::move(sorted);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/ops/common_attributes.h"
 #include "hostir/ops/table.h"
 #include "hostir/text/attribute_text.h"
 #include "hostir/text/cursor.h"
@@ -343,7 +344,9 @@ std::string FunctionPrinter::attribute_list(const Instruction& i,
     if (!value || assembly_mentions(form, spec.name)) continue;
     if (!spec.fallback || !(*spec.fallback == *value)) add(spec.name, *value);
   }
-  if (const Attribute* label = i.attributes.find("label")) add("label", *label);
+  for (const AttributeSpec& spec : common_attributes()) {
+    if (const Attribute* value = i.attributes.find(spec.name)) add(spec.name, *value);
+  }
   return items.empty() ? std::string() : " {" + join(items, ", ") + "}";
 }
 

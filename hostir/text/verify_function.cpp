@@ -157,11 +157,13 @@ bool FunctionVerifier::check_sizes(const Shape& shape, SourceSpan span) {
     bool ok = true;
     size.for_each_leaf([&](const IndexExpr& leaf) {
       const bool global = leaf.kind() == IndexExpr::Kind::kSize;
-      const bool host = is_host() && (leaf.kind() == IndexExpr::Kind::kName ||
-                                      leaf.kind() == IndexExpr::Kind::kAxisSize);
+      // A loop of a fusion is written out, so its variable is a number by then.
+      const bool variable =
+          leaf.kind() == IndexExpr::Kind::kName && function_.kind != FunctionKind::kKernel;
+      const bool known = variable || (is_host() && leaf.kind() == IndexExpr::Kind::kAxisSize);
       if (global || !ok) return;
-      ok = host && check_leaf(leaf, span);
-      if (!host) {
+      ok = known && check_leaf(leaf, span);
+      if (!known) {
         context_.error("type_c3",
                        leaf.to_string() + " is not a size; sizes are the same on every rank", span);
       }
@@ -221,7 +223,7 @@ void FunctionVerifier::visit(InstrId id) {
     ok = check_type(function_.value(result).type, instruction.name_span) && ok;
   }
   // In a broken function, a region may lack its yield, so its results are unknown.
-  ok = ok && !(is_broken() && !instruction.regions.empty());
+  ok = ok && !(is_broken() && !instruction.regions.empty()) && yields_known(instruction);
   if (ok && !is_host()) set_literal_types(instruction);
   if (!ok || !operands_known(instruction) || !infer(instruction) ||
       !check_axis_lists(instruction)) {
@@ -243,6 +245,16 @@ bool FunctionVerifier::operands_known(const Instruction& instruction) const {
       });
 }
 
+// Values whose errors have been reported may be yielded.
+bool FunctionVerifier::yields_known(const Instruction& instruction) const {
+  return std::all_of(instruction.regions.begin(), instruction.regions.end(), [&](RegionId region) {
+    const std::vector<InstrId>& body = function_.region(region).instructions;
+    const bool yields =
+        !body.empty() && record(function_.instr(body.back()).kind).role == HostRole::kYield;
+    return !yields || operands_known(function_.instr(body.back()));
+  });
+}
+
 bool FunctionVerifier::check_kind(const Instruction& instruction) {
   const OpRecord& op = record(instruction.kind);
   if (!check_return_at_end(instruction)) return false;
@@ -256,6 +268,8 @@ bool FunctionVerifier::check_kind(const Instruction& instruction) {
     for (const ValueId result : instruction.results) function_.value(result).type = NoType{};
     return false;
   }
+  const bool is_loop = op.role == HostRole::kLoop || op.role == HostRole::kYield;
+  if (is_loop && function_.kind == FunctionKind::kFusion) return true;
   if (instruction.kind == OpKind::return_ || compute != is_host()) return true;
   context_.error("op_c7",
                  std::string(op.mnemonic) + (compute ? " computes; host functions launch kernels"

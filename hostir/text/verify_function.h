@@ -53,6 +53,7 @@ class FunctionVerifier {
   void visit(InstrId id);
   void visit_regions(const Instruction& instruction);
   bool operands_known(const Instruction& instruction) const;
+  bool yields_known(const Instruction& instruction) const;
   bool check_kind(const Instruction& instruction);
   bool check_return_at_end(const Instruction& instruction);
   bool check_attributes(const Instruction& instruction);
@@ -66,7 +67,9 @@ class FunctionVerifier {
   Expected<std::vector<Type>> infer_widened(const Instruction& instruction);
   void set_literal_types(const Instruction& instruction);
   bool is_literal(ValueId value) const;
+  struct Widening;
   void apply_widening();
+  void insert_widenings(RegionId region, const std::map<InstrId, std::vector<Widening>>& due);
   bool has_unnamed_result(const Instruction& instruction) const;
   bool accept_type(const Instruction& instruction, ValueId result, Type inferred);
   bool check_axis_lists(const Instruction& instruction);

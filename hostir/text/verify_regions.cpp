@@ -68,6 +68,9 @@ void FunctionVerifier::set_argument_types(const Instruction& instruction) {
     if (i >= variables) {
       const ValueId value = carried[i - variables];
       type = value.valid() ? function_.value(value).type : Type(EventType{});
+      // Each pass of a fusion's loop may cut the value in another way.
+      if (auto* tensor = std::get_if<TensorType>(&type); tensor && !is_host())
+        tensor->sharding.reset();
     }
     function_.value(arguments[i]).type = std::move(type);
   }

@@ -2,6 +2,7 @@
 // widened as in NumPy, by a broadcast_in_dim that the canonical text shows. A number becomes a
 // constant of the shape and dtype that its use needs.
 #include <algorithm>
+#include <utility>
 
 #include "hostir/ir/compact.h"
 #include "hostir/ir/fits.h"
@@ -127,16 +128,22 @@ Expected<std::vector<Type>> FunctionVerifier::infer_widened(const Instruction& i
 // Runs after the walk, which keeps references to names and instructions.
 void FunctionVerifier::apply_widening() {
   if (widenings_.empty() || is_broken()) return;
-  std::vector<InstrId>& body = function_.region(function_.body).instructions;
-  std::vector<InstrId> old = std::move(body);
-  body.clear();
-  std::vector<std::pair<InstrId, Widening>> due;
+  std::map<InstrId, std::vector<Widening>> due;
   for (const Widening& w : widenings_) {
-    due.emplace_back(InstrId(static_cast<size_t>(w.user - function_.instructions.data())), w);
+    due[InstrId(static_cast<size_t>(w.user - function_.instructions.data()))].push_back(w);
   }
+  const size_t regions = function_.regions.size();
+  for (size_t r = 0; r < regions; ++r) insert_widenings(RegionId(r), due);
+  widenings_.clear();
+  function_ = compacted(function_);
+}
+
+void FunctionVerifier::insert_widenings(RegionId region,
+                                        const std::map<InstrId, std::vector<Widening>>& due) {
+  const std::vector<InstrId> old = std::exchange(function_.region(region).instructions, {});
   for (const InstrId id : old) {
-    for (const auto& [user, w] : due) {
-      if (user != id) continue;
+    const auto found = due.find(id);
+    for (const Widening& w : found == due.end() ? std::vector<Widening>() : found->second) {
       Operand& operand = function_.instr(id).operands[w.operand];
       const std::string stem = function_.value(operand.value).name + "_wide";
       const TensorType from = std::get<TensorType>(function_.value(operand.value).type);
@@ -154,12 +161,10 @@ void FunctionVerifier::apply_widening() {
       function_.value(result).span = operand.span;
       operand.value = result;
       widen.results = {result};
-      function_.add_instruction(function_.body, std::move(widen));
+      function_.add_instruction(region, std::move(widen));
     }
-    function_.region(function_.body).instructions.push_back(id);
+    function_.region(region).instructions.push_back(id);
   }
-  widenings_.clear();
-  function_ = compacted(function_);
 }
 
 }  // namespace hostir::text

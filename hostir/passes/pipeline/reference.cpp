@@ -6,6 +6,7 @@
 #include "hostir/ir/unique_names.h"
 #include "hostir/ops/builder.h"
 #include "hostir/ops/differentiate.h"
+#include "hostir/ops/unroll_loops.h"
 #include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/example_inputs.h"
 #include "hostir/passes/fusion_info.h"
@@ -167,6 +168,8 @@ Expected<void> add_reference(Pipeline& pipeline, const PipelineRequest& request)
   Program bound = program;
   for (const std::string& stage : request.stages) {
     HOSTIR_ASSIGN_OR_RETURN(bound, bind_sizes(bound, stage, request.sizes));
+    HOSTIR_ASSIGN_OR_RETURN(Unrolled unrolled, unroll_loops(*bound.find_function(stage)));
+    *bound.find_function(stage) = std::move(unrolled.function);
   }
   WholeModel whole(bound, request, name);
   HOSTIR_ASSIGN_OR_RETURN(Function model, whole.run(roles));

@@ -52,6 +52,7 @@ Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& 
   out.host = std::move(lowered.function);
   out.explanation = std::move(lowered.explanation);
   out.provenance = std::move(lowered.provenance);
+  out.loop_values = std::move(lowered.loop_values);
   return out;
 }
 

@@ -19,6 +19,7 @@ struct LoweredFusion {
   std::string host;  // name of the host function
   Explanation explanation;
   std::vector<Provenance> provenance;
+  std::vector<LoopValue> loop_values;
 };
 
 struct LoweringRequest {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hostir/io/generate.h"
+#include "hostir/ops/loops.h"
 #include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/resize_mesh.h"
 #include "hostir/support/lists.h"
@@ -171,9 +172,14 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
                                      options.alternatives};
     HOSTIR_ASSIGN_OR_RETURN(LoweredFusion lowered,
                             lower_fusion(program, entry, request, options.watch));
+    phases = phases_of(out->source, out->function, request);
+    if (has_loops(*program.find_function(entry))) {
+      *program.find_function(entry) = *lowered.program.find_function(entry);
+      out->source = std::make_shared<const Program>(std::move(program));
+    }
+    out->loop_values = std::move(lowered.loop_values);
     program = std::move(lowered.program);
     entry = std::move(lowered.host);
-    phases = phases_of(out->source, out->function, request);
     out->explanation = std::move(lowered.explanation);
     out->provenance = std::move(lowered.provenance);
     out->lowered = true;

@@ -18,6 +18,7 @@
 
 #include "hostir/ir/program.h"
 #include "hostir/ir/tensor.h"
+#include "hostir/ops/unroll_loops.h"
 #include "hostir/passes/explain.h"
 #include "hostir/passes/lower_host.h"
 #include "hostir/passes/overlap.h"
@@ -103,13 +104,15 @@ struct PrepareOptions {
 
 /// A program ready to run. Immutable; shared by all runs.
 struct Prepared {
-  std::shared_ptr<const Program> source;   // as given, meshes resized and sizes bound
+  // As given, meshes resized, sizes bound; a fusion that is lowered without loops.
+  std::shared_ptr<const Program> source;
   std::shared_ptr<const Program> program;  // the program that runs, with the lowered functions
   std::string function;                    // the requested function
   bool lowered = false;                    // it was a fusion
   std::shared_ptr<const Code> code;
   std::shared_ptr<const ProgramView> view;
   std::vector<Provenance> provenance;                            // of buffers, if it was lowered
+  std::vector<LoopValue> loop_values;                            // of a fusion that has loops
   Explanation explanation;                                       // of shardings and collectives
   std::vector<std::pair<std::string, Tensor>> inputs;            // global, by parameter, in order
   std::vector<std::pair<std::string, std::string>> input_texts;  // generators as expressions

@@ -3,6 +3,7 @@
 
 #include "hostir/ops/differentiate.h"
 #include "hostir/ops/expand_composites.h"
+#include "hostir/ops/unroll_loops.h"
 #include "kernel_case.h"
 
 namespace hostir::cpu {
@@ -21,7 +22,12 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 class Runner {
  public:
   explicit Runner(const Function& fusion) {
-    auto simple = expand_composites(fusion, Origins::kNone);
+    auto unrolled = unroll_loops(fusion);
+    if (!unrolled) {
+      ADD_FAILURE() << unrolled.error().message();
+      return;
+    }
+    auto simple = expand_composites(std::move(unrolled->function), Origins::kNone);
     if (!simple) {
       ADD_FAILURE() << simple.error().message();
       return;
@@ -168,6 +174,108 @@ TEST(Gradient, OfEveryOpIsItsFiniteDifference) {
     ++checked;
   }
   EXPECT_GT(checked, 50U);
+}
+
+// Loops: bodies, and how their gradients keep values.
+constexpr std::string_view kLoops[] = {
+    // Stacked weights, a bias that all passes use, a stacked result.
+    R"(fusion @f(%x: tensor<2x3xf64>, %ws: tensor<4x3x3xf64>, %b: tensor<3xf64>)
+    -> (%y: tensor<2x3xf64>, %all: tensor<4x2x3xf64>) {
+  %y, %all = for %i in 0..4 carry(%h = %x) {
+    %w = at %ws[%i]
+    %a = matmul %h, %w
+    %s = add %a, %b
+    %t = tanh %s
+    yield %t, %a
+  }
+  return %y, %all
+})",
+    // Two carried values, a part of the stack, the element before it, downwards.
+    R"(fusion @f(%x: tensor<3xf64>, %ws: tensor<6x3xf64>) -> (%y: tensor<3xf64>, %z: tensor<3xf64>) {
+  %y, %z = for %i in 1..5 carry(%p = %x, %q = %x) reversed {
+    %w = at %ws[%i]
+    %v = at %ws[%i - 1]
+    %r = mul %p, %w
+    %s = mul %q, %v
+    %u = sin %r
+    %t = add %u, %s
+    yield %t, %r
+  }
+  return %y, %z
+})",
+    // A loop in a loop; the inner one's element of the stack has two indices.
+    R"(fusion @f(%x: tensor<2xf64>, %ws: tensor<2x3x2xf64>) -> (%y: tensor<2xf64>) {
+  %y = for %i in 0..2 carry(%p = %x) {
+    %q = tanh %p
+    %r = for %j in 0..3 carry(%k = %q) {
+      %w = at %ws[%i, %j]
+      %m = mul %k, %w
+      %n = sin %m
+      %o = add %n, %q
+      yield %o
+    }
+    %s = mul %r, %p
+    yield %s
+  }
+  return %y
+})",
+    // Ends by its data, which finite differences do not change.
+    R"(fusion @f(%x: tensor<3xf64>, %w: tensor<3xf64>) -> (%y: tensor<3xf64>) {
+  %y = for %i in 0..9 carry(%p = %x) {
+    %sum = reduce_sum %p {dims = [0]}
+    %more = compare %sum, 5.5 {direction = lt}
+    %q = mul %p, %p
+    %r = add %q, %w
+    yield %r while %more
+  }
+  return %y
+})",
+    // No pass.
+    R"(fusion @f(%x: tensor<3xf64>, %ws: tensor<2x3xf64>) -> (%y: tensor<3xf64>) {
+  %y = for %i in 1..1 carry(%p = %x) {
+    %w = at %ws[%i]
+    %q = mul %p, %w
+    yield %q
+  }
+  return %y
+})",
+};
+
+TEST(Gradient, OfLoopsIsTheirFiniteDifference) {
+  for (const std::string_view loop : kLoops) {
+    // What a gradient keeps changes no number.
+    for (const std::string_view mark : {"", " recompute"}) {
+      std::string text(loop);
+      if (!mark.empty()) text = replaced(std::move(text), ") {\n    %", ") recompute {\n    %");
+      if (!mark.empty()) text = replaced(std::move(text), "reversed {", "reversed recompute {");
+      SCOPED_TRACE(text);
+      const auto parsed = text::parse_program(text);
+      ASSERT_TRUE(parsed) << parsed.error().message();
+      compare_with_differences(parsed->functions.front(), 0.3, 1.3);
+    }
+  }
+}
+
+TEST(Gradient, OfMarkedValuesIsTheSame) {
+  const std::string text =
+      R"(fusion @f(%x: tensor<3xf64>, %w: tensor<3xf64>) -> (%y: tensor<3xf64>) {
+  %a = mul %x, %w
+  %b = sin %a {recompute = true}
+  %c = tanh %b {recompute = true}
+  %d = mul %c, %b
+  %y = mul %d, %d
+  return %y
+})";
+  const auto marked = text::parse_program(text);
+  ASSERT_TRUE(marked) << marked.error().message();
+  const auto plain = text::parse_program(replaced(text, " {recompute = true}", ""));
+  ASSERT_TRUE(plain) << plain.error().message();
+  compare_with_differences(marked->functions.front(), 0.3, 1.3);
+  // %b and %c are computed a second time.
+  const auto with = differentiate(*marked, marked->functions.front(), "g");
+  const auto without = differentiate(*plain, plain->functions.front(), "g");
+  ASSERT_TRUE(with && without);
+  EXPECT_EQ(with->instructions.size(), without->instructions.size() + 2);
 }
 
 }  // namespace

@@ -39,6 +39,19 @@ TEST(RepeatedLayers, OwnParametersByLayer) {
   EXPECT_EQ(found->parameters, (Names{{"w0"}, {"w1"}, {"w2"}, {"w3"}}));
 }
 
+TEST(RepeatedLayers, PassesOfALoop) {
+  const std::string loop =
+      "  %y = for %i in 0..?L carry(%h = %x) {\n    %w = at %ws[%i]\n    %m = matmul %h, %w\n"
+      "    yield %m\n  }\n  return %y\n";
+  const std::string weights = square("x") + ", %ws: tensor<?Lx8x8xf32>";
+  const Function fusion = fusion_of(weights, loop);
+  EXPECT_EQ(layer_size(fusion), "L");
+  EXPECT_EQ(to_string(with_layers(fusion, "L", 2).values[1].type), "tensor<2x8x8xf32>");
+  // ?L also counts something else, so fewer layers would be another fusion.
+  EXPECT_EQ(layer_size(fusion_of(weights + ", %b: tensor<8x?Lxf32>", loop)), std::nullopt);
+  EXPECT_EQ(layer_size(four_layers()), std::nullopt);
+}
+
 TEST(RepeatedLayers, FewerLayersEqualTheFusionWrittenWithThem) {
   const Function fusion = four_layers();
   const Function two = with_layers(fusion, *repeated_layers(fusion), 2);
