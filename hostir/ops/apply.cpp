@@ -6,6 +6,8 @@
 
 #include "hostir/ops/builder.h"
 #include "hostir/ops/host.h"
+#include "hostir/ops/loops.h"
+#include "hostir/ops/unroll_loops.h"
 
 namespace hostir {
 
@@ -102,16 +104,37 @@ void add_applied(const Program& from, const Function& fusion, Program& to) {
   }
 }
 
-Values Builder::inlined(const Function& fusion, const Values& arguments) {
-  if (error_) return Values(fusion.results.size());
+namespace {
+
+// A loop's variables could have names that are taken where the fusion is inlined, so its passes are
+// written out.
+Expected<Function> without_loops(const Function& fusion, const NamedSizes& sizes) {
+  Function bound = fusion;
+  if (!has_loops(bound)) return bound;
+  for (Value& v : bound.values) v.type = with_sizes(v.type, sizes);
+  for (Instruction& i : bound.instructions) i.attributes = with_sizes(i.attributes, sizes);
+  HOSTIR_ASSIGN_OR_RETURN(Unrolled unrolled, unroll_loops(bound));
+  return std::move(unrolled.function);
+}
+
+}  // namespace
+
+Values Builder::inlined(const Function& given, const Values& arguments) {
+  if (error_) return Values(given.results.size());
   std::vector<Type> types;
   for (const ValueId v : arguments) types.push_back(type(v));
   NamedSizes sizes;
-  if (const Violated bad = bind_arguments(fusion, types, sizes)) {
+  if (const Violated bad = bind_arguments(given, types, sizes)) {
     fail(Error{ErrorKind::kInvalid,
                {{Severity::kError, "grad_c1", bad->message, call_.name_span, {}}}});
-    return Values(fusion.results.size());
+    return Values(given.results.size());
   }
+  Expected<Function> straight = without_loops(given, sizes);
+  if (!straight) {
+    fail(std::move(straight.error()));
+    return Values(given.results.size());
+  }
+  const Function& fusion = *straight;
   Values map(fusion.values.size());
   for (size_t p = 0; p < arguments.size(); ++p) map[fusion.params[p].value.index] = arguments[p];
   Values returned;
