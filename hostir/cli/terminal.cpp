@@ -19,6 +19,8 @@ void Terminal::print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
+void Terminal::flush() { std::fflush(stdout); }
+
 void Terminal::note(std::string_view line) {
   end_progress();
   std::fflush(stdout);

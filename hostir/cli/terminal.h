@@ -17,6 +17,8 @@ class Terminal {
   Terminal();
   /// Prints results to stdout, without adding a newline.
   void print(std::string_view text);
+  /// Writes what was printed so far: a program that reads a pipe or file sees it at once.
+  void flush();
   /// Prints a line on stderr.
   void note(std::string_view line);
   /// Prints the diagnostics of an error and returns its exit status.

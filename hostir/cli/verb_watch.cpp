@@ -80,6 +80,7 @@ class WatchVerb : public Verb {
     // A job that does not move is stuck, even if its calls are young.
     if (seen.state == JobState::kStalled) *opened = taken_as_stuck(std::move(*opened));
     tell(terminal, *opened, seen);
+    terminal.flush();
     state_ = seen.state;
     has_read_ = true;
     if (!once_ || seen.state == JobState::kMoving) return std::optional<int>();

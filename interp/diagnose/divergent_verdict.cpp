@@ -270,7 +270,7 @@ class DivergenceJudge {
     const MemberRef mine = call_at(odd);
     const MemberRef& theirs = odd.theirs.front().call;
     if (wrong_group(odd)) return wrong_group_repair(run_, out_.culprits, theirs);
-    std::string first = short_call_name(run_, theirs);
+    std::string first = short_call_name(run_, as_made_by(odd.rank, theirs));
     std::string second = short_call_name(run_, mine);
     if (first == second) {
       first = model::call_text(theirs.member->call);

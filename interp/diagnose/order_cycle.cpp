@@ -338,7 +338,7 @@ class CycleFinder {
   // Repaired ranks first make the call that the previous rank waits for. A rank that never reached
   // a call of the cycle makes it at the end.
   void repair(OrderCycle& circle, Rank rank) {
-    std::vector<Rank> fixed = circle.odd.empty() ? std::vector<Rank>{rank} : circle.odd;
+    const std::vector<Rank> fixed = circle.odd.empty() ? alike(circle, rank) : circle.odd;
     for (const Rank each : fixed) {
       const Member* early = side_of(circle.at, each);
       if (early == nullptr || !early->arrived()) continue;
@@ -349,9 +349,30 @@ class CycleFinder {
       const MemberRef& call = hold_between(from, circle.ranks[(i + 1) % circle.ranks.size()]).call;
       add_absent(circle, call, fixed);
     }
-    circle.repair_text =
-        fmt::format("with {} before {} on {}", short_call_name(run_, circle.before),
-                    short_call_name(run_, circle.at), model::list_of(fixed));
+    circle.repair_text = fmt::format(
+        "with {} before {} on {}", short_call_name(run_, as_made_by(fixed[0], circle.before)),
+        short_call_name(run_, as_made_by(fixed[0], circle.at)), model::list_of(fixed));
+    std::vector<Rank> others;
+    for (const CallEdit& edit : circle.repair) {
+      const bool fixes = std::count(fixed.begin(), fixed.end(), edit.rank) != 0;
+      if (edit.kind == CallEdit::Kind::kAdd && edit.pattern.pair != nullptr && !fixes)
+        insert_once(others, edit.rank);
+    }
+    if (others.empty()) return;
+    circle.repair_text += fmt::format(", and with the other side of the sends and recvs made by {}",
+                                      model::list_of(others));
+  }
+  // The rank, and the others that make the same two calls in its order and have come as far.
+  std::vector<Rank> alike(const OrderCycle& circle, Rank rank) const {
+    std::vector<Rank> out = {rank};
+    if (circle.at.meeting == nullptr || circle.before.meeting == nullptr) return out;
+    for (const Member& member : circle.at.meeting->members) {
+      const Member* before = circle.before.meeting->member(member.rank);
+      if (!member.unfinished() || before == nullptr) continue;
+      const bool later = before->arrived() && before->order && *before->order > *member.order;
+      if (later || before->state == MemberState::kNotArrived) insert_once(out, member.rank);
+    }
+    return out;
   }
   void first_there(OrderCycle& circle, Rank rank, const Member& early, const MemberRef& call) {
     const Member* mine = side_of(call, rank);

@@ -34,7 +34,8 @@ class RecordComparison : protected ProgramWords {
   // The first place at which both records have the same collective; nullopt: there is none.
   std::optional<std::pair<size_t, size_t>> common_begin(size_t mine, size_t theirs) const;
   const Word* word(size_t rank, size_t at) const;
-  // If a record begins late and its peers have none, sends and recvs have no numbers: none is known.
+  // If a record begins late and its peers have none, sends and recvs have no numbers: none is
+  // known.
   bool lost_sends(size_t rank) const;
 
   // The others' call at that place in the record of `model`: on the odd rank's own group if a

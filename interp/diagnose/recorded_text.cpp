@@ -324,13 +324,21 @@ std::string call_name(const Run& run, const MemberRef& ref) {
 }
 
 std::string short_call_name(const Run& run, const MemberRef& ref) {
-  const std::string kind = kind_name(ref.member->call);
   if (ref.meeting != nullptr) {
+    const std::string kind = kind_name(ref.member->call);
     return fmt::format("{} seq {} on {}", kind, ref.sequence(),
                        communicator_name(run, ref.communicator()));
   }
-  return ref.sends() ? fmt::format("{} to rank {}", kind, ref.pair->target)
-                     : fmt::format("{} from rank {}", kind, ref.pair->source);
+  return ref.sends() ? fmt::format("send to rank {}", ref.pair->target)
+                     : fmt::format("recv from rank {}", ref.pair->source);
+}
+
+MemberRef as_made_by(Rank rank, const MemberRef& ref) {
+  MemberRef out = ref;
+  if (ref.pair == nullptr) return out;
+  if (ref.pair->source == rank) out.member = &ref.pair->send;
+  if (ref.pair->target == rank) out.member = &ref.pair->recv;
+  return out;
 }
 
 std::string at_stack(const Run& run, const MemberRef& ref) {

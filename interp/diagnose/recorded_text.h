@@ -12,6 +12,9 @@ namespace hostir::diagnose {
 std::string call_name(const model::Run& run, const MemberRef& ref);
 /// `all_reduce seq 5 on default_pg`, `recv from rank 0`.
 std::string short_call_name(const model::Run& run, const MemberRef& ref);
+/// The call as `rank` makes it: of another's send, the recv. `ref` itself if the rank has no part
+/// in a send or recv.
+MemberRef as_made_by(model::Rank rank, const MemberRef& ref);
 /// ` at fr.py:7 in ar, from fr.py:33 in <module>`; empty if no frame is recorded.
 std::string at_stack(const model::Run& run, const MemberRef& ref);
 

@@ -5,7 +5,9 @@
 
 The jobs are those of flight_recorder_writer.py. Ends with `N passed, N failed`.
 """
+import csv
 import json
+import select
 import shutil
 import subprocess
 import sys
@@ -33,6 +35,41 @@ def change(folder, ranks, edit):
         dump = json.loads(path.read_text())
         edit(dump)
         path.write_text(json.dumps(dump))
+
+
+# ---- a job that runs
+
+@case
+def watch_tells_a_pipe_at_once(folder):
+    """`hostir watch job | tee log`, which nobody ends."""
+    training().write(folder)
+    watch = subprocess.Popen([HOSTIR, "watch", folder, "--stall", "0.5", "--interval", "0.1"], stdout=subprocess.PIPE, text=True)
+    try:
+        readable, _, _ = select.select([watch.stdout], [], [], 30)
+        assert readable, "nothing is printed in 30 s"
+        assert "no progress for" in watch.stdout.readline()
+    finally:
+        watch.terminate()
+        watch.wait()
+        watch.stdout.close()
+
+
+# ---- times
+
+@case
+def arrivals_in_the_log(folder):
+    """A call arrives when its host makes it: rank 3 is a second late in the second of two calls."""
+    job = Job(4)
+    job.all_reduce(30)
+    job.all_reduce(31)
+    job.run()
+    job.issued[3][1].created = max(job.issued[r][1].created for r in range(3)) + SECOND_NS
+    job.write(folder / "dumps")
+    subprocess.run([HOSTIR, "open", folder / "dumps", "--trace", folder / "job.db"], capture_output=True)
+    table = subprocess.run([HOSTIR, "trace", "collectives", folder / "job.db", "--format", "csv"], capture_output=True, text=True)
+    first, second = csv.DictReader(table.stdout.splitlines())
+    assert int(first["first_arrival_ns"]) == 0 and int(first["skew_ns"]) < 10**6, first
+    assert SECOND_NS <= int(second["skew_ns"]) < SECOND_NS + 10**6 and second["start_ns"] == "", second
 
 
 # ---- names

@@ -1188,6 +1188,75 @@ def file_of_an_earlier_run(folder):
     return {**said, "not_known": "of an earlier run"}
 
 
+# ---- what a repair says
+
+def ring_of(kind, world=4):
+    """All ranks first send to the next one (or wait for the previous one), and each call blocks."""
+    job = Job(world)
+    for r in range(world):
+        both = [Call("0", "send", [64], 30, peer=(r + 1) % world, blocks=True),
+                Call("0", "recv", [64], 31, peer=(r - 1) % world, blocks=True)]
+        job.calls[r] = both if kind == "send" else both[::-1]
+    return job.run()
+
+
+def ring_of_sends(folder):
+    """The repair is told as the repaired rank makes it, with what other ranks have to make then."""
+    ring_of("send").write(folder)
+    return {"fault": True, "kind": "order", "trial": True,
+            "trial_says": "with recv from rank 2 before send to rank 0 on rank 3, and with the other side of the sends and recvs "
+                          "made by ranks 0, 1, 2 the program completes"}
+
+
+def ring_of_recvs(folder):
+    ring_of("recv").write(folder)
+    return {"fault": True, "kind": "order", "trial": True,
+            "trial_says": "with send to rank 2 before recv from rank 0 on rank 1, and with"}
+
+
+def two_against_two(folder):
+    """Both ranks of one side are repaired."""
+    job = Job(4, {"1": [0, 1, 2, 3]})
+    for r in range(4):
+        both = [Call("0", "all_reduce", [64], 30, blocks=True), Call("1", "all_reduce", [64], 31, blocks=True)]
+        job.calls[r] = both if r < 2 else both[::-1]
+    job.run().write(folder)
+    return {"fault": True, "kind": "order", "trial": True, "trial_says": "on ranks 2, 3 the program completes"}
+
+
+def stuck_job(folder, change):
+    """Rank 2 never comes to the last call; `change` alters what the entries of rank 1 tell."""
+    job = Job(4)
+    for line in (10, 11):
+        job.each(range(4), lambda r: Call("0", "broadcast", [4], line, dtype="Byte"))
+    job.all_reduce(12)
+    job.calls[2].pop()
+    job.run()
+    pathlib.Path(folder).mkdir(parents=True)
+    for r in range(4):
+        dump = job.dump(r)
+        for entry in dump["entries"] if r == 1 else []:
+            change(entry)
+        write_dump(dump, pathlib.Path(folder), r)
+    return fault("never_came", 2, trial=True)
+
+
+def sizes_are_not_recorded(folder):
+    return stuck_job(folder, lambda entry: (entry.pop("input_sizes"), entry.pop("output_sizes")))
+
+
+def lists_of_sizes_are_empty(folder):
+    return stuck_job(folder, lambda entry: entry.update(input_sizes=[], output_sizes=[]))
+
+
+def bool_meets_bytes(folder):
+    """NCCL knows no bool: it sends bytes."""
+    def change(entry):
+        if "broadcast" in entry["profiling_name"]:
+            entry.update(input_dtypes=["Bool"], output_dtypes=["Bool"])
+    return stuck_job(folder, change)
+
+
 # ---- without source lines: only the order of calls tells
 
 def mesh_of_pairs(lines, steps=3):
@@ -1413,7 +1482,8 @@ def profiles_beside(folder):
             "profile": "no rank is late"}
 
 
-FOLDERS = [clog_left_out_in_one_of_parallel_groups, clog_swapped_in_one_of_parallel_groups, clog_left_out_or_later, a_call_of_one_of_two_ranks,
+FOLDERS = [ring_of_sends, ring_of_recvs, two_against_two, sizes_are_not_recorded, lists_of_sizes_are_empty, bool_meets_bytes,
+           clog_left_out_in_one_of_parallel_groups, clog_swapped_in_one_of_parallel_groups, clog_left_out_or_later, a_call_of_one_of_two_ranks,
            a_last_call_of_one_of_two_ranks,
            clog_one_more_or_later, clog_barrier_against_another_call, clog_barriers_in_two_groups, left_out_in_straight_code, files_named_by_local_ranks, profiles_beside, a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, only_a_damaged_file_is_missing, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
            several_forms, one_file_cut_short]

@@ -6,6 +6,7 @@
 The jobs have four ranks: tensor parallel groups {0,1} and {2,3}, data parallel groups {0,2} and {1,3}.
 Ends with `N passed, N failed`.
 """
+import csv
 import json
 import subprocess
 import sys
@@ -97,6 +98,21 @@ def debug_lines_without_a_world(folder):
 
 
 # ---- RAS reports
+
+@case
+def debug_counts_are_per_member(folder):
+    """AllGather's count is what each rank sends, ReduceScatter's what each receives, AlltoAll's what each pair exchanges."""
+    calls = [(f"{kind}: opCount {n:x} sendbuff 0x7f00 recvbuff 0x7f00 count 8 datatype 7 op 0 root 0 comm 0x5500 "
+              "[nranks=4] stream 0x1") for n, kind in enumerate(("AllGather", "ReduceScatter", "AlltoAll", "AllReduce"))]
+    for r in RANKS:
+        lines = [f"comm 0x5500 rank {r} nranks 4 cudaDev 0 nvmlDev 0 busId 1000 commId 0x77 - Init COMPLETE", *calls]
+        (folder / f"rank{r}.log").write_text("".join(f"h0:{100 + r}:{100 + r} [0] NCCL INFO {line}\n" for line in lines))
+    log = folder / "job.db"
+    subprocess.run([HOSTIR, "open", str(folder), "--trace", str(log)], check=True, capture_output=True)
+    table = subprocess.run([HOSTIR, "trace", "collectives", str(log), "--format", "csv"], check=True, capture_output=True, text=True)
+    sizes = {row["kind"]: int(row["bytes"]) for row in csv.DictReader(table.stdout.splitlines())}
+    assert sizes == {"all_gather": 128, "reduce_scatter": 128, "all_to_all": 128, "all_reduce": 32}, sizes
+
 
 def ras(path, counts, dead=(), when="10:00:00", communicators=None):
     """One communicator of all ranks with the given (AllGather, AllReduce) counts, and more, by hash."""

@@ -8,8 +8,9 @@ namespace hostir::traces::import {
 
 namespace {
 
-/// Total elements of all tensors; nullopt if the numbers are not sizes.
+/// Total elements of all tensors; nullopt if none is recorded, or the numbers are not sizes.
 std::optional<int64_t> elements_of(const std::vector<Extents>& shapes) {
+  if (shapes.empty()) return std::nullopt;
   int64_t all = 0;
   for (const Extents& shape : shapes) {
     int64_t elements = 1;
@@ -56,6 +57,19 @@ void set_totals(model::Call& call, bool sizes_known) {
     call.total_elems = in;
     call.local_elems = in;
   }
+}
+
+void set_nccl_count(model::Call& call, int64_t count, int64_t members) {
+  const auto is = [&](OpKind kind) { return call.kind == kind; };
+  const bool many_in = is(OpKind::reduce_scatter) || is(OpKind::all_to_all) || is(OpKind::scatter);
+  const bool many_out = is(OpKind::all_gather) || is(OpKind::all_to_all) || is(OpKind::gather);
+  int64_t whole = count;
+  if ((many_in || many_out) && __builtin_mul_overflow(count, members, &whole)) return;
+  call.inputs = {{many_in ? whole : count}};
+  call.outputs = {{many_out ? whole : count}};
+  call.shape = call.inputs.front();
+  call.local_elems = is(OpKind::all_to_all) ? whole : count;
+  call.total_elems = is(OpKind::gather) || is(OpKind::scatter) ? count : whole;
 }
 
 void set_splits(model::Call& call, io::PlainView entry, size_t members) {

@@ -271,6 +271,7 @@ class FlightRecorderReader {
     const std::string dtype = dtype_text(entry["input_dtypes"].size() > 0 ? entry["input_dtypes"]
                                                                           : entry["output_dtypes"]);
     made.call.dtype = dtype_of(dtype);
+    if (made.call.dtype == DType::kI1) made.call.dtype = DType::kU8;  // NCCL sends bytes
     const auto& shapes = made.call.inputs.empty() ? made.call.outputs : made.call.inputs;
     if (!shapes.empty()) made.call.shape = shapes.front();
     // Before 2.4 the sizes of an all_to_all entry are wrong.

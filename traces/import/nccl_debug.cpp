@@ -10,6 +10,7 @@
 #include "hostir/io/plain_value.h"
 #include "hostir/support/number_from.h"
 #include "hostir/support/text.h"
+#include "traces/import/call_sizes.h"
 #include "traces/import/names.h"
 #include "traces/import/text_lines.h"
 
@@ -146,8 +147,6 @@ class DebugReader {
     made.call.name = kind;
     made.call.kind = op_of(kind);
     if (dtype) made.call.dtype = nccl_dtype(*dtype);
-    made.call.shape = Extents{*count};
-    made.call.inputs = {{*count}};
     const auto is = [&](OpKind k) { return made.call.kind == k; };
     if (is(OpKind::all_reduce) || is(OpKind::reduce_scatter) || is(OpKind::reduce)) {
       if (op) made.call.reduction = nccl_reduction(*op);
@@ -163,9 +162,7 @@ class DebugReader {
         made.call.root = static_cast<int32_t>(*root);
       }
     }
-    // The count is each member's part, and therefore equal on all of them.
-    made.call.total_elems = *count;
-    made.call.local_elems = *count;
+    set_nccl_count(made.call, *count, process_->dump.groups[made.group].size.value_or(1));
     made.state = model::MemberState::kScheduled;
     process_->dump.calls.push_back(std::move(made));
     return true;

@@ -16,6 +16,7 @@
 #include "hostir/support/number_from.h"
 #include "hostir/support/text.h"
 #include "hostir/support/unix_time.h"
+#include "traces/import/call_sizes.h"
 #include "traces/import/names.h"
 #include "traces/nccl_plugin/ring.h"
 
@@ -221,12 +222,7 @@ class RingReader {
     }
     add_root(made, record, entry.facts.size);
     if (record.count <= uint64_t{INT64_MAX}) {
-      const auto count = static_cast<int64_t>(record.count);
-      made.call.shape = Extents{count};
-      made.call.inputs = {{count}};
-      // NCCL's count is each member's part, and therefore equal on all of them.
-      made.call.total_elems = count;
-      made.call.local_elems = count;
+      set_nccl_count(made.call, static_cast<int64_t>(record.count), entry.facts.size);
     }
     made.state = record.finished_ns > 0  ? model::MemberState::kCompleted
                  : record.started_ns > 0 ? model::MemberState::kStarted

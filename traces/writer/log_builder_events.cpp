@@ -171,7 +171,11 @@ Expected<void> LogBuilder::write_collective(Statement& s, int64_t id, const Buil
   s.bind_int(5, static_cast<int64_t>(e.sequence));
   bind(s, 6, peer);
   bind(s, 7, bytes_of(e.member->call));
-  bind(s, 8, common(times.ready_ns, times.execution_clock));
+  // Sources without streams record only when the host made the call.
+  const bool on_stream = e.member->task != model::kNoTask;
+  bind(s, 8,
+       on_stream ? common(times.ready_ns, times.execution_clock)
+                 : common(times.issued_ns, times.issued_clock));
   bind(s, 9, common(times.started_ns, times.execution_clock));
   bind(s, 10, common(times.finished_ns, times.execution_clock));
   // A source may record the state but no time.
