@@ -134,8 +134,13 @@ void check_tensors(std::vector<Diagnostic>& out, const OpRecord& op, const Instr
   }
   for (const Type& type : types) {
     if (!std::holds_alternative<TensorType>(type) && !std::holds_alternative<ShardType>(type)) {
-      report(out, instr, "op_c1",
-             fmt::format("{} takes tensors, not {}", op.mnemonic, to_string(type)));
+      report(
+          out, instr, "op_c1",
+          fmt::format("{} takes tensors, not {}{}", op.mnemonic, to_string(type),
+                      std::holds_alternative<IndexType>(type)
+                          ? "; for a loop's variable %i, `constant {size = %i}` is a tensor, and "
+                            "`at %x[%i]` an element"
+                          : ""));
     }
   }
 }

@@ -199,7 +199,11 @@ bool FunctionVerifier::check_leaf(const IndexExpr& leaf, SourceSpan span) {
     unknown = unknown || std::holds_alternative<NoType>(value.type);
   }
   if (unknown) return false;
-  context_.error("host_c4", leaf.to_string() + " is not an integer of the host", span);
+  context_.error("host_c4",
+                 leaf.to_string() + (is_host() ? " is not an integer of the host"
+                                               : " is not a loop's variable; an index that is "
+                                                 "computed is an operand of take or dynamic_slice"),
+                 span);
   return false;
 }
 
