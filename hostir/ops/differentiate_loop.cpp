@@ -206,13 +206,13 @@ Expected<void> Differentiator::backward_loop(InstrId id) {
   }
   const std::vector<ValueId> results = reverse.results;
   out().add_instruction(around, std::move(reverse));
+  // A sum starts with the cotangent so far, so it comes before others of the same value.
+  for (size_t v = 0; v < summed.size(); ++v) cotangent(summed[v]) = results[active.size() + v];
   for (size_t r = 0; r < results.size(); ++r) {
     b.begin(loop, out().value(results[r]).name);
     if (r < active.size()) {
       accumulate(loop.operands[active[r]].value, results[r]);
-    } else if (r < first_stack) {
-      cotangent(summed[r - active.size()]) = results[r];
-    } else {
+    } else if (r >= first_stack) {
       const StackUse& use = frame.uses[r - first_stack];
       accumulate(use.stack, in_whole_stack(frame, use, results[r]));
     }

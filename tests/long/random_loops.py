@@ -35,12 +35,12 @@ class Loop(Generator):
         self.inner = self.random.choice([0, 0, 0, 2, 3])
         self.stops = self.random.random() < 0.2
 
-    def body(self):
+    def body(self, start):
         """Lines of one pass, with {i} for the index and {n} after each name of the pass; the names it makes."""
         rows, columns = self.shape
         stack = self.parameter([self.upper + 1] + self.shape)
         weights = self.parameter([max(self.upper, 1), columns, columns])
-        outer = self.parameter(self.shape)
+        outer = self.random.choice([self.parameter(self.shape), start])
         row = self.parameter([columns])
         lines = ["%w{n} = at %" + stack + "[{i}]", "%m{n} = at %" + weights + "[{i}]"]
         names = ["p{n}", "q{n}", "w{n}", outer]
@@ -82,7 +82,7 @@ class Loop(Generator):
 
     def text(self):
         start = [self.parameter(self.shape), self.parameter(self.shape)]
-        lines, (first, second, stacked) = self.body()
+        lines, (first, second, stacked) = self.body(start[0])
         order = " reversed" if self.reversed else ""
         mark = " recompute" if self.random.random() < 0.3 else ""
         condition = ""
