@@ -11,9 +11,9 @@ OpRecord op_all_gather() {
       .doc = {.shapes = "Blocks along dimension 0, of any number of rows each; other sizes "
                         "equal. In place: the buffer holds all blocks, the member's own at its "
                         "place.",
-              .sharding = "Cut along dimension 0 over the communicator's axes before, not cut "
-                          "after; along a later one if each rank has one index of those before "
-                          "it.",
+              .sharding = "Before: cut along dimension 0 over the communicator's axes; after: not "
+                          "cut. Instead of 0 a later dimension, if each rank has one index of "
+                          "every dimension before it.",
               .dtypes = ops::kAnyDType,
               .cost = ops::kCollectiveCost},
       .operands = ops::collective_operands(),

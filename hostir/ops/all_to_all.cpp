@@ -48,8 +48,8 @@ OpRecord op_all_to_all() {
                       .doc = "rows sent to each member; equal blocks without it"},
                      {.name = "receives",
                       .type = AttributeSpec::Type::kExprs,
-                      .doc = "rows received from each member; without it, what each member "
-                             "sends by this instruction's counts"}},
+                      .doc = "rows received from each member; without it, every member is assumed "
+                             "to send by this instruction's counts"}},
       .results = ops::event_result(),
       .constraints = {{"all_to_all_c1", ops::kHandles, ops::check_handles},
                       {"all_to_all_c2", ops::kForm, ops::check_form},

@@ -36,8 +36,8 @@ OpRecord op_alloc() {
       .role = HostRole::kAlloc,
       .summary = "A new buffer, or new use of a released one's storage.",
       .doc = {.shapes = "The written type's.",
-              .sharding = "The written type's: `shard` gives each rank its box, `tensor` the same "
-                          "shape on every rank.",
+              .sharding = "That of the written type: `shard` gives each rank its box, `tensor` the "
+                          "same shape on every rank.",
               .dtypes = "Any.",
               .cost = "Host issue cost (ns); memory of the local part (bytes)."},
       .operands = {{.name = "stream", .doc = "the stream that orders it"},
@@ -47,7 +47,7 @@ OpRecord op_alloc() {
       .results = {{.name = "buffer", .doc = "the buffer, contents undefined"},
                   {.name = "event", .doc = "completes when the memory may be used"}},
       .constraints = {{"alloc_c1", "The first operand is a stream.", ops::check_handles},
-                      {"alloc_c2", "The type is written and is a tensor or a shard.",
+                      {"alloc_c2", "The result type is written, and is a tensor or a shard.",
                        check_alloc_type},
                       {"alloc_c3", "The storage is a buffer, no smaller than the new one.",
                        check_storage}},

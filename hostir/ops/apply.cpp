@@ -342,12 +342,12 @@ OpRecord op_apply() {
   return {
       .mnemonic = "apply",
       .shape = OpShape::kIndexed,
-      .summary = "Runs a kernel of the file, which has a sharding rule of its own.",
-      .doc = {.shapes = "Those of the kernel, with its size names bound by the arguments.",
+      .summary = "Runs a kernel of the file that has its own sharding rule.",
+      .doc = {.shapes = "The shapes of the kernel, with its size names bound by the arguments.",
               .sharding = "The kernel's rule. Each rank runs the body on its parts of the operands "
-                          "as if these were whole; partial results are reduced where the rule has "
-                          "a reduction that is cut.",
-              .dtypes = "Those of the kernel.",
+                          "as if these were whole; results are partial if a reduction of the rule "
+                          "is cut, and are then reduced.",
+              .dtypes = "The dtypes of the kernel.",
               .errors = "A rule that promises more than the body does gives wrong values: "
                         "--check-unsharded shows them.",
               .cost =

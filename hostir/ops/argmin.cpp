@@ -14,9 +14,10 @@ OpRecord op_argmin() {
       .shape = OpShape::kComposite,
       .summary =
           "The index of the smallest element along one dimension; the first if several are equal.",
-      .doc = {.shapes = "x of rank 1 or more; the result is without dim.",
-              .sharding = "Other dimensions pass through. If dim is cut, the minimum and its "
-                          "position are reduced, two tensors without dim; x is not gathered.",
+      .doc = {.shapes = "x of rank 1 or more; the result has the shape of x without dim.",
+              .sharding =
+                  "Other dimensions pass through. If dim is cut, ranks exchange only the minimum "
+                  "and its position, two tensors without dim; x is not gathered.",
               .dtypes = "All but i1; the result is i32. The first NaN counts as the smallest.",
               .cost = "Reads x once (bytes) when fused; about 5 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"}},

@@ -15,11 +15,11 @@ OpRecord op_assert_() {
               .cost = ops::kStreamCost},
       .attributes = {{.name = "condition",
                       .type = AttributeSpec::Type::kExpr,
-                      .doc = "what must not be 0",
+                      .doc = "the condition; 0 ends the run",
                       .required = true},
                      {.name = "message",
                       .type = AttributeSpec::Type::kString,
-                      .doc = "what the error says"}},
+                      .doc = "the text of the error"}},
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {

@@ -99,7 +99,8 @@ OpRecord op_broadcast_in_dim() {
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},
       .attributes = {{.name = "dims",
                       .type = AttributeSpec::Type::kInts,
-                      .doc = "for each operand dimension the result's",
+                      .doc =
+                          "for each operand dimension, the corresponding dimension of the result",
                       .required = true},
                      {.name = "shape",
                       .type = AttributeSpec::Type::kExprs,

@@ -63,7 +63,7 @@ OpRecord op_call() {
                       .type = AttributeSpec::Type::kSymbol,
                       .doc = "a host function",
                       .required = true}},
-      .results = {{.name = "results", .doc = "what the callee returns"}},
+      .results = {{.name = "results", .doc = "the results of the callee"}},
       .constraints = {{"call_c1", "The symbol names a host function other than this one.",
                        check_callee},
                       {"call_c2", "There are as many arguments as parameters, of their types.",

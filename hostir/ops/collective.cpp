@@ -230,7 +230,8 @@ Violated check_extent(const OpCall& call, Extent extent) {
             fmt::format("{} over {} members from {} elements into {}; {}",
                         record(call.kind).mnemonic, member_count(call).value_or(1), *in, *out,
                         divides ? fmt::format("the output needs {}", expected)
-                                : fmt::format("{} do not divide by {}", *in, *members)));
+                                : fmt::format("{} elements cannot be divided into {} equal parts",
+                                              *in, *members)));
 }
 
 Violated check_reduced_layout(const OpCall& call) {

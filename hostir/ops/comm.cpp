@@ -61,8 +61,8 @@ OpRecord op_comm() {
       .role = HostRole::kCommunicator,
       .summary = "A communicator: groups of ranks that meet, each in a fixed order.",
       .doc = {.shapes = ops::kNoLayout,
-              .sharding = "Over axes: the groups of Shardy's formula, axes not listed vary "
-                          "slowest.",
+              .sharding = "Over axes: the groups of Shardy's formula, in which axes that are not "
+                          "listed vary slowest.",
               .dtypes = ops::kNoDTypes,
               .errors = "host_c1: at the top of the function.",
               .cost = ops::kStreamCost},

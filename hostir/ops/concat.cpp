@@ -95,7 +95,7 @@ OpRecord op_concat() {
                     .partial = ops::kAllMovedAlike}},
       .attributes = {{.name = "dim",
                       .type = AttributeSpec::Type::kInt,
-                      .doc = "the dimension along which",
+                      .doc = "the dimension along which they are joined",
                       .required = true}},
       .results = {{.name = "y", .doc = "the parts joined"}},
       .constraints = {{"concat_c1", "There is an operand, and dim is one of its dimensions.",

@@ -113,9 +113,9 @@ OpRecord op_cross_entropy() {
   return {
       .mnemonic = "cross_entropy",
       .shape = OpShape::kComposite,
-      .summary = "The loss of naming a class: minus the logarithm of the target's softmax.",
-      .doc = {.shapes = "logits [i.., C] and targets [i..] give one loss [i..] each, and the "
-                        "logarithm of the sum of exponentials.",
+      .summary = "The classification loss: minus the logarithm of the softmax at the target class.",
+      .doc = {.shapes = "logits [i.., C] and targets [i..] give a loss and the logarithm of the "
+                        "sum of exponentials, both [i..].",
               .sharding = "The dimensions of the targets pass through. If the classes are cut, the "
                           "maximum, the sum and the target's logit are reduced, three tensors "
                           "without classes; the logits are not gathered.",

@@ -56,7 +56,7 @@ OpRecord op_cumsum() {
       .summary = "Running sums along one dimension.",
       .doc = {.shapes = "Any shape of rank 1 or more; the result has the same.",
               .sharding =
-                  "Other dimensions pass through. If dim is cut, each rank sums what it has, and "
+                  "Other dimensions pass through. If dim is cut, each rank sums its own part, and "
                   "the ranks exchange their totals. Linear: a partial sum stays partial.",
               .dtypes = "All but i1. Floats add up in f64 and are rounded once; integers wrap.",
               .cost = "Reads x and writes y once (bytes); 1 flop per element."},

@@ -24,10 +24,9 @@ OpRecord op_dropout() {
       .shape = OpShape::kPointwise,
       .summary = "Each element either dropped (0) or scaled by 1/(1 - rate), at random.",
       .doc = {.shapes = "Any shape; the result has the same.",
-              .sharding =
-                  "Every dimension passes through: the random number belongs to the global "
-                  "index, so the mask does not depend on the sharding. Linear: a partial sum "
-                  "stays partial.",
+              .sharding = "Every dimension passes through: the random number depends only on the "
+                          "global index, so the mask is the same for every sharding. Linear: a "
+                          "partial sum stays partial.",
               .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost =
                   "Reads x and writes y once (bytes); about 20 flops per element for the random "

@@ -66,8 +66,8 @@ OpRecord op_dynamic_slice() {
       .summary = "A box of fixed size whose start is given by scalars.",
       .doc = {.shapes = "x of any shape, one scalar start per dimension; y has the shape `sizes`.",
               .sharding = "Dimensions taken whole pass through. If another one is cut, each rank "
-                          "takes what it holds of the box; the result is the sum of the parts: "
-                          "partial. Partial values stay partial.",
+                          "takes the part of the box that it holds, which leaves a partial sum. "
+                          "Partial values stay partial.",
               .dtypes = "x of any dtype, starts of any integer. A start is moved so that the box "
                         "lies within x.",
               .cost = "Reads and writes y once (bytes); no flops."},

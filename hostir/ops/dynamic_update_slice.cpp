@@ -69,7 +69,7 @@ OpRecord op_dynamic_update_slice() {
               .cost = "Reads x and the update and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "what is copied", .partial = ops::kAllMovedAlike},
                    {.name = "update",
-                    .doc = "what replaces the box",
+                    .doc = "the new contents of the box",
                     .partial = ops::kAllMovedAlike},
                    {.name = "starts",
                     .doc = "one integer scalar per dimension",

@@ -117,7 +117,7 @@ OpRecord op_launch() {
                         "shapes; symbolic sizes of the kernel are bound here.",
               .sharding = "Each operand's own: the kernel learns box and global shape from the "
                           "layout.",
-              .dtypes = "Those of the kernel.",
+              .dtypes = "The dtypes of the kernel.",
               .cost = "The kernel's flops and bytes by the machine, plus launch_ns."},
       .operands = {{.name = "reads",
                     .doc = "bound to parameters",
@@ -142,7 +142,7 @@ OpRecord op_launch() {
             check_launch_operands},
            {"launch_c2", "The symbol names a kernel.", check_kernel},
            {"launch_c3",
-            "Reads and updates are as many as parameters, writes and updates as "
+            "There are as many reads and updates as parameters, and as many writes and updates as "
             "results.",
             check_launch_counts},
            {"launch_c4", "Operands have the dtypes and shapes of the kernel.", check_types},
@@ -150,7 +150,7 @@ OpRecord op_launch() {
             "Written buffers share no element with other operands; use rw to update in place.",
             check_overlap},
            {"launch_c6",
-            "A result of the kernel that is an alias is bound to the parameter's buffer.",
+            "A result of the kernel that is an alias is bound to its parameter's buffer.",
             check_aliases}},
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>

@@ -75,9 +75,10 @@ OpRecord op_layer_norm() {
                     .doc = "added at the end",
                     .arity = OperandSpec::Arity::kOptional}},
       .attributes = {ops::normalised_dims_attribute(), ops::epsilon_attribute()},
-      .results = {{.name = "y",
-                   .doc = "(x - mean) / sqrt(variance + eps) * weight + bias, the variance that of "
-                          "the whole population"}},
+      .results =
+          {{.name = "y",
+            .doc =
+                "(x - mean) / sqrt(variance + eps) * weight + bias, with the population variance"}},
       .constraints = {{"layer_norm_c1", ops::kNormalisedDims, ops::check_normalised_dims},
                       {"layer_norm_c2", ops::kAffine, check_norm_weights},
                       {"layer_norm_c3", ops::kFloat, ops::check_float}},

@@ -32,8 +32,8 @@ OpRecord op_log_softmax() {
       .shape = OpShape::kComposite,
       .summary = "The logarithm of softmax along one dimension.",
       .doc = {.shapes = "Any shape of rank 1 or more; the result has the same.",
-              .sharding = "Other dimensions pass through. If dim is cut, the maximum and the sum "
-                          "are reduced over its axes, two tensors without dim; x is not gathered.",
+              .sharding = "Other dimensions pass through. If dim is cut, ranks reduce only the "
+                          "maximum and the sum, two tensors without dim; x is not gathered.",
               .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes) when fused; about 12 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"}},

@@ -134,7 +134,7 @@ OpRecord op_pad() {
               .sharding =
                   "Dimensions that are not padded pass through. If a padded one is cut, neighbours "
                   "exchange what the result's parts lack; with padding between the elements it is "
-                  "gathered. With zeros a partial sum stays partial.",
+                  "gathered. If the padding is zero, a partial sum stays partial.",
               .dtypes = "Any; the value is rounded to the dtype.",
               .cost = "Reads x and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand"}},
@@ -162,7 +162,7 @@ OpRecord op_pad() {
       .rule = pad_rule,
       .partial = pad_partial,
       .cost = ops::pointwise_cost<0>,
-      .gradient = "dx = the slice of dy where x is",
+      .gradient = "dx = the slice of dy that holds x",
       .vjp = pad_vjp,
       .example = R"(fusion @f(%x: tensor<2x3xf32>) -> (%y: tensor<2x6xf32>) {
   %y = pad %x {low = [0, 1], high = [0, 2]}

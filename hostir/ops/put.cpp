@@ -123,23 +123,22 @@ OpRecord op_put() {
       .summary = "Slices put along one dimension at given indices, into zeros or into a base.",
       .doc = {.shapes = "updates [a.., i.., b..] and indices [i..] give [a.., V, b..], V from "
                         "`size` or from the base.",
-              .sharding =
-                  "a, b and V pass through: each rank takes what belongs into its rows. With `add` "
-                  "cut indices leave a partial sum; a base is then added once, after the reduce. "
-                  "Linear in the updates.",
+              .sharding = "a, b and V pass through: each rank takes the updates for its rows. With "
+                          "`add`, cut indices leave a partial sum, and a base is added once, after "
+                          "the reduce. Linear in the updates.",
               .dtypes = "Updates and base of one dtype, indices of any integer. Floats add up in "
                         "f64 and are rounded once; an index outside 0..V-1 puts nothing.",
               .cost = "Reads all operands and writes y once (bytes); 1 flop per update."},
-      .operands = {{.name = "updates", .doc = "what is put, [a.., i.., b..]"},
+      .operands = {{.name = "updates", .doc = "the slices to put, [a.., i.., b..]"},
                    {.name = "indices", .doc = "positions along dim, [i..]"},
                    {.name = "base",
-                    .doc = "what it is put into; zeros if absent",
+                    .doc = "the tensor to put them into; zeros if absent",
                     .arity = OperandSpec::Arity::kOptional}},
       .attributes = ops::put_attributes(),
       .results = {{.name = "y", .doc = "y[a, indices[i], b] += or = updates[a, i, b]"}},
       .constraints = {{"put_c1", "The updates have the indices' dimensions at dim.", check_put_dim},
                       {"put_c2", ops::kIndexDType, ops::check_put_indices},
-                      {"put_c3", "Updates and indices have the same sizes there.",
+                      {"put_c3", "Updates and indices have the same sizes in those dimensions.",
                        check_put_shapes},
                       {"put_c4", "A base has the result's type; without a base, size is given.",
                        check_put_base}},

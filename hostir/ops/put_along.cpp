@@ -84,21 +84,19 @@ OpRecord op_put_along() {
   return {
       .mnemonic = "put_along",
       .shape = OpShape::kIndexed,
-      .summary = "Elements put along one dimension, each with an index of its own.",
-      .doc =
-          {.shapes = "updates and indices have one shape; y has it too but along dim, where its "
-                     "size is `size` or the base's.",
-           .sharding =
-               "Other dimensions pass through, and so does dim of y: each rank takes what belongs "
-               "into its part. With `add` cut indices leave a partial sum; a base is then added "
-               "once, after the reduce. Linear in the updates.",
-           .dtypes = "Updates and base of one dtype, indices of any integer. Floats add up in "
-                     "f64 and are rounded once; an index outside puts nothing.",
-           .cost = "Reads all operands and writes y once (bytes); 1 flop per update."},
+      .summary = "Elements put along one dimension, each with a separate index.",
+      .doc = {.shapes = "updates and indices have one shape; y has it too, except along dim, where "
+                        "its size is `size` or the base's.",
+              .sharding = "Other dimensions pass through, and so does dim of y: each rank takes "
+                          "the updates for its part. With `add`, cut indices leave a partial sum, "
+                          "and a base is added once, after the reduce. Linear in the updates.",
+              .dtypes = "Updates and base of one dtype, indices of any integer. Floats add up in "
+                        "f64 and are rounded once; an index outside puts nothing.",
+              .cost = "Reads all operands and writes y once (bytes); 1 flop per update."},
       .operands = {{.name = "updates", .doc = "what is put"},
                    {.name = "indices", .doc = "positions along dim"},
                    {.name = "base",
-                    .doc = "what it is put into; zeros if absent",
+                    .doc = "the tensor to put them into; zeros if absent",
                     .arity = OperandSpec::Arity::kOptional}},
       .attributes = ops::put_attributes(),
       .results = {{.name = "y", .doc = "y[.., indices[.., i, ..], ..] += or = updates[.., i, ..]"}},
@@ -106,7 +104,8 @@ OpRecord op_put_along() {
                       {"put_along_c2", ops::kIndexDType, ops::check_put_indices},
                       {"put_along_c3", "Updates and indices have one shape.",
                        check_put_along_shapes},
-                      {"put_along_c4", "A base has the result's type; without one size is given.",
+                      {"put_along_c4",
+                       "A base has the result's type; without a base, size is given.",
                        check_put_along_base}},
       .infer = infer_put_along,
       .rule = put_along_rule,

@@ -55,7 +55,7 @@ OpRecord op_reduce_mean() {
       .needs_expand = reduce_mean_needs_expand,
       .cost = ops::reduction_cost,
       .fold = Reduction::kAvg,
-      .gradient = "dx = dy / n broadcast over dims, n = the elements that go into one",
+      .gradient = "dx = dy / n broadcast over dims, n = the number of elements in each mean",
       .vjp = reduce_mean_vjp,
       .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {
   %y = reduce_mean %x {dims = [1]}

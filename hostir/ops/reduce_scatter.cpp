@@ -12,9 +12,9 @@ OpRecord op_reduce_scatter() {
           "the result.",
       .doc = {.shapes = "Blocks along dimension 0 in group order, of any number of rows each. "
                         "In place: the member's block of the buffer is the result.",
-              .sharding = "Partial over the communicator's axes before, cut along dimension 0 "
-                          "after; along a later one if each rank has one index of those before "
-                          "it.",
+              .sharding = "Before: partial over the communicator's axes; after: cut along "
+                          "dimension 0. Instead of 0 a later dimension, if each rank has one index "
+                          "of every dimension before it.",
               .dtypes = ops::kReducedDType,
               .cost = ops::kCollectiveCost},
       .operands = ops::collective_operands(),

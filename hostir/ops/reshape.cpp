@@ -50,8 +50,8 @@ OpRecord op_reshape() {
       .summary = "The same elements in row-major order under another shape.",
       .doc = {.shapes = "Any to any with the same number of elements.",
               .sharding =
-                  "Merged and split dimensions share factors; a cut passes where the boxes map "
-                  "one to one, most often at the major end. Partial values stay partial.",
+                  "Merged and split dimensions share factors; a cut is kept where the boxes map "
+                  "one to one, usually at the major end. Partial values stay partial.",
               .dtypes = "Any.",
               .cost = "Reads x and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},

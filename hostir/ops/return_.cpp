@@ -10,7 +10,7 @@ OpRecord op_return_() {
       .role = HostRole::kReturn,
       .summary = "Ends a function with its results; waits for nothing.",
       .doc = {.shapes = "Those declared.",
-              .sharding = "Those declared; propagation works towards them.",
+              .sharding = "The declared ones; propagation works towards them.",
               .dtypes = "Those declared.",
               .errors = "function_c1: at the end; function_c5, function_c6: the values declared.",
               .cost = "None: no work."},

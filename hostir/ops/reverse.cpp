@@ -36,9 +36,8 @@ OpRecord op_reverse() {
       .shape = OpShape::kIndexed,
       .summary = "The elements in the opposite order along some dimensions.",
       .doc = {.shapes = "Any shape; the result has the same.",
-              .sharding =
-                  "Other dimensions pass through. The parts of a cut one change places. Partial "
-                  "values stay partial.",
+              .sharding = "Other dimensions pass through. If a reversed dimension is cut, its "
+                          "parts change places. Partial values stay partial.",
               .dtypes = "Any.",
               .cost = "Reads x and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},

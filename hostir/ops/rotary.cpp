@@ -25,7 +25,8 @@ ops::Violated check_rotary(const OpCall& call) {
   }
   const IndexExpr last = x.back().simplified();
   if (!last.is_const() || last.value() % 2 == 0) return std::nullopt;
-  return Violation{fmt::format("rotary turns pairs, the last dimension has {}", last.value()), 0};
+  return Violation{fmt::format("rotary rotates pairs, but the last dimension has {}", last.value()),
+                   0};
 }
 
 ops::Violated check_positions(const OpCall& call) {
@@ -103,8 +104,8 @@ OpRecord op_rotary() {
       .mnemonic = "rotary",
       .shape = OpShape::kComposite,
       .summary =
-          "Rotary position embedding: pairs of the last dimension turned by an angle that "
-          "grows with the position.",
+          "Rotary position embedding: pairs of the last dimension rotated by an angle that grows "
+          "with the position.",
       .doc = {.shapes = "x [.., S, .., D] with D even, the sequence along dim; positions [S].",
               .sharding = "All dimensions but the last pass through, the sequence too: each rank "
                           "knows its positions. The last one is gathered first.",
@@ -127,7 +128,7 @@ OpRecord op_rotary() {
                       .type = AttributeSpec::Type::kBool,
                       .doc = "pairs are neighbours (2i, 2i+1), not (i, i + D/2)",
                       .fallback = Attribute(false)}},
-      .results = {{.name = "y", .doc = "x with its pairs turned"}},
+      .results = {{.name = "y", .doc = "x with its pairs rotated"}},
       .constraints = {{"rotary_c1", "dim is before the last dimension, which is even.",
                        check_rotary},
                       {"rotary_c2", "The positions are integers, one per element of dim.",

@@ -195,7 +195,7 @@ OpRecord op_scaled_dot_product_attention() {
                    {.name = "k", .doc = "keys"},
                    {.name = "v", .doc = "values"},
                    {.name = "mask",
-                    .doc = "which keys take part, or what is added to the scores",
+                    .doc = "i1: which keys take part; a float: added to the scores",
                     .arity = OperandSpec::Arity::kOptional}},
       .attributes = {{.name = "causal",
                       .type = AttributeSpec::Type::kBool,

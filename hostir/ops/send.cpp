@@ -7,7 +7,8 @@ OpRecord op_send() {
       .mnemonic = "send",
       .op_class = OpClass::kCommunication,
       .shape = OpShape::kHost,
-      .summary = "Sends a buffer to one member; completes when that has received it (rendezvous).",
+      .summary =
+          "Sends a buffer to one member; completes when that member has received it (rendezvous).",
       .doc = {.shapes = "Any; sender and receiver have the same number of elements.",
               .sharding = "Each side's layout is its own.",
               .dtypes = "Any, the same on both sides.",

@@ -137,7 +137,7 @@ OpRecord op_slice() {
                       .required = true},
                      {.name = "limit",
                       .type = AttributeSpec::Type::kExprs,
-                      .doc = "the index before which it ends, per dimension",
+                      .doc = "the upper bound, exclusive, per dimension",
                       .required = true},
                      {.name = "stride",
                       .type = AttributeSpec::Type::kInts,
@@ -151,7 +151,7 @@ OpRecord op_slice() {
       .infer = infer_slice,
       .rule = slice_rule,
       .cost = ops::pointwise_cost<0>,
-      .gradient = "dx = dy put back into zeros",
+      .gradient = "dx = dy, with zeros for the elements outside the box",
       .vjp = slice_vjp,
       .example = R"(fusion @f(%x: tensor<4x6xf32>) -> (%y: tensor<2x3xf32>) {
   %y = slice %x {start = [1, 0], limit = [3, 6], stride = [1, 2]}

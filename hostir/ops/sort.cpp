@@ -37,7 +37,7 @@ OpRecord op_sort() {
   return {
       .mnemonic = "sort",
       .shape = OpShape::kIndexed,
-      .summary = "The elements in order along one dimension, and where each was.",
+      .summary = "The elements in order along one dimension, and the original position of each.",
       .doc = {.shapes = "Any shape of rank 1 or more; both results have the same.",
               .sharding = "Other dimensions pass through; dim is gathered first.",
               .dtypes = "Any; the indices are i32. Equal elements keep their order; NaN counts as "

@@ -77,8 +77,8 @@ ops::Violated check_known(const OpCall& call) {
     const IndexExpr extent = IndexExpr::binary(IndexExpr::Kind::kSub, limit, r.starts[d]);
     if ((open && !size) || differs_by_rank(extent.simplified())) {
       return Violation{
-          fmt::format("the size of subview's dimension {} differs by rank, as only that of a "
-                      "shard may: write its type, shard<...>, or take a part of one size",
+          fmt::format("the size of subview's dimension {} differs by rank, which only a shard may: "
+                      "write its type, shard<...>, or take a part of fixed size",
                       d)};
     }
   }
@@ -105,11 +105,12 @@ OpRecord op_subview() {
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
       .role = HostRole::kView,
-      .summary = "A box of a buffer under a name of its own, sharing its memory.",
-      .doc = {.shapes = "One start and limit per dimension; the result has their differences.",
-              .sharding = "A view of a tensor is a tensor. Of a shard the bounds count in the "
-                          "local part, and the view's type is written where a cut dimension is "
-                          "not bounded.",
+      .summary = "A box of a buffer under a new name; it shares the buffer's memory.",
+      .doc = {.shapes =
+                  "One start and limit per dimension; the result's sizes are their differences.",
+              .sharding =
+                  "A view of a tensor is a tensor. For a shard, the bounds are indices of the "
+                  "local part, and the view's type is written if a cut dimension is taken whole.",
               .dtypes = "The buffer's.",
               .cost = "None: no work."},
       .operands = {{.name = "buffer", .doc = "what is viewed"}},
@@ -119,7 +120,7 @@ OpRecord op_subview() {
                       .required = true},
                      {.name = "limits",
                       .type = AttributeSpec::Type::kExprs,
-                      .doc = "the index before which it ends, per dimension; -1 for the end",
+                      .doc = "the upper bound, exclusive, per dimension; -1 for the end",
                       .required = true}},
       .results = {{.name = "view", .doc = "the view"}},
       .constraints = {{"subview_c1", "The operand is a buffer.", ops::check_buffer},

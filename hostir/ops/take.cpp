@@ -48,10 +48,10 @@ OpRecord op_take() {
       .shape = OpShape::kIndexed,
       .summary = "Slices of x along one dimension, chosen by indices (an embedding table).",
       .doc = {.shapes = "x [a.., V, b..] and indices [i..] give [a.., i.., b..].",
-              .sharding = "a, b and i pass through. If V is cut, each rank looks up what it holds; "
-                          "the result is the sum of the parts: partial. Linear in x.",
+              .sharding = "a, b and i pass through. If V is cut, each rank looks up the rows that "
+                          "it holds, which leaves a partial sum. Linear in x.",
               .dtypes = "x of any dtype, indices of any integer. An index outside 0..V-1 gives 0.",
-              .cost = "Reads the indices and what they choose, writes y once (bytes)."},
+              .cost = "Reads the indices and the chosen elements and writes y once (bytes)."},
       .operands = {{.name = "x", .doc = "the table", .partial = ops::kLinear},
                    {.name = "indices", .doc = "positions along dim"}},
       .attributes = {ops::dim_attribute("the dimension of x that is indexed", true)},

@@ -45,20 +45,21 @@ OpRecord op_take_along() {
   return {
       .mnemonic = "take_along",
       .shape = OpShape::kIndexed,
-      .summary = "Elements chosen along one dimension, each place with an index of its own.",
-      .doc = {.shapes = "x and indices have equal sizes but along dim; y has the indices' shape.",
+      .summary = "Elements chosen along one dimension, with a separate index for each place.",
+      .doc = {.shapes =
+                  "x and indices have equal sizes except along dim; y has the indices' shape.",
               .sharding = "Other dimensions pass through, and so does dim of the indices. If dim "
-                          "of x is cut, each rank looks up what it holds: a partial sum. Linear in "
-                          "x.",
+                          "of x is cut, each rank looks up the elements that it holds, which "
+                          "leaves a partial sum. Linear in x.",
               .dtypes = "x of any dtype, indices of any integer. An index outside gives 0.",
-              .cost = "Reads the indices and what they choose, writes y once (bytes)."},
-      .operands = {{.name = "x", .doc = "what is looked up", .partial = ops::kLinear},
+              .cost = "Reads the indices and the chosen elements and writes y once (bytes)."},
+      .operands = {{.name = "x", .doc = "the tensor to look up", .partial = ops::kLinear},
                    {.name = "indices", .doc = "positions along dim"}},
       .attributes = {ops::dim_attribute("the dimension that is indexed")},
       .results = {{.name = "y", .doc = "y[.., i, ..] = x[.., indices[.., i, ..], ..]"}},
       .constraints = {{"take_along_c1", ops::kDim, ops::check_indexed_dim},
                       {"take_along_c2", ops::kIndexDType, check_take_along_indices},
-                      {"take_along_c3", "x and the indices have equal sizes but along dim.",
+                      {"take_along_c3", "x and the indices have equal sizes except along dim.",
                        check_take_along_shapes}},
       .infer = infer_take_along,
       .rule = take_along_rule,

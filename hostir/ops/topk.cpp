@@ -101,8 +101,7 @@ OpRecord op_topk() {
       .mnemonic = "topk",
       .shape = OpShape::kComposite,
       .summary =
-          "The k largest elements along one dimension, the largest first, and where they "
-          "are.",
+          "The k largest elements along one dimension, the largest first, and their positions.",
       .doc =
           {.shapes = "x of rank 1 or more; both results have size k along dim.",
            .sharding =

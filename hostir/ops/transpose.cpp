@@ -63,7 +63,7 @@ OpRecord op_transpose() {
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},
       .attributes = {{.name = "permutation",
                       .type = AttributeSpec::Type::kInts,
-                      .doc = "for each result dimension the operand's",
+                      .doc = "for each result dimension, the operand's dimension",
                       .required = true}},
       .results = {{.name = "y", .doc = "x with its dimensions reordered"}},
       .constraints = {{"transpose_c1", "permutation lists each dimension once.",
