@@ -105,7 +105,7 @@ std::optional<Banner> App::file_banner() {
   if (!model_.open_error().empty() && model_.snapshot()) {
     const std::string& path = model_.last_request().path;
     return Banner{StateKind::kFailed,
-                  fmt::format("{} could not be opened, {} stays: {}", io::file_name(path),
+                  fmt::format("{} could not be opened; {} stays open: {}", io::file_name(path),
                               io::file_name(model_.path()),
                               model_.open_error().substr(0, model_.open_error().find('\n'))),
                   {{"Show the message", "panel.messages", ""}, {"Try again", "file.reload", ""}}};

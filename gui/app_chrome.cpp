@@ -102,7 +102,7 @@ void App::draw_status_bar(float height) {
   if (model_.opening()) {
     text = "opening " + model_.last_request().path + " ...";
   } else if (model_.running()) {
-    text = "running ...   Pause halts";
+    text = "running ...   Pause stops it";
     colour = p.accent;
   } else if (const Message* notice = model_.notice()) {
     text = notice->text.substr(0, notice->text.find('\n'));

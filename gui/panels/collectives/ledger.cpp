@@ -101,7 +101,7 @@ class LedgerPanel : public Panel {
     if (shot.ledger->empty()) return HeightRequest::idle();
     const bool mismatch = frame.model.mismatch() != nullptr;
     const bool deadlock = shot.stop.kind == interp::StopKind::kDeadlock;
-    // HeightRequest for a few rows in advance, so that new rows do not move the panels below.
+    // Asks for a few rows in advance, so that new rows do not move the panels below.
     HeightRequest wanted =
         HeightRequest::some(table_height(frame, std::max(shot.ledger->size(), kFewestRows)) +
                             (mismatch ? frame.ui.px(kCardHeight) : 0));
@@ -163,11 +163,11 @@ class LedgerPanel : public Panel {
 
   void draw_legend(Frame& frame) const {
     ImGui::PushFont(frame.ui.fonts.small);
-    frame.ui.text_dim(fmt::format(
-        "{} not arrived   \u25b7 queued   {} arrived   \u25b6 running   {} done   {} differs   "
-        "{}\u25b8 a group's first that is not done",
-        glyph(StateKind::kMissing), glyph(StateKind::kWaiting), glyph(StateKind::kOk),
-        glyph(StateKind::kMismatch), unknown_ ? "? not known   " : ""));
+    frame.ui.text_dim(
+        fmt::format("{} not arrived   \u25b7 queued   {} arrived   \u25b6 running   {} done   {} "
+                    "differs   {}\u25b8 a group's first unfinished one",
+                    glyph(StateKind::kMissing), glyph(StateKind::kWaiting), glyph(StateKind::kOk),
+                    glyph(StateKind::kMismatch), unknown_ ? "? not known   " : ""));
     ImGui::PopFont();
   }
 
@@ -333,7 +333,8 @@ class LedgerPanel : public Panel {
     if (frontier) {
       if (static_cast<size_t>(i) == frontiers_.front()) frame.ui.tag("ledger/frontier", name);
       if (ImGui::IsItemHovered())
-        Ui::tooltip("The first collective of this group that not all have done: look here first");
+        Ui::tooltip(
+            "The first collective that some members of this group have not done: look here first");
     }
     by_rank_.assign(static_cast<size_t>(ranks), nullptr);
     for (const Cell& c : row.cells) {

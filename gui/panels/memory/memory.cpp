@@ -130,7 +130,7 @@ class MemoryPanel : public Panel {
                     time_text(static_cast<double>(peak->time_ns)).c_str(),
                     data.same_as[r] == static_cast<int32_t>(r)
                         ? ""
-                        : "\nits live bytes are the named rank's at all times");
+                        : "\nits live bytes equal the named rank's at all times");
     }
   }
 

@@ -249,8 +249,8 @@ std::string describe(const TimelineNames& names, const TimelineRun& run, const T
   const auto length = static_cast<double>(run.end_ns - run.begin_ns);
   if (run.ranks > 1)
     return fmt::format(
-        "{} ranks together, busy {} of {} on average\nmost of all with {}\nclick on "
-        "the name of the lanes: each rank",
+        "{} ranks together, busy {} of {} on average\nmost often with {}\nclick on the name of the "
+        "lanes: each rank",
         run.ranks, time_text(static_cast<double>(run.busy_ns)), time_text(length), out);
   if (run.count > 1) {
     out = fmt::format("{} events, busy {} of {}\nthe longest is {}; zoom in to see each", run.count,

@@ -13,7 +13,7 @@
 namespace hostir::gui {
 
 std::string TimelineFind::status() const {
-  if (found_.empty()) return fmt::format("nothing is called \"{}\"", text_);
+  if (found_.empty()) return fmt::format("no instruction matches \"{}\"", text_);
   if (found_.size() == 1) return "1 instruction matches and is highlighted";
   return fmt::format("{} instructions match and are highlighted", found_.size());
 }

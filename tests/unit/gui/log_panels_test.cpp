@@ -30,7 +30,7 @@ TEST(Timeline, WhatIsFoundNowhereIsSaid) {
   w.press("F5");
   w.only("timeline");
   w.fill("timeline/find", "nowhere", "");
-  EXPECT_EQ(w.text("timeline/status"), "nothing is called \"nowhere\"");
+  EXPECT_EQ(w.text("timeline/status"), "no instruction matches \"nowhere\"");
 }
 
 TEST(Timeline, LanesStayWhileOneTypes) {
