@@ -38,7 +38,8 @@ finish() {
   cat "$out"/*.count | awk '{ passed += $1; failed += $2 } END { print passed + 0 " passed, " failed + 0 " failed"; exit failed > 0 }'
 }
 
-# unit PRESET [FOLDER...]: runs the unit tests of these folders, or all, in halves, two at a time; ends with their sum.
+# unit PRESET [FOLDER...]: runs the unit tests of these folders, or all. Each binary runs in two
+# halves, two at a time. The last line has the totals.
 unit() {
   local preset=$1 total=0 bad=0 blame= part status ran broke
   local logs="$out/unit-$preset"
@@ -82,8 +83,9 @@ memory=(core cpu cuda device import io ir modules ops passes pipeline script ses
 threaded=(cpu cuda device session sim traces)
 ranks=(tests/scripts/{collectives,faults,stuck} $(ls tests/programs/*.hir | grep -v gpt_stages))
 kernels=(tests/programs tests/scripts/ops)
-# Slow unit tests that a sanitizer learns nothing from: searches that compare costs, long counts, texts that `hostir test`
-# round-trips, and whole programs looked into by one thread, which small functions with the same ops are too.
+# Slow unit tests that a sanitizer learns nothing from: searches that compare costs, long counts,
+# texts that `hostir test` round-trips, and `inside` for whole programs, which is also tested with
+# small functions.
 unmemory='-MatmulChoice.*:ShardyPrograms.*:Redistribute.*:SampledTimes.*:Import.NestedCountingIsBounded:RoundTrip.EveryScript*'
 unmemory+=':RoundTrip.PrintedPlaces*:Verifier.AcceptsWhatItHasVerified:LogPoints.TheNewestLines*:Visits.AnyWalk*:Inside.*InEveryExampleProgram'
 unthreaded='-Inside.*:RandomWalk.*:SampledTimes.*:EventPacking.*:Damage*:StoredTimeline.SaysWhatTheEventsSay'

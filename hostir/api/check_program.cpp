@@ -140,7 +140,7 @@ class Checks {
       wrong_.insert(subject.function->name);
       if (!seen_.emplace(d.id, d.span.file, d.span.begin, d.message).second) continue;
       if (!subject.guessed.empty() && run)
-        d.notes.push_back({"checked with " + subject.guessed + ": no test says the sizes", {}});
+        d.notes.push_back({"checked with " + subject.guessed + ": no test gives the sizes", {}});
       kept.diagnostics.push_back(std::move(d));
     }
     if (!kept.diagnostics.empty()) findings_.push_back({std::move(kept), std::move(run)});

@@ -2,8 +2,8 @@
 //
 // 1. Each function is compiled, as for a run: recursion, groups, layout claims.
 // 2. Each function that no other one calls is run on all ranks without values, up to the first
-// value that the host reads: calls must meet and agree, buffers must exist, and nothing may
-// race.
+//    value that the host reads: calls must meet and agree, buffers must exist, and nothing may
+//    race.
 //
 // Symbolic sizes come from the function's run in the file's tests. If there is none, small sizes
 // are taken, and only errors that do not depend on sizes are reported.

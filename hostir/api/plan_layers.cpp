@@ -30,7 +30,7 @@ struct ByContent {
   }
 };
 
-// By moment: what was allocated, or freed if negative.
+// The bytes allocated at each moment; negative if they were freed.
 std::vector<int64_t> changes(const std::vector<int64_t>& held) {
   std::vector<int64_t> out(held.size());
   std::adjacent_difference(held.begin(), held.end(), out.begin());

@@ -5,12 +5,11 @@
 // moment that grows most, if another one is still higher. So the memory held after each alloc and
 // free is compared moment by moment.
 //   1. The allocs and frees of the smaller sample are matched with those of the larger one: from
-//   the
-//      start (the first layers), to the end (the last ones, and the first layers' gradients), and
-//      around each series of them that occurs once in both (the surroundings of the loss). Layers
-//      in between are interchangeable, so they cannot be told apart.
+//      the start (the first layers), to the end (the last ones, and the first layers' gradients),
+//      and around each series of them that occurs once in both (the surroundings of the loss).
+//      Layers in between are interchangeable, so they cannot be told apart.
 //   2. In each matched stretch, every moment has grown by the memory that the added layers hold,
-//   and grows by as much with every further layer.
+//      and grows by as much with every further layer.
 #pragma once
 
 #include <map>

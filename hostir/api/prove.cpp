@@ -207,7 +207,7 @@ class Comparison {
     const State& s = a_.state(given.state());
     const State& w = a_.state(wanted.state());
     if (w.kind != State::Kind::kKnown)
-      return {false, fmt::format("{} is not followed: {}", wanted_name_, w.why)};
+      return {false, fmt::format("the proof does not follow {}: {}", wanted_name_, w.why)};
     if (s.kind == State::Kind::kWrong) return {true, s.why};
     if (s.kind == State::Kind::kUnknown) {
       const bool is_unset = s.why == Prover::kUnwritten;
@@ -292,7 +292,7 @@ class Comparison {
   const Prover& given_;
   std::string against_;
   std::string wanted_name_;
-  std::set<sim::proof::FormId> known_;  // of the values of the fusion
+  std::set<sim::proof::FormId> known_;  // the forms of the fusion's values
 };
 
 Expected<const Function*> find_fusion(const Program& program, const std::string& against) {

@@ -137,15 +137,11 @@ class CommandLine {
     app_.set_version_flag("--version", kVersion);
     app_.require_subcommand(1);
     app_.footer(
-        "Exit status:\n"
-        "  0   ok\n"
-        "  1   an expectation failed, or what was compared differs\n"
-        "  2   a text does not parse or verify\n"
-        "  3   failed while running: a file, a shape, memory, a race\n"
-        "  4   deadlock, or mismatched collectives\n"
-        "  5   verify --against: neither proven nor refuted\n"
-        "  64  wrong usage\n"
-        "Every verb has --help with an example. Documentation: README.md");
+        "Exit status:\n  0   ok\n  1   an expectation failed, or a comparison found differences\n  "
+        "2   a text does not parse or verify\n  3   failed while running: a file, a shape, memory, "
+        "a race\n  4   deadlock, or mismatched collectives\n  5   verify --against: neither proven "
+        "nor refuted\n  64  wrong usage\nEvery verb has --help with an example. Documentation: "
+        "README.md");
     verbs_ = make_verbs();
     for (const auto& verb : verbs_) {
       CLI::App* sub = app_.add_subcommand(std::string(verb->name()), std::string(verb->summary()));

@@ -34,7 +34,8 @@ void declare_inputs(api::ProgramOptions& options, Arguments& arguments) {
 }
 
 void declare_backend(api::BackendOptions& options, Arguments& arguments) {
-  arguments.choice("--backend", options.backend, api::backend_names(), "what executes the tasks");
+  arguments.choice("--backend", options.backend, api::backend_names(),
+                   "the backend that executes the tasks");
   arguments.option("--machine", options.machine,
                    "a machine of the file or built in; see `hostir machines`");
   arguments.choice(
@@ -70,7 +71,7 @@ void declare_backend(api::BackendOptions& options, Arguments& arguments) {
                  "cuda: finish every instruction before starting the next");
   arguments.flag("--graphs", options.graphs,
                  "cuda: capture repeated loop bodies as CUDA graphs and replay them");
-  arguments.option("--threads", options.threads, "used inside kernels, 0: all cores",
+  arguments.option("--threads", options.threads, "threads used inside kernels; 0: all cores",
                    {.least = 0, .most = 4096});
 }
 
@@ -78,8 +79,7 @@ void declare_log(api::LogOptions& options, Arguments& arguments) {
   arguments.option("--trace", options.path,
                    "write a log, for `hostir replay`, `diff`, `trace`, `debug` and `gui`");
   arguments.option("--trace-values", options.values,
-                   "none, digest (default), stats, or data=GLOB: what is kept of written "
-                   "tensors");
+                   "what to keep of written tensors: none, digest (default), stats, or data=GLOB");
   arguments.option("--trace-inputs-max", options.inputs_max_mib,
                    "limit on the inputs kept in the log, in MiB compressed (64)",
                    {.least = 0, .most = INT64_MAX >> 20});

@@ -34,7 +34,7 @@ class DebugVerb : public Verb {
                        "take a command, as in gdb -batch -ex; those of -x follow");
     arguments.option("--trace", options_.log_path, "keep the session's log in this file");
     arguments.choice("--trace-values", options_.values, {"none", "digest", "stats"},
-                     "what is kept of written tensors; NaN breakpoints need stats");
+                     "what to keep of written tensors; NaN breakpoints need stats");
   }
   int execute(Terminal& terminal) override {
     std::stringstream script;

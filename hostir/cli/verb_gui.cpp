@@ -39,7 +39,7 @@ class GuiVerb : public Verb {
     arguments.option("--compare", compare_, "a log to compare with, in the Diff panel");
     arguments.option("--script", script_, "drive the window from a file of steps, then close it");
     arguments.option("--screenshot", screenshot_, "write a PNG of the last state");
-    arguments.option("--size", size_, "of the window, in pixels: 1600x1000");
+    arguments.option("--size", size_, "size of the window in pixels: 1600x1000");
     arguments.option("--settings", settings_, "the settings file instead of the user's own");
   }
   int execute(Terminal& terminal) override {

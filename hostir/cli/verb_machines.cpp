@@ -27,7 +27,7 @@ class MachinesVerb : public Verb {
     arguments.positional("name", machine_, "a built-in machine, or `calibrate`",
                          Presence::kOptional);
     declare_backend(backend_, arguments);
-    arguments.option("--name", options_.name, "calibrate: of the measured machine");
+    arguments.option("--name", options_.name, "calibrate: name of the measured machine");
     arguments.option("--largest", options_.largest,
                      "calibrate: the largest dimension (8192); the other sizes are fractions of it",
                      {.least = 16, .most = 1 << 16});

@@ -40,7 +40,8 @@ class OpenVerb : public Verb {
     arguments.option("--trace", trace_, "write the contents of the files as a log");
     arguments.option("--program", program_,
                      "write what each rank called, in order, as a host program");
-    arguments.option("--repaired", repaired_, "the same with the repair that the verdict proposes");
+    arguments.option("--repaired", repaired_,
+                     "like --program, with the repair that the verdict proposes");
     arguments.flag("--no-trial", no_trial_, "do not test the verdict by running the program");
   }
   int execute(Terminal& terminal) override {

@@ -44,7 +44,7 @@ class PipelineVerb : public Verb {
                      {.least = 1});
     arguments.option("--stages-per-rank", stages_per_rank_, "with --table: stages per rank",
                      {.least = 1});
-    arguments.option("--micro-batches", micro_batches_, "how many a batch has", {.least = 1});
+    arguments.option("--micro-batches", micro_batches_, "micro-batches per batch", {.least = 1});
     arguments.choice(
         "--batch", batch_, {"mean", "sum"},
         "whether loss and gradients of the batch are the mean or the sum over its micro-batches");

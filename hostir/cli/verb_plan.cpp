@@ -50,8 +50,8 @@ class PlanVerb : public Verb {
   }
   void declare(Arguments& arguments) override {
     declare_program(program_, arguments,
-                    "a mesh to try, e.g. dp=4,tp=2; may be repeated; default: all of two axes, or "
-                    "of as many as the fusion's mesh has");
+                    "a mesh to try, e.g. dp=4,tp=2; may be repeated; default: all with two axes, "
+                    "or with as many as the fusion's mesh has");
     declare_gradient(program_, arguments);
     declare_inputs(program_, arguments);
     arguments.option("--machine", backend_.machine,
@@ -134,7 +134,7 @@ class PlanVerb : public Verb {
     return ranks;
   }
 
-  // The best ones, and the best of the file's own.
+  // Lists the best plans, and the best of those that the file contains.
   void print_table(Terminal& terminal, const api::Plans& plans) const {
     std::vector<std::vector<std::string>> rows = {
         {"time", "peak memory", "communication", "mesh", "cuts"}};

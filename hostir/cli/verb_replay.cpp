@@ -26,7 +26,8 @@ class ReplayVerb : public Verb {
   }
   void declare(Arguments& arguments) override {
     arguments.positionals("logs", logs_, "logs");
-    arguments.option("-j,--jobs", jobs_, "logs at a time", {.least = 1, .most = 1024});
+    arguments.option("-j,--jobs", jobs_, "number of logs replayed at a time",
+                     {.least = 1, .most = 1024});
     arguments.option("--junit", junit_, "write a JUnit XML file");
   }
   int execute(Terminal& terminal) override {

@@ -425,7 +425,7 @@ class RunVerb : public Verb {
     if (good && quiet_) return true;
     std::string text = fmt::format("{} schedules: the same bits", found.tried);
     if (!found.forced.empty()) {
-      std::string forced = fmt::format("both orders of {} of {} unordered pairs forced",
+      std::string forced = fmt::format("{} of {} unordered pairs forced into both orders",
                                        found.forced.size() / 2, found.open.size());
       if (found.combined > 0)
         forced += fmt::format(", {} of {} combinations", found.combined, found.combinations);

@@ -25,7 +25,8 @@ class TestVerb : public Verb {
   }
   void declare(Arguments& arguments) override {
     arguments.positionals("paths", paths_, "`.hir` files, or folders of them");
-    arguments.option("-j,--jobs", jobs_, "files at a time", {.least = 1, .most = 1024});
+    arguments.option("-j,--jobs", jobs_, "number of files run at a time",
+                     {.least = 1, .most = 1024});
     arguments.option("--filter", filter_, "only tests whose `file: title` matches");
     arguments.flag("--update", update_, "rewrite what is expected instead of failing");
     arguments.option("--junit", junit_, "write a JUnit XML file");

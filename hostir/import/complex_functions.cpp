@@ -71,7 +71,7 @@ Pair hyperbolic_tangent(OpBuilder& b, Pair x) {
   return {b.div(t, divisor), b.div(b.mul(b.mul(sine, cosine), rest), divisor)};
 }
 
-// exp(y log(x)); of 0: 1 if y is 0, else 0.
+// exp(y log(x)). If x is 0: 1 if y is 0, else 0.
 Pair power(OpBuilder& b, Pair x, Pair y) {
   const Pair value = exponential(b, product(b, y, logarithm(b, x)));
   const ValueNumber is_zero = compared(b, square_size(b, x), "EQ", 0);

@@ -136,8 +136,8 @@ Expected<void> emit_gather(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// The region's result `i` as a region of its own, on the arguments `i` of both sides. A result that
-// uses other arguments makes a region that no scatter has.
+// The region's result `i` as a region of its own, on the arguments `i` of both sides. nullopt if a
+// result uses other arguments.
 ModuleBlock only_result(const ModuleBlock& block, size_t i, size_t count) {
   ModuleBlock out;
   out.arguments = {block.arguments[i], block.arguments[count + i]};
@@ -155,7 +155,8 @@ ModuleBlock only_result(const ModuleBlock& block, size_t i, size_t count) {
   return out;
 }
 
-// A scatter of several tensors is one for each if the region treats them apart.
+// A scatter of several tensors becomes one scatter per tensor, if the region treats them
+// separately.
 Expected<void> emit_scatters(const OpSite& s) {
   const size_t count = s.op.results.size();
   const bool good = s.op.regions.size() == 1 && s.count() == 2 * count + 1 &&
@@ -169,7 +170,7 @@ Expected<void> emit_scatters(const OpSite& s) {
     part.results = {s.op.results[i]};
     part.regions = {only_result(s.op.regions[0], i, count)};
     if (!scatter_mode({s.emitter, s.function, part, s.frame}))
-      return s.emitter.opaque(s, "a scatter of several tensors that neither sets nor adds each");
+      return s.emitter.opaque(s, "a scatter of several tensors that are not all set or added to");
   }
   for (const ModuleOp& part : parts) HOSTIR_TRY(s.emitter.operation(s.function, part, s.frame));
   return {};

@@ -97,7 +97,7 @@ class Exchange {
  private:
   NamedAttr groups() const { return {"replica_groups", *groups_in(op_)}; }
 
-  // What every sender states for this device, for each row of the result.
+  // The number that each sender has for this device, repeated for each row of the result.
   ValueNumber from_each(Operand operand) {
     const ValueNumber mine = b_.convert(op_.operands[operand], "i32");
     const ValueNumber theirs = b_.op("stablehlo.all_to_all", {mine}, b_.type(mine),

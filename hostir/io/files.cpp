@@ -91,8 +91,8 @@ std::string_view described(std::string_view head) {
        "ELF",
        "a compiled program"},
       {"ML\xefR",
-       "MLIR bytecode: `stablehlo-translate --deserialize` prints that of a JAX export as text, "
-       "`stablehlo-opt` any other"},
+       "MLIR bytecode: convert it to text, with `stablehlo-translate --deserialize` if it is a JAX "
+       "export, else with `stablehlo-opt`"},
       {"\x1f\x8b", "compressed by gzip: unpack it with `gunzip FILE`"}};
   for (const Known& known : kKnown) {
     if (head.starts_with(known.magic)) return known.what;

@@ -235,7 +235,7 @@ class TorchPickle {
 
   void add(const std::string& name, const Tensor& tensor, const TorchDType& dtype,
            const std::string& key) {
-    const bool typed = dtype.storage.empty();  // then bytes, with the dtype beside them
+    const bool typed = dtype.storage.empty();  // has no storage class: written as bytes and a dtype
     const int64_t count = tensor.element_count();
     text(name);
     global(typed ? kRebuildTyped : kRebuildTensor);

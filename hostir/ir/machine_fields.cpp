@@ -47,9 +47,9 @@ void add_collective(std::vector<MachineField>& out, size_t index) {
   static constexpr std::array<Member, 8> kMembers = {{
       {"base_ns", "ns", "Time of the smallest message before any hop.", &CollectiveModel::base_ns},
       {"hop_ns", "ns", "Time of one step of a small message.", &CollectiveModel::hop_ns},
-      {"ramp_base_ns", "ns", "What large messages pay on top, once.",
+      {"ramp_base_ns", "ns", "Extra time of a large message, once.",
        &CollectiveModel::ramp_base_ns},
-      {"ramp_hop_ns", "ns", "What large messages pay on top per step.",
+      {"ramp_hop_ns", "ns", "Extra time of a large message per step.",
        &CollectiveModel::ramp_hop_ns},
       {"ramp_bytes", "bytes", "Bytes on the wire at which half of ramp_hop_ns is paid.",
        &CollectiveModel::ramp_bytes},

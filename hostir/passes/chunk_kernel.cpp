@@ -28,7 +28,8 @@ class RowFinder {
       }
     }
     for (const Operand& o : kernel_.instr(body_of(kernel_).back()).operands) {
-      if (!rows_.dims[o.value.index]) refuse(fmt::format("%{} does not have them", name(o.value)));
+      if (!rows_.dims[o.value.index])
+        refuse(fmt::format("%{} does not have these rows", name(o.value)));
     }
     return std::move(rows_);
   }
@@ -74,8 +75,8 @@ class RowFinder {
       if (!mine.empty()) factor = mine.front();
     });
     const auto in = [&](const std::vector<int>& list) { return contains(list, factor); };
-    if (several) return refuse(fmt::format("{} merges or splits them", op));
-    if (in(rule->reduction)) return refuse(fmt::format("{} adds them up", op));
+    if (several) return refuse(fmt::format("{} merges or splits the rows", op));
+    if (in(rule->reduction)) return refuse(fmt::format("{} adds up the rows", op));
     if (in(rule->permutation) || rule->must_replicate(factor)) {
       return refuse(fmt::format("{} mixes them", op));
     }
@@ -83,7 +84,7 @@ class RowFinder {
       for (size_t d = 0; d < factors.size(); ++d) {
         const auto& mine = factors[d];
         if (!contains(mine, factor)) continue;
-        if (mine.size() != 1) return refuse(fmt::format("{} merges or splits them", op));
+        if (mine.size() != 1) return refuse(fmt::format("{} merges or splits the rows", op));
         mark(v, d);
       }
     });
@@ -92,7 +93,7 @@ class RowFinder {
   void mark(ValueId v, size_t d) {
     std::optional<size_t>& known = rows_.dims[v.index];
     if (known == d) return;
-    if (known) return refuse(fmt::format("%{} has them in two dimensions", name(v)));
+    if (known) return refuse(fmt::format("%{} has the rows in two dimensions", name(v)));
     const Type& type = kernel_.value(v).type;
     const Type& first = kernel_.value(start_).type;
     const Sharding* sharding = sharding_of(type);
@@ -100,7 +101,7 @@ class RowFinder {
     if (shape_of(type)[d] != shape_of(first)[dim_] || sharding == nullptr || wanted == nullptr ||
         sharding->dims[d].axes != wanted->dims[dim_].axes ||
         !sharding->dims[d].cuts_alike(wanted->dims[dim_])) {
-      return refuse(fmt::format("%{} has them cut in another way", name(v)));
+      return refuse(fmt::format("the rows of %{} are cut in another way", name(v)));
     }
     known = d;
     changed_ = true;

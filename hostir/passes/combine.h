@@ -9,7 +9,7 @@
 //      does not depend on it and the call stays below kMaxCombinedBytes. Two of one size that have
 //      the same users, such as the parts of a complex value, may exceed it if nothing ends later.
 //   3. The joint call takes the place of the later one. Tasks that depend on the earlier one move
-//   after it, in the same order, together with the allocs of their buffers.
+//      after it, in the same order, together with the allocs of their buffers.
 //   4. The joint call is kept if it delays the end of the function by at most a tenth of the
 //      start that it saves. The rest of the function is estimated in its old order. The members
 //      keep their order, so every rank still issues the same sequence.

@@ -19,8 +19,9 @@ void explain_kept(const std::string& value, const Sharding& held, const Sharding
     if (record.value != value || record.sentence.find(kAnnotationUse) == std::string::npos)
       continue;
     record.what = "stays";
-    record.sentence = fmt::format("its op leaves it as {}, and no op needs it as annotated, {}",
-                                  held.dims_to_string(), annotated.dims_to_string());
+    record.sentence =
+        fmt::format("its op produces it as {}, and no op needs the annotated sharding {}",
+                    held.dims_to_string(), annotated.dims_to_string());
   }
 }
 

@@ -307,7 +307,7 @@ class SiteFinder {
     set_outer(site, *mesh, joined);
     joined.insert(joined.end(), axes->begin(), axes->end());
     if (differing != 1 || joined != part.sharding->dims[site.dim].axes) {
-      return "it does not move one dimension, cut by the axes of the communicator last";
+      return "it does not move a single dimension that the communicator's axes cut last";
     }
     const std::vector<Box> wholes = shard_boxes(*mesh, *whole.sharding, *extents);
     const std::vector<Box> parts = shard_boxes(*mesh, *part.sharding, *extents);

@@ -18,12 +18,13 @@ namespace {
 constexpr double kEqualNs = 1;             // costs that differ by less count as equal
 constexpr double kWorthRepeating = 1.05;   // how many times cheaper a cut into fewer parts must be
 constexpr double kWorthCollectives = 1.1;  // the same for more collectives
-// How many times cheaper it must be to gather what a reduction reads than to combine its parts: an
-// all_reduce takes up to twice the steps, but combine() lets it share its call with others.
+// How many times cheaper it must be to gather the operands of a reduction than to combine its
+// parts: an all_reduce takes up to twice the steps, but combine() lets it share its call with
+// others.
 constexpr double kWorthGathering = 2;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr size_t kMaxOrderedTensors = 4;
-constexpr size_t kMaxAxesTried = 2;  // in every place of a contraction; more is slow
+constexpr size_t kMaxAxesTried = 2;  // tried in every place of a contraction; more would be slow
 
 // Extends the choice `into` with one tensor's axes where they continue the chosen ones.
 void merge(const Mesh& mesh, const ShardingRule& rule, const FactorCuts& from, FactorCuts& into) {
@@ -127,7 +128,7 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
   size_t t = 0;
   for (const Operand& o : i.operands) {
     const size_t operand = t++;
-    // Each rank makes its part of a constant: how another op has it suggests nothing.
+    // Each rank makes its own part of a constant, so the cut in another op suggests nothing.
     const bool is_free = versions_.is_source(o.value) && !requests_[o.value.index].fixed;
     seen.push_back(is_free
                        ? FactorCuts(rule.factor_sizes.size())
@@ -189,7 +190,8 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
   return {std::move(out), suggested};
 }
 
-// A contraction with more to add, as a bias, is expanded: its product takes partial operands.
+// A contraction with a further addend, such as a bias, is expanded: its product takes partial
+// operands.
 PartialUse OpChooser::use_of(const OpCall& call, size_t operand, Reduction kind) {
   const OpRecord& op = record(call.kind);
   const bool is_product =
@@ -229,7 +231,7 @@ std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction&
   return p;
 }
 
-// A sum that some user needs whole, whatever the others do.
+// A sum that some user needs whole in any case.
 bool OpChooser::is_reduced_anyway(ValueId value, const Sharding& held) const {
   return held.unreduced_kind == Reduction::kSum && !requests_[value.index].returned_partial &&
          users_.reduced_anyway(value);
@@ -265,7 +267,7 @@ bool OpChooser::shift_parts(const Instruction& i, const ShardingRule& rule,
     DimSharding blocks = cut;
     blocks.block = std::max<int64_t>(1, units_in(units_in(whole, cut.unit), parts)) * cut.unit;
     blocks.unit = 1;
-    if (!same_parts(cut, blocks, whole)) return false;  // parts of parts differ in size
+    if (!same_parts(cut, blocks, whole)) return false;  // parts of uneven parts differ in size
     blocks.origin = moves_result ? -by.value() : by.value();
     if (s.mirrored) {
       blocks.block = -blocks.block;
@@ -325,7 +327,7 @@ std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const Sharding
     choice.results.push_back(effective(mesh_, s));
   }
   if (!rule.shifts.empty() && !shift_parts(i, rule, choice)) return std::nullopt;
-  // The work comes first: it needs no plans, and most bad candidates already fail by it.
+  // The work is compared first: it needs no plans, and rules out most bad candidates.
   choice.cost_ns = work_ns(i, choice);
   for (size_t o = 0; o < i.operands.size() && choice.cost_ns <= limit_ns; ++o) {
     if (is_repeated(i, choice.operands, o)) continue;
@@ -348,7 +350,8 @@ Expected<const OpChoice*> OpChooser::choose(const Instruction& instruction) {
   return &known_.by_key.emplace(std::move(key), std::move(choice)).first->second;
 }
 
-// A product that is wanted as a partial sum is made apart from what is added to it once.
+// A product that is wanted as a partial sum is computed separately from addends that count only
+// once.
 bool OpChooser::splits_sum(const Instruction& i) const {
   const OpRecord& op = record(i.kind);
   const RequestedSharding& request = requests_[i.results.front().index];

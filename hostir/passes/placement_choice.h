@@ -67,7 +67,7 @@ class OpChooser {
   Expected<OpChoice> choose_uncached(const Instruction& instruction) const;
   struct Candidates {
     std::vector<FactorCuts> axes;
-    size_t suggested = 0;  // the first ones, which use axes where a tensor has them
+    size_t suggested = 0;  // number of leading ones that keep an operand's axes
   };
   Candidates candidates(const Instruction& i, const ShardingRule& rule) const;
   bool splits_sum(const Instruction& i) const;

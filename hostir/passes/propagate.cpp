@@ -417,7 +417,7 @@ class Propagation {
   mutable std::vector<Projection> projections_;
   std::vector<Settled> settled_;                   // by edge
   std::array<EdgeWorklist, kRounds* 2> due_ = {};  // by round and strategy
-  int priority_ = 0;                               // dimensions of higher ones do not pass axes on
+  int priority_ = 0;  // only dimensions up to this priority pass axes on
   int last_priority_ = 0;
   PropagationMemory memory_;
   std::vector<AxesMove> moves_;  // of the edge being updated

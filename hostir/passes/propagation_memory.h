@@ -20,8 +20,8 @@ namespace hostir {
 struct AxesMove {
   size_t tensor = 0;  // index into the edge's tensors
   size_t dim = 0;
-  AxisList axes;   // of the dimension, afterwards
-  AxisList added;  // the last ones of them
+  AxisList axes;   // all of the dimension, after the addition
+  AxisList added;  // the last of `axes`
   int64_t unit = 1;
   int factor = 0;
   size_t source = 0;  // the tensor that the axes came from; numbered like `tensor`

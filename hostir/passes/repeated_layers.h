@@ -3,9 +3,8 @@
 //   1. Number the ops: equal op, attributes and types give equal numbers. The distances between
 //      neighbouring equal ops are the possible lengths of a layer.
 //   2. For each length, find the longest run of ops that equal those one length later. All layers
-//   of a run must refer to values in the same way: to the previous layer, to themselves, to values
-//   before the
-//      run, or each to its own parameters.
+//      of a run must refer to values in the same way: to the previous layer, to themselves, to
+//      values before the run, or each to its own parameters.
 //   3. The length whose run has most ops wins, the shortest of several.
 // Ops after the run may use only values of the last layer. Such layers are cut alike, so a plan for
 // two of them is a plan for all.

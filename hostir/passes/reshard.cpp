@@ -189,7 +189,7 @@ class Resharder {
     return replace(i, scratch, before, made, number, nullptr);
   }
 
-  // Expands an op along a cut dimension block by block. False: it is better gathered.
+  // Expands an op along a cut dimension block by block. False if a gather is better.
   Expected<bool> expand_blocks(const Instruction& i, const OpRecord& op, uint32_t number) {
     const ValueId operand = i.operands.front().value;
     const Version* held = versions_.primary(operand);

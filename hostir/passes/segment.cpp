@@ -28,7 +28,7 @@ struct Group {
   GroupKind kind = GroupKind::kLoop;
   std::vector<InstrId> ops;    // in body order
   bool merged = false;         // into a later group
-  std::string_view name = {};  // of its kernel; empty: made of its ops
+  std::string_view name = {};  // of its kernel; empty: derived from the ops
 };
 
 class Segmenter {

@@ -44,7 +44,7 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"sharding_c9",
      "Sub-axes of one axis are compatible: the end of the major one divides the start of the minor "
      "one."},
-    {"sharding_c10", "A priority is on a dimension of a fusion that is open or has axes."},
+    {"sharding_c10", "Only a dimension in a fusion that is open or has axes has a priority."},
     {"sharding_c11", "Only a sharding in a fusion has replicated axes."},
     {"sharding_c12",
      "Only a dimension with axes is cut into blocks or between runs of elements, of one element or "
@@ -53,7 +53,7 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"type_c1", "A written type is the inferred one."},
     {"type_c2", "Parameters, results and values have the kind of type their function works on."},
     {"type_c3", "Sizes are not negative and use only names that are sizes or integers."},
-    {"op_c1", "An operation has the operands its record lists."},
+    {"op_c1", "An operation has the operands that its record lists."},
     {"op_c2", "An attribute is one of those that the operation has."},
     {"op_c3", "Required attributes are given."},
     {"op_c4", "An attribute's value has the type that the record gives it."},
@@ -81,7 +81,7 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"host_c4", "Index expressions use axes of the mesh, sizes, and integers of the host."},
     {"host_c5", "A new layout of a buffer is on the buffer's mesh."},
     {"test_c1", "A statement of a test is one of the known ones."},
-    {"test_c2", "Expectations on collectives name collectives."},
+    {"test_c2", "Expectations about collectives name collectives."},
     {"test_c3", "A repetition count is not negative."},
     {"test_c4", "run gives one value for each parameter."},
     {"test_c5", "A name that a test uses has been bound earlier, or is a value of the program."},

@@ -91,8 +91,8 @@ void FunctionVerifier::set_literal_types(const Instruction& instruction) {
     if (!why) continue;
     context_.error("constant_c4",
                    *why +
-                       "; a number has the dtype of the other operand: cast that, or write a "
-                       "number that fits",
+                       "; a number has the dtype of the other operand: cast that operand, or write "
+                       "a number that fits",
                    literal.span);
   }
 }

@@ -42,7 +42,7 @@ struct DivergentRank {
   bool proved = false;       // what follows agrees again: no other kind explains it
   bool or_swapped = false;   // kLeftOut: or it makes its next call first
   bool same_line = false;    // its call at `at` comes from the line of `theirs`
-  MemberRef awaiting;        // own_rounds: another rank that waits for it in the first of `theirs`
+  MemberRef awaiting;        // own_rounds: a rank that waits for it in the first of `theirs`
 };
 
 /// The odd ranks, all of the same kind and at the same call; empty: none, or no majority. An extra

@@ -35,11 +35,10 @@ Expected<void> bind_sizes(const Function& kernel, ValueId value, const Placement
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d].kind() != IndexExpr::Kind::kSize) continue;
     if (sizes.bind(shape[d].symbol(), placement.global[d])) continue;
-    return bad_size(
-        kernel, fmt::format("?{} is {}, but {} by %{}; sizes of whole tensors count, not of "
-                            "a rank's part",
-                            shape[d].symbol(), *sizes.find(shape[d].symbol()), placement.global[d],
-                            v.name));
+    return bad_size(kernel, fmt::format("?{} is {}, but %{} makes it {}; sizes are those of "
+                                        "whole tensors, not of a rank's part",
+                                        shape[d].symbol(), *sizes.find(shape[d].symbol()), v.name,
+                                        placement.global[d]));
   }
   return {};
 }

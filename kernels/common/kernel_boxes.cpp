@@ -54,8 +54,8 @@ class Factors {
   // The range of a dimension; nullopt while a factor is unknown. `ok` is false if the elements are
   // not one range.
   MaybeRange range(const ShardingRule::DimFactors& dim, int64_t extent, bool& ok) const {
-    // A factor that must be whole has another size in the result of slice and concat: whole stays
-    // whole.
+    // In slice and concat, a factor that must be whole has another size in the result, and is whole
+    // there too.
     if (dim.empty() || is_kept_whole(dim)) return Range{0, extent};
     Range out{0, 1};
     bool single = true;  // all factors so far are single indices

@@ -48,7 +48,7 @@ expect 2 "a file that is not text" bash -c 'ulimit -v 2000000; timeout 10 "$1" r
 says "error[not_text]: \"$work/noise.hir\" is not text: it has a zero byte" "noise is called that"
 printf 'ML\357R\rStableHLO_v1.9.0\0' > "$work/bytecode.mlir"
 expect 2 "MLIR bytecode" "$hostir" import "$work/bytecode.mlir"
-says "it is MLIR bytecode: \`stablehlo-translate --deserialize\`" "bytecode is called that, and what prints it"
+says "convert it to text, with \`stablehlo-translate --deserialize\`" "bytecode is called that, and what prints it"
 printf 'module @m {}' | gzip > "$work/packed.mlir"
 expect 2 "a compressed module" "$hostir" import "$work/packed.mlir"
 says "it is compressed by gzip: unpack it" "a compressed module is called that"
@@ -400,12 +400,12 @@ done
 races=(run tests/scripts/faults/races.hir)
 expect 3 "--schedules forces the orders of a race" "$hostir" "${races[@]}" @reduced_before_it_is_computed --input "x=full(1)" --schedules 5
 says "delaying @reduced_before_it_is_computed#5 on rank 0 until after @reduced_before_it_is_computed#6 changes %y" "the late instruction is named"
-says "both orders of 1 of 1 unordered pairs forced; nothing orders" "how many orders were forced"
+says "1 of 1 unordered pairs forced into both orders; nothing orders" "how many orders were forced"
 expect 3 "an order that only shows on all ranks" "$hostir" "${races[@]}" @received_over_what_is_read --input "x=full(1)" --input "z=full(5)" --schedules 5
 says "delaying @received_over_what_is_read#8 on every rank" "a late instruction of one rank or of all"
 expect 3 "orders that only show together" "$hostir" run tests/scripts/regress/two_races_together.hir --input "x=full(1)" --schedules 9
 says "delaying @f#11 on every rank until after @f#15 and @f#17 on every rank until after @f#21 changes %y" "the fewest decisions are named"
-says "both orders of 2 of 2 unordered pairs forced, 1 of 4 combinations; nothing orders" "how many combinations were needed"
+says "2 of 2 unordered pairs forced into both orders, 1 of 4 combinations; nothing orders" "how many combinations were needed"
 cat >"$work/false_rule.hir" <<'END'
 mesh @m = <x=2>
 kernel @most(%a: tensor<?Bx?Hxf32>) -> (%y: tensor<?Bx?Hxf32>) rule "([b,h])->([b,h])" {

@@ -122,7 +122,8 @@ def skipped_layer(r):
     r.sync()
 
 
-# The others stop in the call, so that no record tells a call left out from another one in its place.
+# The others stop in this call, so no record shows whether rank 1 left it out or made another one in
+# its place.
 @case(4, culprits=[1], says="skipped size", kinds=["left_out_call", "collective_mismatch"])
 def skipped_layer_of_another_size(r):
     r.layers(2)

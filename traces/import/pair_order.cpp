@@ -29,7 +29,7 @@ void PairOrder::lost_before(model::Rank rank, const ProcessDump& dump) {
 }
 
 bool PairOrder::may_have_met(const PairSide& side, model::Rank peer) const {
-  constexpr uint64_t kSlackNs = 1'000'000'000;  // of clocks, and of ranks that are not in step
+  constexpr uint64_t kSlackNs = 1'000'000'000;  // for clocks and ranks that drift apart
   const auto begin = begin_ns_.find(peer);
   if (begin == begin_ns_.end()) return false;
   const auto& issued_ns = side.call->times.issued_ns;

@@ -115,7 +115,8 @@ class Aligner {
     return job_.processes[a.process].rows[a.row].end_ns;
   }
 
-  /// The process that shares most collectives with aligned ones; the first at the start.
+  /// The process that shares most collectives with the aligned ones; at the start, the first
+  /// process.
   size_t most_linked() {
     if (aligned_.empty()) {
       aligned_.resize(job_.processes.size(), false);

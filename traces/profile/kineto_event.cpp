@@ -54,7 +54,7 @@ std::optional<int64_t> microseconds(std::string_view text) {
     const int64_t ns = *whole * 1000 + (rest.empty() ? 0 : part);
     return negative ? -ns : ns;
   }
-  // Exponents; rare enough to lose digits.
+  // A number with an exponent is rare, so it may lose digits.
   const double value = std::strtod(std::string(text.substr(0, 64)).c_str(), nullptr) * 1000;
   if (!std::isfinite(value) || value > static_cast<double>(kMost)) return {};
   return static_cast<int64_t>(negative ? -value : value);

@@ -164,7 +164,7 @@ class RunMaker {
   model::ClockId clock_;
   std::vector<model::CommunicatorId> groups_;
   std::map<int64_t, model::StreamId> streams_;
-  std::vector<std::vector<uint64_t>> numbers_;  // of tasks, by process and row
+  std::vector<std::vector<uint64_t>> numbers_;  // of the tasks, by process and row
   std::vector<std::vector<bool>> met_;
 };
 

@@ -57,7 +57,7 @@ class RowWriter {
 
   Database database_;
   ProgramDescription program_;
-  std::vector<interp::CallRecord> calls_;  // by rank: for the next event
+  std::vector<interp::CallRecord> calls_;  // by rank; belong to the next event
   std::map<std::pair<interp::CodeIndex, interp::Rank>, interp::CallRecord> written_calls_;
   std::vector<std::string> data_globs_;
   EventStore events_;

@@ -53,9 +53,9 @@ struct Schedule {
 };
 
 /// Schedules with several stages on a rank take any number of micro-batches. They cut them into
-/// groups of nearly equal size, of at least `ranks` each; with a multiple of `ranks` these are
-/// Megatron's.
-/// Errors: `pipeline_c1` a number is not positive, or the kind has only one stage on a rank.
+/// groups of nearly equal size, of at least `ranks` each. If the number is a multiple of `ranks`,
+/// the groups are Megatron's. Errors: `pipeline_c1` a number is not positive, or the kind has only
+/// one stage on a rank.
 Expected<Schedule> make_schedule(ScheduleKind kind, int64_t ranks, int64_t stages_per_rank,
                                  int64_t micro_batches);
 

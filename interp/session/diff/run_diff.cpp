@@ -21,7 +21,7 @@ struct Key {
   auto parts() const { return std::tie(rank, instruction, loop, tensor, nth); }
 };
 
-// Numbers strings, shared by both sides.
+// Gives each string a number; both sides share the numbers.
 class Names {
  public:
   uint32_t number(const std::string& text) {

@@ -4,8 +4,7 @@
 // undone time dur wait bytes id`, or a list of words that must all hold; `-` before a word negates
 // it:
 //   rank=0,2..5  op=all_reduce,launch  stream=comm  at=@f#9  class=comm
-//   undone=no
-//   time>1us  time<2ms  bytes>=1M  wait>10us  dur>5us  id>=1000
+//   undone=no  time>1us  time<2ms  bytes>=1M  wait>10us  dur>5us  id>=1000
 //   text without `=`, `<` or `>`: a substring of the printed instruction
 // A word is short for an expression: `rank=0,2..5` for `rank in {0, 2..5}`. What depends on the
 // instruction alone is evaluated once per instruction, and what the log can search by itself goes

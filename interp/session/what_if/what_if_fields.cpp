@@ -123,7 +123,8 @@ class Fields {
       for (const Word& w : program_.words(call.at)) {
         const std::string name = "(%" + value.name + ")";
         if (w.text.size() != name.size() + 2 || w.text.substr(2) != name) continue;
-        write(call, w, w.text.substr(0, 2) + "(" + base + ")", ", all of it and no part");
+        write(call, w, w.text.substr(0, 2) + "(" + base + ")",
+              ", the whole buffer instead of a view");
       }
     }
   }
@@ -228,8 +229,8 @@ class Fields {
     for (size_t i = 0; i < std::min(sorted.size(), kMostValues); ++i) {
       auto& [number, holders] = sorted[i];
       std::sort(holders.begin(), holders.end());
-      out_.add(fmt::format("Write {} instead of {} in {}, which it is on {}.", number, place.text,
-                           program_.where_line(place.line), model::list_of(holders)),
+      out_.add(fmt::format("Write {} instead of {} in {}: that is its value on {}.", number,
+                           place.text, program_.where_line(place.line), model::list_of(holders)),
                with(place.line, place.begin, place.text.size(), std::to_string(number)));
     }
   }

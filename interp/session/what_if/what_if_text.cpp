@@ -29,9 +29,9 @@ std::string diff_text(const std::vector<DiffLine>& diff) {
 std::string claims_text(const WhatIfClaims& claims) {
   if (claims.tests == 0) return {};
   if (claims.failed == 0)
-    return fmt::format("   what {} of the file claim{} holds\n",
+    return fmt::format("   {} of the file pass{}\n",
                        claims.tests == 1 ? "the test" : fmt::format("{} tests", claims.tests),
-                       claims.tests == 1 ? "s" : "");
+                       claims.tests == 1 ? "es" : "");
   std::string out =
       fmt::format("   {} of {} tests of the file fail:\n", claims.failed, claims.tests);
   for (const std::string& failure : claims.failures) out += fmt::format("     {}\n", failure);

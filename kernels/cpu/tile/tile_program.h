@@ -79,7 +79,7 @@ struct TileFold {
   DType dtype = DType::kF32;
   StridedView view;
   int64_t elems = 0;    // accumulators
-  int64_t divisor = 1;  // of the mean: global elements per result; 1: no division
+  int64_t divisor = 1;  // for a mean: global elements per result, else 1
   bool is_mean = false;
 };
 
@@ -93,7 +93,7 @@ struct TileProgram {
   std::vector<TileFold> folds;
   std::vector<Lane> lanes;       // by register
   std::vector<bool> may_be_raw;  // by register, or empty: strands may access its bf16 memory
-  std::vector<int> slots;        // by register, after assign_slots(); -1 never written
+  std::vector<int> slots;        // by register, after assign_slots(); -1: never written
   int slot_count = 0;
 
   int add_register(Lane lane) {

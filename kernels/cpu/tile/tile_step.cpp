@@ -70,7 +70,7 @@ void write_result(const TileFold& fold, std::byte* accumulators, Memory memory) 
 struct FoldCut {
   size_t dim = 0;
   int64_t pieces = 1;
-  bool shares_accumulators = true;  // every fold keeps the dimension: pieces write to disjoint ones
+  bool shares_accumulators = true;  // folds keep `dim`; pieces write apart
 };
 
 FoldCut fold_cut(const TileProgram& program) {

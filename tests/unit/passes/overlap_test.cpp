@@ -146,7 +146,7 @@ fusion @f(%x: tensor<16x8xf32> <@m, [{tp}, {}]>, %w: tensor<8x8xf32> <@m, [{}, {
 )",
       Overlap::kCollectives);
   EXPECT_EQ(mixed.calls, "all_gather");
-  EXPECT_NE(mixed.sentences.find("cannot be computed row by row: matmul adds them up"),
+  EXPECT_NE(mixed.sentences.find("cannot be computed row by row: matmul adds up the rows"),
             std::string::npos)
       << mixed.sentences;
 
