@@ -25,10 +25,10 @@ void note_lines(Program& program, const SourceManager& sources) {
 }
 
 LoadedFile load_foreign(const std::string& name, std::string text,
-                        const importer::ResultShapes& shapes) {
+                        const importer::ResultShapes& shapes, std::optional<int64_t> loop_passes) {
   LoadedFile out;
   const uint32_t id = out.sources.add(name, std::move(text));
-  auto imported = importer::import_text(out.sources, id, shapes);
+  auto imported = importer::import_text(out.sources, id, shapes, loop_passes);
   if (!imported) {
     out.diagnostics = std::move(imported.error().diagnostics);
     return out;
@@ -49,9 +49,9 @@ LoadedFile load_foreign(const std::string& name, std::string text,
 }  // namespace
 
 LoadedFile load_text(const std::string& name, std::string text,
-                     const importer::ResultShapes& shapes) {
+                     const importer::ResultShapes& shapes, std::optional<int64_t> loop_passes) {
   if (importer::language_of(text) != importer::SourceLanguage::kHir) {
-    return load_foreign(name, std::move(text), shapes);
+    return load_foreign(name, std::move(text), shapes, loop_passes);
   }
   LoadedFile out;
   const uint32_t id = out.sources.add(name, std::move(text));
@@ -62,9 +62,10 @@ LoadedFile load_text(const std::string& name, std::string text,
   return out;
 }
 
-Expected<LoadedFile> load_file(const std::string& path, const importer::ResultShapes& shapes) {
+Expected<LoadedFile> load_file(const std::string& path, const importer::ResultShapes& shapes,
+                               std::optional<int64_t> loop_passes) {
   HOSTIR_ASSIGN_OR_RETURN(std::string text, io::read_text(path));
-  return load_text(path == "-" ? "<stdin>" : path, std::move(text), shapes);
+  return load_text(path == "-" ? "<stdin>" : path, std::move(text), shapes, loop_passes);
 }
 
 Expected<ChosenFunction> choose_function(const LoadedFile& file, const std::string& function) {

@@ -1,6 +1,7 @@
 // Loads a program: reads it, imports StableHLO or HLO, parses, verifies, and chooses the function.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,13 +27,16 @@ struct LoadedFile {
 
 /// `shapes` has the whole shapes of results, which scheduled HLO does not contain.
 /// Errors: the file cannot be read. Errors in the program are in `diagnostics`.
-Expected<LoadedFile> load_file(const std::string& path, const importer::ResultShapes& shapes = {});
+/// `loop_passes` as for importer::import_text().
+Expected<LoadedFile> load_file(const std::string& path, const importer::ResultShapes& shapes = {},
+                               std::optional<int64_t> loop_passes = {});
 
 /// As load_file(), for a text that is not in a file. StableHLO and HLO are converted first. The
 /// converted text becomes the source: its name says so, and its comments give the lines of the
 /// given text. Import errors refer to the given text.
 LoadedFile load_text(const std::string& name, std::string text,
-                     const importer::ResultShapes& shapes = {});
+                     const importer::ResultShapes& shapes = {},
+                     std::optional<int64_t> loop_passes = {});
 
 /// The part with the chosen function (`@f`, or empty for the first part's main function). Errors:
 /// `no_function`; the file's errors as kInvalid.

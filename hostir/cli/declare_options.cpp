@@ -75,6 +75,13 @@ void declare_backend(api::BackendOptions& options, Arguments& arguments) {
                    {.least = 0, .most = 4096});
 }
 
+void declare_loop_passes(std::optional<int64_t>& passes, Arguments& arguments) {
+  arguments.option("--loop-passes", passes,
+                   "how many passes to unroll of an imported loop whose end depends on data; "
+                   "without it, up to 1024 where the condition has a counter, else 128",
+                   {.least = 1});
+}
+
 void declare_log(api::LogOptions& options, Arguments& arguments) {
   arguments.option("--trace", options.path,
                    "write a log, for `hostir replay`, `diff`, `trace`, `debug` and `gui`");

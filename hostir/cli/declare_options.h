@@ -13,6 +13,8 @@ void declare_program(api::ProgramOptions& options, Arguments& arguments,
 void declare_gradient(api::ProgramOptions& options, Arguments& arguments);
 void declare_inputs(api::ProgramOptions& options, Arguments& arguments);
 void declare_backend(api::BackendOptions& options, Arguments& arguments);
+/// How far the import unrolls loops.
+void declare_loop_passes(std::optional<int64_t>& passes, Arguments& arguments);
 void declare_log(api::LogOptions& options, Arguments& arguments);
 
 }  // namespace hostir::cli

@@ -1,4 +1,5 @@
 #include "hostir/api/program_file.h"
+#include "hostir/cli/declare_options.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"
 
@@ -25,9 +26,10 @@ class ImportVerb : public Verb {
     arguments.positional("file", path_, "StableHLO or HLO text, or - for standard input");
     arguments.option("-o,--output", output_,
                      "the `.hir` file to write; standard output without it");
+    declare_loop_passes(loop_passes_, arguments);
   }
   int execute(Terminal& terminal) override {
-    const auto loaded = api::load_file(path_);
+    const auto loaded = api::load_file(path_, {}, loop_passes_);
     if (!loaded) return terminal.report(loaded.error());
     if (!loaded->parsed) {
       return terminal.report(Error{ErrorKind::kInvalid, loaded->diagnostics}, loaded->sources);
@@ -54,6 +56,7 @@ class ImportVerb : public Verb {
  private:
   std::string path_;
   std::string output_;
+  std::optional<int64_t> loop_passes_;
 };
 
 }  // namespace

@@ -78,6 +78,7 @@ class RunVerb : public Verb {
     arguments.flag("--shapes-only", shapes_only_,
                    "predict time, memory and collectives without computing values: short for "
                    "--backend shapes");
+    declare_loop_passes(loop_passes_, arguments);
     arguments.flag("-q,--quiet", quiet_, "print no values and no summary");
     declare_log(log_, arguments);
   }
@@ -87,7 +88,8 @@ class RunVerb : public Verb {
     program_.input_data = backend_.input_data();
     program_.machine = backend_.machine;
     auto loaded = api::load_file(
-        program_.path, [this](size_t index) { return ExpectedOutputs::shape(expects_, index); });
+        program_.path, [this](size_t index) { return ExpectedOutputs::shape(expects_, index); },
+        loop_passes_);
     if (!loaded) return terminal.report(loaded.error());
     if (auto made = program_.differentiate(*loaded); !made) {
       return terminal.report(made.error(), loaded->sources);
@@ -218,7 +220,7 @@ class RunVerb : public Verb {
     terminal.print(describe_summary(result, backend.models_time));
   }
 
-  // An imported loop without a bound is unrolled a fixed number of times.
+  // An imported loop whose end depends on data is unrolled a fixed number of times.
   static Expected<void> check_loops(const interp::RunResult& result, const std::string& name) {
     for (const interp::NamedOutput& output : result.outputs) {
       if (name.empty() || output.name != name || output.global.data.empty() ||
@@ -228,9 +230,8 @@ class RunVerb : public Verb {
           ErrorKind::kRuntime, "unfinished_loop",
           fmt::format(
               "a loop of the imported program does not end within the iterations it was "
-              "unrolled to, so the results are wrong: %{} is true. Give its condition a bound, "
-              "as in `i < 1000 and ...`, or run the text of `lower(..).compile().as_text()`, "
-              "where loops are not unrolled",
+              "unrolled to, so the results are wrong: %{} is true. Unroll more with --loop-passes, "
+              "or run the text of `lower(..).compile().as_text()`, where loops are not unrolled",
               name));
     }
     return {};
@@ -472,6 +473,7 @@ class RunVerb : public Verb {
   std::vector<std::string> expects_;
   std::optional<double> atol_;
   std::optional<double> rtol_;
+  std::optional<int64_t> loop_passes_;
   std::optional<std::string> reference_;
   std::optional<std::string> nan_;
   int64_t schedules_ = 1;

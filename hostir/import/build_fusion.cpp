@@ -89,8 +89,10 @@ Expected<void> add_unfinished(Emitter& emitter, Function& fusion, std::vector<Va
       report.notes.push_back(
           {Severity::kNote,
            "import_loop",
-           fmt::format("the end of a loop depends on data and has no bound: {} iterations are "
-                       "unrolled; if these are not enough, the last result, %{}, is true",
+           fmt::format("the end of a loop depends on data{}: {} iterations are unrolled; if these "
+                       "are not enough, the last result, %{}, is true",
+                       loop.bound.empty() ? " and has no bound"
+                                          : ", and it then compares its counter, " + loop.bound,
                        loop.passes, kUnfinished),
            loop.place,
            {}});

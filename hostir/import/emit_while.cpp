@@ -1,14 +1,15 @@
 // Loops. A fusion has none, so they are unrolled. In the program of one device, a loop whose end
 // depends on data is left to the device hook.
 //
-// Each pass computes the next state and the condition on it. If the condition is a known number, as
-// for `scan`, it decides whether another pass follows. If it is data, all states are kept, and the
-// loop's results come from the first state whose condition does not hold. Later states are computed
-// but not used, so counters stay known numbers.
+// Each pass makes the state of the next one, and the condition on it. Where the condition is a
+// known number, as for `scan`, it says whether another pass follows. Where it is data, all states
+// are kept: the loop's results are those of the first state whose condition does not hold. States
+// past that one are computed and not used, so counters stay known numbers.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "hostir/import/handlers.h"
 #include "hostir/support/lists.h"
@@ -19,8 +20,10 @@ namespace {
 
 // Far above any number of layers or steps. A longer loop is not meant to be unrolled.
 constexpr int64_t kMostPasses = 100'000;
-// The limits for unrolling a loop whose end depends on data: passes and instructions.
+// The limits for unrolling a loop whose end depends on data: passes without and with a counter in
+// its condition, and instructions.
 constexpr int64_t kMostDataPasses = 128;
+constexpr int64_t kMostBoundedPasses = 1024;
 constexpr size_t kMostDataInstructions = 50'000;
 
 class Loop {
@@ -41,8 +44,7 @@ class Loop {
         if (exits_.empty() && !e_.may_cut_loops() && !has_counter())
           return e_.opaque(s_, "a loop whose number of iterations depends on data");
         HOSTIR_TRY(keep_exit(goes_on));
-        const size_t emitted = e_.target().instructions.size() - before;
-        if (exits_.size() > kMostDataPasses || emitted > kMostDataInstructions) {
+        if (enough(e_.target().instructions.size() - before)) {
           HOSTIR_TRY(cut());
           break;
         }
@@ -89,8 +91,8 @@ class Loop {
     return {};
   }
 
-  // Programs of one device have loops: the remaining passes become such a loop, which starts with
-  // the current state.
+  // Programs of one device have loops: what is left of this one becomes such a loop, which starts
+  // with the state here.
   Expected<bool> continue_by_hook() {
     if (!exits_.empty()) return false;
     ModuleOp rest = s_.op;
@@ -99,7 +101,7 @@ class Loop {
     return e_.hooked({e_, s_.function, rest, s_.frame});
   }
 
-  // `active_` is true if the loop still runs here, that is, if all conditions so far hold.
+  // `active_` is whether the loop still runs here: all conditions so far hold.
   Expected<void> keep_exit(const Known& goes_on) {
     for (Known& value : state_) {
       if (value.value.valid() || value.pieces.empty() || !value.type.is_tensor()) continue;
@@ -114,6 +116,13 @@ class Loop {
     return {};
   }
 
+  bool enough(size_t emitted) const {
+    const auto passes = static_cast<int64_t>(exits_.size()) - 1;
+    if (const auto wanted = e_.module().loop_passes) return passes >= *wanted;
+    return emitted > kMostDataInstructions ||
+           passes >= (counter().empty() ? kMostDataPasses : kMostBoundedPasses);
+  }
+
   // No more passes: the results are right only if the loop has ended by now.
   Expected<void> cut() {
     if (!e_.may_cut_loops()) {
@@ -123,7 +132,7 @@ class Loop {
                                  exits_.size() - 1));
     }
     exits_.pop_back();
-    e_.add_cut_loop(*active_, static_cast<int64_t>(exits_.size()), s_.op.span);
+    e_.add_cut_loop({*active_, static_cast<int64_t>(exits_.size()), s_.op.span, counter()});
     return {};
   }
 
@@ -140,17 +149,39 @@ class Loop {
     return {};
   }
 
-  // True if the condition compares a carried integer, which may bound the number of passes.
-  bool has_counter() const {
+  // The comparisons in the condition with a carried integer, which may bound the number of passes:
+  // calls `found` with its place in the state and the other operand until that returns true.
+  bool any_counter(const std::function<bool(size_t, ValueNumber)>& found) const {
     for (const ModuleOp& op : condition_.ops) {
-      if (op.name != "stablehlo.compare") continue;
-      for (const ValueNumber operand : op.operands) {
+      if (op.name != "stablehlo.compare" || op.operands.size() != 2) continue;
+      for (size_t side = 0; side < 2; ++side) {
+        const ValueNumber operand = op.operands[side];
         const ModuleType& type = s_.function.type(operand);
-        const bool carried = contains(condition_.arguments, operand);
-        if (carried && type.dims.empty() && type.dtype() && !is_float(*type.dtype())) return true;
+        const auto& carried = condition_.arguments;
+        const auto at = std::find(carried.begin(), carried.end(), operand);
+        if (at == carried.end() || !type.dims.empty() || !type.dtype() || is_float(*type.dtype()))
+          continue;
+        if (found(static_cast<size_t>(at - carried.begin()), op.operands[1 - side])) return true;
       }
     }
     return false;
+  }
+
+  bool has_counter() const {
+    return any_counter([](size_t, ValueNumber) { return true; });
+  }
+
+  // What the condition compares a known counter with, as "128 with 5000"; empty if nothing.
+  std::string counter() const {
+    std::string out;
+    any_counter([&](size_t place, ValueNumber other) {
+      const Known& now = state_[place];
+      const auto& end = s_.frame[other];
+      if (!now.is_number() || !end || !end->is_number()) return false;
+      out = fmt::format("{} with {}", now.number->get_int(0), end->number->get_int(0));
+      return true;
+    });
+    return out;
   }
 
   const OpSite& s_;

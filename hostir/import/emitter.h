@@ -95,27 +95,26 @@ class Emitter {
   Expected<Known> module_op(std::string_view name, std::vector<Known> operands,
                             std::vector<NamedAttr> attributes = {});
 
-  // Loops whose end depends on data and that were unrolled only for some passes. `still_runs` is an
-  // i1 that is true if the program's results are wrong because of it.
+  // Loops whose end depends on data and that were cut after some passes. `still_runs` is an i1 that
+  // is true if the program's results are wrong because of it.
   struct CutLoop {
     Known still_runs;
     int64_t passes = 0;
     SourceSpan place;
+    std::string bound;  // what the condition compares its counter with, if it does
   };
-  /// True if the caller returns the values of `cut()`. Otherwise such loops are refused.
+  /// Whether the caller returns the values of `cut()`. Otherwise such loops are refused.
   void allow_cut_loops() { may_cut_loops_ = true; }
   bool may_cut_loops() const { return may_cut_loops_; }
   const std::vector<CutLoop>& cut() const { return cut_; }
   size_t cut_loops() const { return cut_.size(); }
-  void add_cut_loop(Known still_runs, int64_t passes, SourceSpan place) {
-    cut_.push_back({std::move(still_runs), passes, place});
-  }
-  /// The results of the cut loops from `begin` to `end` are used only if `pred` holds.
+  void add_cut_loop(CutLoop loop) { cut_.push_back(std::move(loop)); }
+  /// The cut loops from `begin` to `end` matter only if `pred` holds.
   Expected<void> restrict_cut_loops(size_t begin, size_t end, const Known& pred);
 
   /// Returns the hook set before.
   DeviceHook set_device_hook(DeviceHook hook) { return std::exchange(hook_, std::move(hook)); }
-  /// Offers an operation to the hook: true if the hook handled it.
+  /// What the hook says to an operation: true if it handled it.
   Expected<bool> hooked(const OpSite& site) { return hook_ ? hook_(site) : Expected<bool>(false); }
   Function& target() { return target_; }
   const Module& module() const { return module_; }
@@ -169,7 +168,7 @@ class Emitter {
 
  private:
   static constexpr int kMaxCalls = 64;
-  static constexpr int64_t kMaxOperations = 1'000'000;  // including those that only count passes
+  static constexpr int64_t kMaxOperations = 1'000'000;  // with those that only count passes
   static constexpr size_t kMaxInstructions =
       200'000;  // ten times the size of a model with 80 layers and its backward pass
 
@@ -194,7 +193,7 @@ class Emitter {
   std::set<std::string> names_;
   std::map<std::string, ValueId> constants_;
   bool text_rounds_ = false;
-  std::map<ValueId, Known> widened_;  // results of `widened`, by the rounded value
+  std::map<ValueId, Known> widened_;  // what `widened` computed again, by the rounded value
   std::vector<CutLoop> cut_;
   bool may_cut_loops_ = false;
   int calls_ = 0;
@@ -205,7 +204,7 @@ class Emitter {
 Known splat_of(Tensor scalar, ModuleType type);
 /// Converts a module type. Errors: `import_c1` the dtype or size is not supported.
 Expected<TensorType> our_type(const ModuleType& type, SourceSpan at);
-/// True if a comparison is of the kind TOTALORDER, in which -0 < 0 and NaN has a place.
+/// Whether a comparison is of the kind TOTALORDER, in which -0 < 0 and NaN has a place.
 bool orders_totally(const ModuleOp& compare);
 /// Evaluates an operation on known numbers: integers, booleans, and floats if exact. nullopt if it
 /// cannot.

@@ -82,7 +82,7 @@ Expected<Imported> import_module(const Module& module) {
 }
 
 Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
-                               const ResultShapes& shapes) {
+                               const ResultShapes& shapes, std::optional<int64_t> loop_passes) {
   if (language_of(sources.text(file)) == SourceLanguage::kHlo) {
     HOSTIR_ASSIGN_OR_RETURN(HloText text, read_hlo_text(sources, file));
     write_out_library_calls(text);
@@ -120,6 +120,7 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
 std::string describe(const ImportReport& report, const SourceManager& sources) {
   std::string out;
   for (const auto& [what, count] : report.opaque) {
+  module.loop_passes = loop_passes;
     out += fmt::format(
         "{} x {}: no counterpart, kept as opaque; it can be looked at and timed, not run\n", count,
         what);

@@ -24,9 +24,11 @@ struct Imported {
   ImportReport report;
 };
 
-/// `shapes` has the whole shapes of results of HLO that the caller knows.
+/// `shapes` has the whole shapes of results of HLO that the caller knows. `loop_passes` is the
+/// number of passes to unroll of a loop of a fusion whose end depends on data.
 Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
-                               const ResultShapes& shapes = {});
+                               const ResultShapes& shapes = {},
+                               std::optional<int64_t> loop_passes = {});
 
 /// Converts a parsed module to a program.
 Expected<Imported> import_module(const Module& module);

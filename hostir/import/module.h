@@ -133,9 +133,9 @@ struct ModuleValue {
 struct Port {
   ModuleType type;
   std::optional<Sharding> sharding;
-  std::string tiles;             // mhlo.sharding, from before Shardy
-  std::optional<int64_t> alias;  // tf.aliasing_output
-  std::string info;              // jax.result_info
+  std::string tiles;              // mhlo.sharding, from before Shardy
+  std::optional<int64_t> alias;   // tf.aliasing_output
+  std::string info;               // jax.result_info
   bool same_on_replicas = false;  // mhlo.is_same_data_across_replicas
   SourceSpan span;
 };
@@ -161,6 +161,9 @@ struct Module {
   std::string name;
   int64_t partitions = 1;  // mhlo.num_partitions
   int64_t replicas = 1;    // mhlo.num_replicas
+  // Not of the text: how many passes of a loop whose end depends on data to unroll. Nothing: as
+  // many as its condition allows, within limits.
+  std::optional<int64_t> loop_passes;
   std::vector<Mesh> meshes;
   std::vector<ModuleFunction> functions;
 

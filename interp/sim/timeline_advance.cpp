@@ -93,7 +93,7 @@ bool Timeline::commit_pass() {
       return std::none_of(meeting.engines.begin(), meeting.engines.end(),
                           [&](size_t e) { return engine_taken_[e] == pass_; });
     };
-    if (is_safe(candidate, meeting) && is_free()) {
+    if (is_free() && is_safe(candidate, meeting)) {
       at = ready_meetings_.erase(std::prev(at));
       commit_meeting(candidate);
       moved = true;

@@ -134,9 +134,11 @@ int64_t Timeline::buffer_bound(const MeetingKey& key, int64_t enough) {
 // The earliest start of any uncommitted meeting of the node, except `but`.
 int64_t Timeline::next_meeting_bound(Node& node, const MeetingKey* but, int64_t enough) {
   int64_t bound = kNever;
+  const int64_t ready = ready_bound(node, enough);
   for (const MeetingKey& key : node.meetings) {
     if ((but != nullptr && key == *but) || !meetings_.contains(key)) continue;
-    bound = std::min(bound, std::max(ready_bound(node, enough), meeting_bound(key, enough)));
+    bound = std::min(bound, std::max(ready, meeting_bound(key, enough)));
+    if (bound <= ready) break;  // no meeting is earlier
   }
   return bound;
 }

@@ -17,9 +17,9 @@ from cases import run
 CASES = {}
 
 
-def case(name, text, inputs=(), outputs=(), layouts="", refuses="", notes=""):
+def case(name, text, inputs=(), outputs=(), layouts="", refuses="", notes="", options=()):
     assert name not in CASES, name
-    CASES[name] = (text.strip() + "\n", inputs, outputs, layouts, refuses, notes)
+    CASES[name] = (text.strip() + "\n", inputs, outputs, layouts, refuses, notes, options)
 
 
 def flat(values):
@@ -1230,6 +1230,81 @@ ENTRY main {
   ROOT r = token[] get-tuple-element(call), index=0
 }""", refuses="error[import_c3]: a value of type token has no counterpart")
 
+# ---- other compilers' Python
+
+case("an_nvfuser_trace", """
+import torch
+from nvfuser import FusionDefinition, DataType
+
+def nvfuser_fusion_id0(fd : FusionDefinition) -> None :
+    T0 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Half, is_cpu=False)
+    T1 = fd.ops.cast(T0, dtype=DataType.Float)
+    fd.add_output(T1)
+""", refuses="error[import_c8]: this is a trace that nvFuser printed as Python, which is not read; capture the model")
+case("a_thunder_trace", """
+import thunder
+import thunder.torch as ltorch
+import torch
+
+@torch.no_grad()
+def computation(t0, t1):
+  t2 = ltorch.add(t0, t1, alpha=None)  # t2
+  return (t2, ())
+""", refuses="error[import_c8]: this is a trace that Thunder printed as Python")
+
+# ---- loops whose end depends on data
+
+def shrinking(bound):
+    """On four devices, x is multiplied by 0.99 until the sum of its squares is at most 1, up to `bound` times."""
+    counter = f"""
+      %cb = stablehlo.constant dense<{bound}> : tensor<i32>
+      %cc = stablehlo.compare LT, %i, %cb, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %cd = stablehlo.and %4, %cc : tensor<i1>""" if bound else ""
+    return f"""
+module @m attributes {{mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32}} {{
+  sdy.mesh @mesh = <["x"=4]>
+  func.func public @main(%arg0: tensor<4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}}) -> (tensor<4xf32>, tensor<i32>) {{
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %0:2 = stablehlo.while(%x = %arg0, %i = %c) : tensor<4xf32>, tensor<i32>
+    cond {{
+      %1 = stablehlo.multiply %x, %x : tensor<4xf32>
+      %cst = stablehlo.constant dense<0.0> : tensor<f32>
+      %2 = stablehlo.reduce(%1 init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+      %3 = stablehlo.constant dense<1.0> : tensor<f32>
+      %4 = stablehlo.compare GT, %2, %3, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>{counter}
+      stablehlo.return {"%cd" if bound else "%4"} : tensor<i1>
+    }} do {{
+      %cst = stablehlo.constant dense<0.99> : tensor<f32>
+      %1 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<4xf32>
+      %2 = stablehlo.multiply %x, %1 : tensor<4xf32>
+      %c_1 = stablehlo.constant dense<1> : tensor<i32>
+      %3 = stablehlo.add %i, %c_1 : tensor<i32>
+      stablehlo.return %2, %3 : tensor<4xf32>, tensor<i32>
+    }}
+    return %0#0, %0#1 : tensor<4xf32>, tensor<i32>
+  }}
+}}"""
+
+
+def rounded(x):
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
+def shrunk(start, most):
+    passes = 0
+    while 4 * start * start > 1 and passes < most:
+        start, passes = rounded(rounded(0.99) * start), passes + 1
+    return [tensor([start] * 4), f"i32={passes}"]
+
+
+case("a_loop_of_200_passes_with_a_bound", shrinking(200), [tensor([5] * 4)], shrunk(5, 200))
+case("a_loop_that_ends_before_its_bound", shrinking(400), [tensor([5] * 4)], shrunk(5, 400))
+case("a_loop_whose_bound_is_too_far", shrinking(5000), [tensor([5] * 4)], None,
+     notes="depends on data, and it then compares its counter, 1024 with 5000: 1024 iterations are unrolled")
+case("a_loop_without_a_bound", shrinking(0), [tensor([5] * 4)], None,
+     notes="depends on data and has no bound: 128 iterations are unrolled")
+case("a_loop_without_a_bound_unrolled_further", shrinking(0), [tensor([5] * 4)], shrunk(5, 300), options=("--loop-passes", "300"))
+
 # ---- manual computations and replicas
 
 PSUM = """({
@@ -1295,10 +1370,10 @@ module @m attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 4 : i32
 
 
 def check(hostir, name, folder):
-    text, inputs, outputs, layouts, refuses, notes = CASES[name]
+    text, inputs, outputs, layouts, refuses, notes, options = CASES[name]
     path = pathlib.Path(folder) / (name + (".hlo" if text.startswith("HloModule") else ".mlir"))
     path.write_text(text)
-    status, said = run(hostir, "import", path, "-o", path.with_suffix(".hir"))
+    status, said = run(hostir, "import", path, "-o", path.with_suffix(".hir"), *options)
     if refuses:
         return "" if status != 0 and refuses in said else f"is not refused with {refuses!r}: {said}"
     if status != 0:
@@ -1311,7 +1386,7 @@ def check(hostir, name, folder):
         return f"the imported text is not canonical: {said}"
     if outputs is None:
         return ""
-    command = [hostir, "run", path, "--rtol", "1e-5", "--atol", "1e-5"]
+    command = [hostir, "run", path, "--rtol", "1e-5", "--atol", "1e-5", *options]
     for i, value in enumerate(inputs):
         command += ["--input", f"{i}={value}"]
     for i, value in enumerate(outputs):
