@@ -29,6 +29,17 @@ const ModuleFunction& entry_of(const Module& module) {
   return module.functions.front();  // read_mlir() rejects a module without functions
 }
 
+// Names the tool whose program a Python text is, by words that its traces have near their
+// beginning; empty for other texts.
+std::string_view tracer_of(std::string_view text) {
+  constexpr size_t kHead = 4096;
+  const std::string_view head = text.substr(0, kHead);
+  const auto has = [&](std::string_view word) { return head.find(word) != std::string_view::npos; };
+  if (has("FusionDefinition") && has("define_tensor(")) return "nvFuser";
+  if (has("import thunder") || has("from thunder.")) return "Thunder";
+  return {};
+}
+
 // The shapes of results after complex ones became pairs. `shapes` has the module's results; a
 // complex one has a last dimension for the parts.
 ResultShapes shapes_of_parts(const ResultShapes& shapes, const std::vector<size_t>& pairs) {
@@ -69,7 +80,8 @@ SourceLanguage language_of(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return SourceLanguage::kHir;
   if (text.substr(begin).starts_with("HloModule")) return SourceLanguage::kHlo;
-  return looks_like_mlir(text) ? SourceLanguage::kMlir : SourceLanguage::kHir;
+  const bool foreign = looks_like_mlir(text) || !tracer_of(text).empty();
+  return foreign ? SourceLanguage::kMlir : SourceLanguage::kHir;
 }
 
 Expected<Imported> import_module(const Module& module) {
@@ -100,7 +112,15 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
                          out.report));
     return out;
   }
+  if (const std::string_view tracer = tracer_of(sources.text(file)); !tracer.empty()) {
+    return fail_at(ErrorKind::kInvalid, "import_c8",
+                   fmt::format("this is a trace that {} printed as Python, which is not read; "
+                               "capture the model with hostir_capture.py (hostir/python) instead",
+                               tracer),
+                   {file, 0, 0});
+  }
   HOSTIR_ASSIGN_OR_RETURN(Module module, read_mlir(sources, file));
+  module.loop_passes = loop_passes;
   HOSTIR_TRY(write_out_replicas(module, entry_of(module).name));
   HOSTIR_TRY(name_tile_shardings(module));
   write_out_batch_norms(module);
@@ -120,7 +140,6 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
 std::string describe(const ImportReport& report, const SourceManager& sources) {
   std::string out;
   for (const auto& [what, count] : report.opaque) {
-  module.loop_passes = loop_passes;
     out += fmt::format(
         "{} x {}: no counterpart, kept as opaque; it can be looked at and timed, not run\n", count,
         what);
