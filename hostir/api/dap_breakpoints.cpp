@@ -47,10 +47,12 @@ Expected<int64_t> ignored_hits(const std::string& condition) {
 
 // Where a line breakpoint stops: in the file of the request if an instruction there has a line.
 uint32_t line_of(const interp::ProgramView& program, interp::CodeIndex code, uint32_t asked,
-                 bool in_users_file) {
-  if (!in_users_file || program.shows_given) return program.shown(code).line;
+                 const std::string& path) {
+  if (path.empty() || program.shows_given) return program.shown(code).line;
   uint32_t out = 0;
   for (const interp::GivenLine& given : program.given_lines) {
+    if (io::file_name(std::string(program.given->name(given.file))) != io::file_name(path))
+      continue;
     if (given.code == code && given.line >= asked && (out == 0 || given.line < out))
       out = given.line;
   }
@@ -123,8 +125,7 @@ Json DapBreakpoints::set_lines(const Json& arguments) {
       const interp::SnapshotPtr shot = session_.snapshot();
       const auto& codes = shot->breakpoints->back().places;
       const auto asked = static_cast<uint32_t>(line->get<int64_t>());
-      if (!codes.empty())
-        placed["line"] = line_of(*shot->program, codes.front(), asked, !path.empty());
+      if (!codes.empty()) placed["line"] = line_of(*shot->program, codes.front(), asked, path);
     }
     out.push_back(std::move(placed));
   }

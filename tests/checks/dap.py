@@ -126,6 +126,27 @@ host @main on @w (%a: shard<4x3xf32, @w, [{x}, {}]>) -> (shard<4x3xf32, @w, [{x}
 """
 
 
+def check_stablehlo(hostir):
+    """StableHLO: breakpoints in the module's lines, whose frame is in the module too."""
+    program = ROOT / "tests/truth/jax/tp_mlp/stablehlo.mlir"
+    lines = program.read_text().splitlines()
+    line = next(i + 1 for i, text in enumerate(lines) if "stablehlo.dot_general" in text)
+    inputs = {str(i): f"@{program.parent}/in{i}.npy" for i in range(5)}
+    editor = Editor(hostir)
+    sets = list(editor.launch(
+        program, [("setBreakpoints", {"source": {"path": str(program)},
+                                      "breakpoints": [{"line": line}, {"line": len(lines) + 100}]})],
+        options={"inputs": inputs}))
+    placed = sets[0]["breakpoints"]
+    check("a line of the module is verified", placed[0]["verified"] and placed[0]["line"] == line, placed)
+    check("a line after its end is not", not placed[1]["verified"], placed)
+    stop = editor.event("stopped")
+    check("the module's line stops the run", stop["reason"] == "breakpoint", stop)
+    frames = editor.call("stackTrace", threadId=1)["stackFrames"]
+    check("the module's line is a frame", frames[1]["source"].get("path") == str(program) and frames[1]["line"] == line, frames)
+    editor.close()
+
+
 def check_fusion(hostir):
     """A fusion: breakpoints in the user's file, frames in the lowered text and in the file, both directions."""
     program = ROOT / "tests/programs/tp_mlp.hir"
@@ -306,6 +327,7 @@ def main():
     hostir = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        check_stablehlo(hostir)
         check_fusion(hostir)
         for part in (check_host, check_hang, check_pause, check_gone, check_refusals):
             part(hostir, folder)
