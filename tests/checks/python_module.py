@@ -9,6 +9,7 @@ import ctypes
 import gc
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -228,6 +229,14 @@ def check_verdicts(hostir):
     check("dumps", verdict.fault and verdict.culprits == (1,), verdict)
     check("nobody", not hostir.diagnose("tests/truth/flight_recorder/healthy").fault)
     refused("nothing to read", hostir.Error, "", lambda: hostir.diagnose("tests/programs"))
+    with tempfile.TemporaryDirectory() as folder:
+        for rank in range(4):
+            name = f"kineto_{rank}.json.gz"
+            shutil.copy(ROOT / "tests/truth/flight_recorder/healthy" / name, folder)
+        profile = hostir.diagnose(folder)
+    check("profiles accuse nobody", not profile.fault and profile.culprits == () and "last" in profile.sentence, profile)
+    check("their tables", len(profile.data["ranks"]) == 4 and all("skew_ns" in c for c in profile.data["collectives"]),
+          list(profile.data))
 
 
 def check_interrupts(hostir):

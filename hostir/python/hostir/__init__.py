@@ -109,7 +109,9 @@ def import_text(program: str | os.PathLike[str]) -> tuple[str, str]:
 def diagnose(*paths: str | os.PathLike[str]) -> Verdict:
     """Who is at fault in a job that hangs, from the dumps of other tools (files or folders).
 
-    PyTorch Flight Recorder, clog, NCCL Inspector, RAS and NCCL_DEBUG. Errors: nothing there can be read.
+    PyTorch Flight Recorder, clog, NCCL Inspector, RAS and NCCL_DEBUG. Profiles (Kineto, nsys) accuse nobody; `data`
+    then has `ranks`, `waited_for` and `collectives`: who waits, skew, transfer and exposed time, as lists of dicts that
+    a DataFrame takes. Errors: nothing there can be read.
     """
     return verdict_of(paths)
 

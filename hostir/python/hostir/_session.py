@@ -317,4 +317,5 @@ def verdict_of(paths: Iterable[str | os.PathLike[str]]) -> Verdict:
     """See `hostir.diagnose`."""
     texts = [os.fsencode(path) for path in paths]
     answer = _library.call("hostir_diagnose", (ctypes.c_char_p * len(texts))(*texts), len(texts))
-    return Verdict(answer["fault"], answer["sentence"], tuple(answer["culprits"]), answer)
+    # Profiles accuse nobody: their answer has tables instead.
+    return Verdict(answer.get("fault", False), answer["sentence"], tuple(answer.get("culprits", ())), answer)
