@@ -47,17 +47,11 @@ tl::unexpected<Error> not_run_yet() {
 
 }  // namespace
 
-TemporaryFile::~TemporaryFile() {
-  if (!temporary_) return;
-  std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix, ignored);
-}
-
 Expected<OpenLog> OpenLog::create(const std::string& path, const traces::RunDescription& run,
                                   const traces::TraceOptions& options) {
   OpenLog out;
   const bool temporary = path.empty();
-  out.file = std::make_unique<TemporaryFile>(temporary ? temporary_log_path() : path, temporary);
+  out.file = std::make_unique<TemporaryFile>(temporary ? temporary_log_path() : path, !temporary);
   HOSTIR_ASSIGN_OR_RETURN(out.writer, traces::TraceWriter::create(out.file->path(), run, options));
   HOSTIR_ASSIGN_OR_RETURN(out.reader, traces::open_log(out.file->path()));
   return out;

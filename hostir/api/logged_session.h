@@ -15,27 +15,13 @@
 #include <vector>
 
 #include "hostir/api/backends.h"
+#include "hostir/support/temporary_file.h"
 #include "interp/session/live/live_session.h"
 #include "interp/session/values/value_watch.h"
 #include "traces/reader/log_reader.h"
 #include "traces/writer/trace_writer.h"
 
 namespace hostir::api {
-
-/// A file that is deleted with this object if temporary, together with SQLite's side files.
-class TemporaryFile {
- public:
-  TemporaryFile(std::string path, bool temporary) : path_(std::move(path)), temporary_(temporary) {}
-  ~TemporaryFile();
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
-  bool is_temporary() const { return temporary_; }
-
- private:
-  std::string path_;
-  bool temporary_;
-};
 
 /// A log that is written and read at the same time. Destruction is in reverse member order: the
 /// reader closes, the writer closes the file, and a temporary file is deleted.

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <optional>
 
+#include "hostir/support/temporary_file.h"
+
 namespace hostir::cli {
 namespace {
 
@@ -28,6 +30,7 @@ constexpr int kInsistent = 3;
 
 void end_now(int signal) {
   std::fputs("stopped during an instruction; a log ends before it\n", stderr);
+  delete_temporary_files();
   std::_Exit(128 + signal);
 }
 

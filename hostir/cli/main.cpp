@@ -5,6 +5,7 @@
 #endif
 
 #include "hostir/cli/command_line.h"
+#include "hostir/support/temporary_file.h"
 
 int main(int argc, char** argv) {
 #if defined(HOSTIR_HAS_MIMALLOC)
@@ -16,5 +17,6 @@ int main(int argc, char** argv) {
   // first sorts the small objects freed before it: about 8 % of the time of lowering.
   mallopt(M_MXFAST, 0);
 #endif
+  hostir::delete_temporary_files_at_signals();
   return hostir::cli::run_command_line(argc, argv);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Ends a run with SIGKILL at random moments, a third of them while its log is being created or closed. The log must
 # open, report that it was cut, and replay up to the cut. Every fourth run is ended with SIGTERM instead, and its log
-# must be closed. `killed_logs.sh HOSTIR [MOMENTS=50] [SEED=1]`. Prints how many events the logs kept.
+# must be closed. A debugger that a signal ends must leave no temporary log. `killed_logs.sh HOSTIR [MOMENTS=50] [SEED=1]`. Prints how many events the logs kept.
 set -u
 cd "$(dirname "$0")/../.."
 hostir=$1
@@ -45,6 +45,29 @@ begin=$(date +%s%N)
 whole_ms=$((($(date +%s%N) - begin) / 1000000))
 replayed_events() { grep -oE '[0-9]+ events' <<<"$1" | head -n 1 | grep -oE '[0-9]+'; }
 whole_events=$(replayed_events "$("$hostir" replay "$work/whole.db" 2>&1)")
+
+# A session that waits for a command leaves nothing behind, whatever ends it.
+mkdir "$work/temporary"
+for signal in HUP INT TERM; do
+  mkfifo "$work/commands.$signal"
+  TMPDIR=$work/temporary "$hostir" debug "$work/long.hir" --input 'x=normal(1, 64xf32)' <"$work/commands.$signal" \
+    >"$work/session" 2>&1 &
+  process=$!
+  exec 3>"$work/commands.$signal"
+  printf 'step\ninfo history\n' >&3
+  for ((i = 0; i < 300; ++i)); do
+    [ "$(wc -l <"$work/session")" -ge 6 ] && break
+    sleep 0.1
+  done
+  files=$(ls "$work/temporary" | wc -l)
+  kill -$signal $process
+  wait $process 2>/dev/null
+  exec 3>&-
+  left=$(ls "$work/temporary" | wc -l)
+  if [ "$files" != 0 ] && [ "$left" = 0 ]; then passed=$((passed + 1)); else
+    bad "SIG$signal: $files files of the session's log, $left left"; cat "$work/session"
+  fi
+done
 
 empty=0
 most=0
