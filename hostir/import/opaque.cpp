@@ -1,5 +1,7 @@
 // Emits operations that no op of the language corresponds to.
 
+#include <algorithm>
+
 #include "hostir/import/emitter.h"
 
 namespace hostir::importer {
@@ -33,6 +35,11 @@ Expected<void> Emitter::opaque(const OpSite& site, const std::string& why) {
     Attributes attributes;
     attributes.set("name", what);
     if (site.op.results.size() > 1) attributes.set("result", static_cast<int64_t>(r));
+    const bool has_like = std::any_of(operands.begin(), operands.end(), [&](const Known& x) {
+      return !x.type.dims.empty() && x.type.dims == site.result_type(r).dims;
+    });
+    if (has_like && target_.kind == FunctionKind::kFusion && !program_.meshes.empty())
+      attributes.set("as_operands", true);
     HOSTIR_ASSIGN_OR_RETURN(
         Known y, apply_list(OpKind::opaque, operands, std::move(attributes), &site.result_type(r)));
     HOSTIR_TRY(site.set(std::move(y), r));

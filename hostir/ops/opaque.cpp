@@ -1,12 +1,20 @@
+#include <algorithm>
+
 #include "hostir/ops/written.h"
 
 namespace hostir {
 
 namespace {
 
-// Nothing is known about which elements depend on which, so nothing may be cut.
+// Nothing is known about which elements depend on which, so nothing may be cut. With the guess,
+// operands of the result's shape may be cut as the result is.
 Expected<ShardingRule> opaque_rule(const OpCall& call, std::span<const Type> results) {
   ShardingRule r;
+  const Shape& made = shape_of(results[0]);
+  const bool guesses = call.attributes.get_or<bool>("as_operands", false);
+  const auto is_like = [&](const Type& type) { return guesses && shape_of(type) == made; };
+  const bool any_like = std::any_of(call.operands.begin(), call.operands.end(), is_like);
+  if (any_like) r.factor_sizes = made;
   const auto whole = [&](const Shape& shape) {
     const size_t first = r.factor_sizes.size();
     for (const IndexExpr& size : shape) {
@@ -16,9 +24,11 @@ Expected<ShardingRule> opaque_rule(const OpCall& call, std::span<const Type> res
     return ops::one_to_one(first, shape.size());
   };
   for (size_t i = 0; i < call.operands.size(); ++i) {
-    r.operands.push_back(whole(shape_of(call.operands[i])));
+    const bool like = is_like(call.operands[i]);
+    r.operands.push_back(like ? ops::one_to_one(0, made.size())
+                              : whole(shape_of(call.operands[i])));
   }
-  r.results = {whole(shape_of(results[0]))};
+  r.results = {any_like ? ops::one_to_one(0, made.size()) : whole(made)};
   return r;
 }
 
@@ -28,11 +38,13 @@ OpRecord op_opaque() {
   return {
       .mnemonic = "opaque",
       .shape = OpShape::kIndexed,
-      .summary = "An operation known only by name and types. It cannot be computed.",
+      .summary =
+          "An operation known only by name and types, computed only by a kernel from outside.",
       .doc = {.shapes = "The written type's.",
               .sharding =
                   "Operands and result are replicated: nothing says which elements depend on "
-                  "which.",
+                  "which. With `as_operands`, the result is cut as the operands of its shape "
+                  "are: a guess.",
               .dtypes = "Any.",
               .cost = "Reads the operands and writes y once (bytes); no flops."},
       .operands = {{.name = "operands",
@@ -45,7 +57,12 @@ OpRecord op_opaque() {
                      {.name = "result",
                       .type = AttributeSpec::Type::kInt,
                       .doc = "the index of this result, if the operation has several",
-                      .fallback = Attribute(int64_t{0})}},
+                      .fallback = Attribute(int64_t{0})},
+                     {.name = "as_operands",
+                      .type = AttributeSpec::Type::kBool,
+                      .doc = "guess that each part of the result needs only the same parts of the "
+                             "operands of its shape",
+                      .fallback = Attribute(false)}},
       .results = {{.name = "y", .doc = "the result"}},
       .constraints = {{"opaque_c1", ops::kWritten, ops::check_written}},
       .infer = ops::infer_written,
