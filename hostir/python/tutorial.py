@@ -58,6 +58,27 @@ with hostir.open(f, inputs={"x": x_array, "scale": [1.0] * 8}) as norm:
     norm.run()
     print(norm.layout("y").pytorch, norm["y"].shape)
 
+# %% A kernel written in numpy, for an operation that is known only by its name; the rule is ours too
+@hostir.kernel("softcap")
+def softcap(x):
+    return 5 * numpy.tanh(x / 5)
+
+
+own = """mesh @m = <tp=2>
+kernel @softcap(%x: tensor<?Mx?Nxf32>) -> (%y: tensor<?Mx?Nxf32>) rule "([m,n])->([m,n])" {
+  %y = opaque %x {name = "softcap"} : tensor<?Mx?Nxf32>
+  return %y
+}
+fusion @f(%x: tensor<4x8xf32> <@m, [{tp}, {}]>) -> (%y: tensor<4x8xf32> <@m, [{tp}, {}]>) {
+  %y = apply @softcap(%x)
+  return %y
+}
+"""
+with hostir.open(own, inputs={"x": x_array}) as capped:
+    capped.run()
+    numpy.testing.assert_allclose(capped["y"], softcap(x_array), rtol=1e-6)
+    print(capped.array("y", 1).shape, "of", capped["y"].shape, "on rank 1")
+
 # %% A hang: who is at fault, and what would repair it
 with hostir.open("tests/programs/deadlock.hir", example_inputs=True) as stuck:
     print(stuck.run().kind)

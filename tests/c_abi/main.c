@@ -393,6 +393,44 @@ static void check_float8(void) {
   hostir_close(session);
 }
 
+// y = x * 2, and the shape of a rank's part in the first element of the context.
+static void doubled(void* context, int32_t result, const DLTensor* operands, size_t count,
+                    const DLTensor* out) {
+  const float* x = operands[0].data;
+  float* y = out->data;
+  for (int64_t i = 0; i < out->shape[0]; ++i) y[i] = 2 * x[i];
+  *(int64_t*)context = count == 1 && result == 0 ? out->shape[0] : -1;
+}
+
+static void check_kernels(void) {
+  const char* options =
+      "{\"text\": \"mesh @m = <x=2>\\nfusion @f(%x: tensor<4xf32> <@m, [{x}]>) -> (%y: "
+      "tensor<4xf32> <@m, [{x}]>) {\\n  %y = opaque %x {name = \\\"twice\\\", as_operands = "
+      "true} : tensor<4xf32>\\n  return %y\\n}\\n\", \"inputs\": {\"x\": \"full(3)\"}}";
+  int64_t part = 0;
+  for (int32_t on_parts = 0; on_parts < 2; ++on_parts) {
+    char* answer = NULL;
+    CHECK_ANSWER(hostir_give_kernel("twice", doubled, &part, on_parts, &answer) == HOSTIR_OK,
+                 answer);
+    hostir_free(answer);
+    hostir_session* session = NULL;
+    hostir_status status = hostir_open("twice.hir", options, NULL, 0, &session, &answer);
+    if (status == HOSTIR_OK) {
+      hostir_free(answer);
+      status = hostir_command(session, "continue", &answer);
+    }
+    CHECK_ANSWER((status == HOSTIR_OK && has(answer, "finished")) == (on_parts == 1), answer);
+    hostir_free(answer);
+    if (on_parts == 1 && session) {
+      DLManagedTensorVersioned* y = tensor(session, "%y global");
+      CHECK(y && ((const float*)y->dl_tensor.data)[3] == 6 && part == 2);
+      if (y) y->deleter(y);
+    }
+    hostir_close(session);
+  }
+  CHECK(hostir_give_kernel("twice", NULL, NULL, 0, NULL) == HOSTIR_USAGE);
+}
+
 int main(void) {
   check_version();
   check_float8();
@@ -415,6 +453,7 @@ int main(void) {
   check_interrupt();
   check_dumps();
   check_texts();
+  check_kernels();
   hostir_close(NULL);
   hostir_free(NULL);
   return finish_checks();

@@ -267,6 +267,49 @@ def check_jax(hostir, numpy):
                                                          expected, rtol=1e-5, atol=1e-5), what)
 
 
+CUSTOM_CALL = """module @jit_f attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%arg0: tensor<4x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x3xbf16> {
+    %0:2 = stablehlo.custom_call @min_max(%arg0) : (tensor<4x3xf32>) -> (tensor<4x3xbf16>, tensor<4x3xi32>)
+    %1 = stablehlo.convert %0#1 : (tensor<4x3xi32>) -> tensor<4x3xbf16>
+    %2 = stablehlo.add %0#0, %1 : tensor<4x3xbf16>
+    return %2 : tensor<4x3xbf16>
+  }
+}
+"""
+
+
+def check_kernels(hostir, numpy):
+    """Kernels in numpy for operations that are known only by name."""
+    x = numpy.arange(12, dtype="f4").reshape(4, 3) * 1.001
+
+    def run():
+        with hostir.open(CUSTOM_CALL, inputs={"arg0": x}) as session:
+            session.run()
+            return session.output(0).array()
+
+    refused("an operation without a kernel", hostir.RuntimeFailure, "hostir.kernel", run)
+    name = next(line.split(": ")[0].removeprefix("2 x ") for line in hostir.import_text(CUSTOM_CALL)[1].splitlines())
+    seen = []
+
+    @hostir.kernel(name)
+    def min_max(a):
+        seen.append((a.shape, a.dtype.str, a.flags.writeable))
+        return numpy.minimum(a, 6), numpy.maximum(a, 6).astype("i4")
+
+    wanted = numpy.minimum(x, 6) + numpy.maximum(x, 6).astype("i4")
+    refused("parts by a guess", hostir.RuntimeFailure, "parts=True", run)
+    hostir.kernel(name, parts=True)(min_max)
+    check("its two results in bf16", numpy.allclose(run(), wanted, rtol=2 ** -7), wanted)
+    check("what it is given", set(seen) == {((2, 3), "<f4", False)}, seen)
+    hostir.kernel(name, parts=True)(lambda a: (a[:1], a))
+    refused("another shape", ValueError, "(1, 3)", run)
+    hostir.kernel(name, parts=True)(lambda a: 1 // 0)
+    refused("an exception", ZeroDivisionError, "division", run)
+    hostir.kernel(name, parts=True)(min_max)
+    check("a kernel that replaces another", numpy.allclose(run(), wanted, rtol=2 ** -7))
+
+
 def check_notebook(hostir):
     class Shell:
         def __init__(self):
@@ -384,6 +427,7 @@ def main():
     check_interrupts(hostir)
     check_notebook(hostir)
     check_jax(hostir, numpy)
+    check_kernels(hostir, numpy)
     check_capture()
     check_without_numpy(sys.argv[1])
     return finish()

@@ -7,6 +7,7 @@
 
 #include "hostir/api/answer_json.h"
 #include "hostir/api/c/dlpack.h"
+#include "hostir/api/c/given_kernel.h"
 #include "hostir/api/c/hostir.h"
 #include "hostir/api/text_program.h"
 #include "hostir/api/text_session.h"
@@ -150,6 +151,19 @@ hostir_status hostir_diagnose(const char* const* paths, size_t path_count, char*
       list.emplace_back(paths[i]);
     }
     return hostir::api::diagnose_dumps(list);
+  });
+}
+
+hostir_status hostir_give_kernel(const char* operation, hostir_kernel kernel, void* context,
+                                 int32_t on_parts, char** answer) {
+  return answered(answer, [&]() -> Answered<std::string> {
+    if (!operation) return null_argument("operation");
+    if (!kernel) return null_argument("kernel");
+    const auto compute = [=](const hostir::cpu::ReferenceCall& call) {
+      hostir::api::call_kernel(kernel, context, call);
+    };
+    hostir::cpu::give_kernel(operation, {compute, on_parts != 0});
+    return std::string("{}");
   });
 }
 

@@ -80,6 +80,13 @@ void copy_strided(const std::byte* source, const DLTensor& from, const int64_t* 
 
 }  // namespace
 
+DLDataType dlpack_type(DType dtype) {
+  for (const TypePair& pair : kTypes) {
+    if (pair.dtype == dtype) return pair.dlpack;
+  }
+  return {};
+}
+
 DLManagedTensorVersioned* to_dlpack(Tensor tensor) {
   auto owner = std::make_unique<Owner>();
   owner->tensor = std::move(tensor);
@@ -93,9 +100,7 @@ DLManagedTensorVersioned* to_dlpack(Tensor tensor) {
   out.data = owner->tensor.data.empty() ? nullptr : owner->tensor.data.data();
   out.device = {kDLCPU, 0};
   out.ndim = static_cast<int32_t>(owner->tensor.extents.size());
-  for (const TypePair& pair : kTypes) {
-    if (pair.dtype == owner->tensor.dtype) out.dtype = pair.dlpack;
-  }
+  out.dtype = dlpack_type(owner->tensor.dtype);
   out.shape = owner->tensor.extents.data();
   out.strides = owner->strides.data();
   return &owner.release()->managed;

@@ -14,4 +14,7 @@ DLManagedTensorVersioned* to_dlpack(Tensor tensor);
 /// `dlpack_dtype`, `dlpack_shape`.
 Expected<Tensor> from_dlpack(const char* name, const DLTensor& tensor);
 
+/// The type of our elements.
+DLDataType dlpack_type(DType dtype);
+
 }  // namespace hostir::api

@@ -10,8 +10,8 @@
 // the text and frees it with hostir_free(). Pass NULL if it is not needed.
 //
 // Threads. Different sessions may be used from different threads at the same time; one session from
-// one thread at a time, except for hostir_interrupt(). No function calls back or installs a signal
-// handler.
+// one thread at a time, except for hostir_interrupt(). No function installs a signal handler, or
+// calls back anything but the kernels of hostir_give_kernel().
 #pragma once
 
 #include <stddef.h>
@@ -176,6 +176,25 @@ HOSTIR_API hostir_status hostir_import(const char* path, const char* options, ch
 // answer: as `hostir open --json` prints it: {"fault", "kind", "sentence", "culprits", ...}.
 HOSTIR_API hostir_status hostir_diagnose(const char* const* paths, size_t path_count,
                                          char** answer);
+
+// Computes one result of an operation that is otherwise known only by its name and types
+// (`opaque`). It is called while a command or hostir_open() runs, by any thread and by several at
+// once, once for each result on each rank, and again where a session goes back: it must depend on
+// nothing but its operands. It cannot fail. Tensors are row-major, in host memory, of the shape of
+// the rank's part, and valid during the call. `result` counts from 0.
+typedef void (*hostir_kernel)(void* context, int32_t result, const DLTensor* operands,
+                              size_t operand_count, const DLTensor* out);
+
+// Gives a kernel to the operation with this name, which hostir_import()'s notes and `name` of an
+// `opaque` have, in all sessions of the process that run on the simulator, for as long as the
+// process lives. A kernel given before is replaced.
+//
+// on_parts: not 0 if each part of its result needs only the same parts of the operands of the
+//   result's shape. The import guesses so, to predict communication; a kernel without the flag is
+//   refused where that guess has cut its operands.
+// answer: {}.
+HOSTIR_API hostir_status hostir_give_kernel(const char* operation, hostir_kernel kernel,
+                                            void* context, int32_t on_parts, char** answer);
 
 // Frees an answer. NULL is allowed.
 HOSTIR_API void hostir_free(char* answer);

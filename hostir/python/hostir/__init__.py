@@ -19,6 +19,7 @@ from typing import Any, Mapping, Sequence
 
 from . import _library
 from ._errors import Diagnostic, Error, InvalidProgram, RuntimeFailure, UsageError
+from ._kernels import kernel
 from ._session import Answer, Layout, Session, Stop, Verdict, _options, verdict_of
 from ._tensor import Tensor
 from .build import Fusion, Value
@@ -26,7 +27,7 @@ from .pictures import Picture
 
 __all__ = ["Answer", "Diagnostic", "Error", "Fusion", "InvalidProgram", "Layout", "Lowered", "Picture",
            "RuntimeFailure", "Session", "Stop", "Tensor", "UsageError", "Value", "Verdict", "diagnose", "import_text",
-           "lower", "open", "version"]
+           "kernel", "lower", "open", "version"]
 
 version: str = _library.library.hostir_version().decode()
 

@@ -50,6 +50,10 @@ class Input(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("tensor", ctypes.POINTER(DLTensor))]
 
 
+Kernel = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, ctypes.POINTER(DLTensor), ctypes.c_size_t,
+                          ctypes.POINTER(DLTensor))  # `hostir_kernel`
+
+
 def _candidates() -> list[str]:
     if "HOSTIR_LIBRARY" in os.environ:
         return [os.environ["HOSTIR_LIBRARY"]]
@@ -92,6 +96,7 @@ def _declare(library: ctypes.CDLL) -> None:
             ("hostir_lower", status, [text, text, answer]),
             ("hostir_import", status, [text, text, answer]),
             ("hostir_diagnose", status, [ctypes.POINTER(text), size, answer]),
+            ("hostir_give_kernel", status, [text, Kernel, ctypes.c_void_p, ctypes.c_int32, answer]),
             ("hostir_free", None, [ctypes.c_void_p])]:
         function = getattr(library, name)
         function.restype = result

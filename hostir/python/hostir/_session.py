@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Iterable, Mapping
 
 from . import _library
+from ._kernels import raise_failed
 from ._library import DLManagedTensorVersioned, Input, library
 from ._tensor import InputTensor, Tensor, input_tensor
 from .pictures import Picture, layout_picture, timeline_picture
@@ -145,6 +146,11 @@ class Session:
         return self._handle
 
     def _call(self, name: str, *arguments: Any) -> Any:
+        answer = self._interruptible(name, *arguments)
+        raise_failed()
+        return answer
+
+    def _interruptible(self, name: str, *arguments: Any) -> Any:
         handle = self._open_handle()
         # Signals reach Python only between calls: another thread makes the call, so that Ctrl-C ends it early.
         if threading.current_thread() is not threading.main_thread():

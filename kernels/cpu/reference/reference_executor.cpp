@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "hostir/ops/record.h"
+#include "kernels/cpu/given_kernels.h"
 
 namespace hostir::cpu {
 namespace {
@@ -117,15 +118,19 @@ void run_reference(const BoundKernel& kernel, const Instruction& instruction,
     out_placements.push_back(&kernel.values[result.index]);
     out_data.push_back(write[result.index]);
   }
-  reference_kernel(instruction.kind)(
-      {.instruction = instruction,
-       .function = kernel.function.get(),
-       .in = in_placements,
-       .in_data = in_data,
-       .out = out_placements,
-       .out_data = out_data,
-       .identity_only =
-           !instruction.results.empty() && kernel.holds_identity(instruction.results.front())});
+  const ReferenceCall call{.instruction = instruction,
+                           .function = kernel.function.get(),
+                           .in = in_placements,
+                           .in_data = in_data,
+                           .out = out_placements,
+                           .out_data = out_data,
+                           .identity_only = !instruction.results.empty() &&
+                                            kernel.holds_identity(instruction.results.front())};
+  if (const ReferenceKernel own = reference_kernel(instruction.kind)) {
+    own(call);
+  } else {
+    given_kernel(instruction.attributes.get_or<std::string>("name", ""))->compute(call);
+  }
 }
 
 bool overlaps(ConstMemory a, Memory b) {
