@@ -193,6 +193,74 @@ def check_captured(build):
               any("1 calls were captured" in note for note in verdict["notes"]), verdict)
 
 
+# Plays NCCL within Python: PYTHON holds the GIL in each call, RELEASED does not, as PyTorch.
+PYTHON_JOB = """
+import ctypes, os, sys
+library, rank = ctypes.CDLL(sys.argv[1]), int(os.environ["RANK"])
+table = (ctypes.c_void_p * 6).in_dll(library, "ncclProfiler_v5")
+P, Q, I = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int
+init = ctypes.PYFUNCTYPE(I, P, Q, P, ctypes.c_char_p, I, I, I, P)(table[1])
+START = (I, P, P, P)
+held, released = ctypes.PYFUNCTYPE(*START)(table[2]), ctypes.CFUNCTYPE(*START)(table[2])
+
+class Call(ctypes.Structure):
+    _fields_ = [("type", Q), ("parent", P), ("rank", I), ("function", ctypes.c_char_p), ("count", Q),
+                ("dtype", ctypes.c_char_p), ("root", I), ("stream", P), ("captured", ctypes.c_uint8), ("rest", Q * 6)]
+
+context, mask, handle = P(), I(), P()
+init(ctypes.byref(context), 7, ctypes.byref(mask), b"world", 1, 2, rank, None)
+
+def all_reduce(start, count):
+    call = Call(type=1 << 9, rank=rank, function=b"AllReduce", count=count, dtype=b"ncclFloat32", stream=1)
+    start(context, ctypes.byref(handle), ctypes.byref(call))
+
+def training_step():
+    all_reduce(held, 8)
+    all_reduce(released, 8)
+    if rank == 0:
+        all_reduce(held, 16)  # rank 1 leaves it out
+    all_reduce(held, 32)
+
+try:
+    raise KeyError
+except KeyError:
+    training_step()
+sys.stdin.read()
+"""
+
+
+def check_frames(build):
+    """Python frames where they are asked for, of callers that hold the GIL."""
+    for wanted in ("3", ""):
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder) / "train.py"
+            script.write_text(PYTHON_JOB)
+            log = pathlib.Path(folder) / "log"
+            ranks = [subprocess.Popen([sys.executable, script, build / "lib/libhostir_nccl.so"], stdin=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True,
+                                      env={**os.environ, "HOSTIR_NCCL_DIR": str(log), "RANK": str(rank),
+                                           "WORLD_SIZE": "2", "HOSTIR_NCCL_RECORDS": "16", "HOSTIR_NCCL_FRAMES": wanted})
+                     for rank in range(2)]
+            end = time.monotonic() + 20
+            while time.monotonic() < end and not (log.is_dir() and len(list(log.iterdir())) == 2 and sum(
+                    int.from_bytes(file.read_bytes()[32:40], "little") for file in log.iterdir()) == 7):
+                time.sleep(0.05)
+            run = subprocess.run([build / "bin/hostir", "open", log, "--json"], capture_output=True, text=True, timeout=60)
+            size = [file.stat().st_size for file in log.iterdir()]
+            text = b"".join(file.read_bytes() for file in log.iterdir())
+            errors = [process.communicate("")[1] for process in ranks]
+            check("the job goes on", all(process.returncode == 0 for process in ranks) and not any(errors), errors)
+            verdict = json.loads(run.stdout)
+            line = next(n for n, at in enumerate(PYTHON_JOB.splitlines(), 1) if "leaves it out" in at)
+            if wanted:
+                check("the line of the call", f"train.py:{line}" in verdict["sentence"], verdict)
+                check("callers without the GIL have none", text.count(b" training_step\n") == 5, text.count(b" training_step\n"))
+                check("frames in bounded space", max(size) == 4096 + 256 * 128 + 16 * (176 + 3 * 128), size)
+            else:
+                check("no frames unless asked", b"training_step" not in text and "train.py" not in verdict["sentence"] and
+                      max(size) == 4096 + 256 * 128 + 16 * 176, size)
+
+
 def check_chain(build):
     for ours, theirs in ((4, 4), (5, 5), (6, 4), (6, 5), (4, 5)):
         with tempfile.TemporaryDirectory() as folder:
@@ -255,7 +323,7 @@ def main():
     for version in (4, 5, 6):
         check_whole(build, version)
         check_stopped(build, version)
-    for more in (check_frozen, check_killed, check_left_out, check_slow, check_ring, check_threads, check_captured, check_chain,
+    for more in (check_frozen, check_killed, check_left_out, check_slow, check_ring, check_threads, check_captured, check_frames, check_chain,
                  check_no_folder, check_damaged, check_waits_for_start):
         more(build)
     return finish()

@@ -105,7 +105,8 @@ class RingReader {
     records_at_ = uint64_t{header_.header_bytes} +
                   HOSTIR_RING_COMMUNICATORS * sizeof(hostir_ring_communicator);
     if (records_at_ > bytes_.size() || header_.capacity == 0 ||
-        (bytes_.size() - records_at_) / sizeof(hostir_ring_record) < header_.capacity) {
+        (bytes_.size() - records_at_) / (sizeof(hostir_ring_record) + header_.frame_bytes) <
+            header_.capacity) {
       return bad(fmt::format("the file has {} bytes, too few for its {} records", bytes_.size(),
                              header_.capacity));
     }
@@ -191,8 +192,34 @@ class RingReader {
         ++captured_;
       } else {
         add_call(entry, record);
+        entry.dump->calls.back().frames = frames_in(number % header_.capacity);
       }
     }
+  }
+
+  // "file:line function" per line, innermost first.
+  std::vector<model::StackFrame> frames_in(uint64_t slot) const {
+    std::vector<model::StackFrame> out;
+    if (header_.frame_bytes == 0) return out;
+    std::string_view text = bytes_.substr(
+        records_at_ + header_.capacity * sizeof(hostir_ring_record) + slot * header_.frame_bytes,
+        header_.frame_bytes);
+    text = text.substr(0, text.find('\0'));
+    while (!text.empty()) {
+      const std::string_view line = text.substr(0, text.find('\n'));
+      text.remove_prefix(std::min(text.size(), line.size() + 1));
+      const size_t name = line.rfind(' ');
+      if (name == std::string_view::npos) continue;
+      const size_t colon = line.substr(0, name).rfind(':');
+      if (colon == std::string_view::npos) continue;
+      const auto number = number_from<uint32_t>(line.substr(colon + 1, name - colon - 1));
+      if (!number) continue;
+      model::StackFrame& made = out.emplace_back();
+      made.function = line.substr(name + 1);
+      made.place.file = line.substr(0, colon);
+      made.place.line = *number;
+    }
+    return out;
   }
 
   std::optional<int64_t> wall(int64_t monotonic) const {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "traces/nccl_plugin/chain.h"
+#include "traces/nccl_plugin/python_frames.h"
 #include "traces/nccl_plugin/ring_file.h"
 
 _Static_assert(offsetof(profile_event, parent) == 8 && offsetof(profile_event, rank) == 16, "ABI");
@@ -53,6 +54,7 @@ static ring_file ring;
 static profile_chain chain;
 static node nodes[kNodes];
 static uint64_t nodes_claimed;
+static int frames_wanted;
 
 static void* add_node(uint64_t type, uint64_t record, void* chained) {
   const uint64_t number = __atomic_fetch_add(&nodes_claimed, 1, __ATOMIC_RELAXED);
@@ -105,6 +107,8 @@ static uint64_t begin_record(const communicator* c, uint8_t kind, const char* fu
   record->thread = this_thread();
   ring_copy_text(record->function, sizeof record->function, function);
   ring_copy_text(record->dtype, sizeof record->dtype, dtype);
+  char* frames = ring_frames(&ring, record);
+  if (frames) python_frames_write(frames, ring.header->frame_bytes, frames_wanted);
   return number;
 }
 
@@ -302,7 +306,9 @@ static profile_result begin(void** context, int* mask, const profile_communicato
   c->index = UINT32_MAX;
   pthread_mutex_lock(&init_mutex);
   if (!ring.header) {
-    const char* why = ring_open(&ring, version);
+    frames_wanted = python_frames_wanted();
+    if (frames_wanted > 0) python_frames_load();
+    const char* why = ring_open(&ring, version, (uint32_t)frames_wanted * PYTHON_FRAME_BYTES);
     if (why) complain(from->logger, "no record is kept", why);
   }
   const char* why = chain_load(&chain, version);

@@ -1,6 +1,7 @@
 // The file that libhostir_nccl.so writes: one per process, mapped into memory by it.
 //
-// Header, communicators, then a ring of records, all of fixed size. The file is mapped memory:
+// Header, communicators, then a ring of records, all of fixed size; where Python frames were asked
+// for, a text for each record follows them. The file is mapped memory:
 // records survive a kill of the process, and NCCL's callbacks make no system calls. The ring keeps
 // the newest `capacity` records, so that memory and disk stay bounded; a record that has been
 // written is only changed to add what happened to it later. Plain C, for the plugin (C) and the
@@ -41,7 +42,10 @@ typedef struct {
   char host[64];
   char boot[40];           // /proc/sys/kernel/random/boot_id
   char pid_namespace[32];  // /proc/self/ns/pid
-  uint8_t unused[48];
+  // Of the text of each record's slot after the ring: "file:line function\n" per Python frame,
+  // innermost first, and a zero. 0: there are none.
+  uint32_t frame_bytes;
+  uint8_t unused[44];
 } hostir_ring_header;
 
 typedef struct {

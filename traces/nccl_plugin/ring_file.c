@@ -61,7 +61,8 @@ static uint64_t process_start(void) {
   return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-static void describe(hostir_ring_header* header, uint32_t version, uint64_t capacity) {
+static void describe(hostir_ring_header* header, uint32_t version, uint64_t capacity,
+                     uint32_t frame_bytes) {
   static const char* const kRank[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID",
                                       NULL};
   static const char* const kWorld[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
@@ -71,6 +72,7 @@ static void describe(hostir_ring_header* header, uint32_t version, uint64_t capa
   header->record_bytes = sizeof(hostir_ring_record);
   header->plugin_version = version;
   header->capacity = capacity;
+  header->frame_bytes = frame_bytes;
   header->process = (int32_t)getpid();
   header->rank = number_from(kRank);
   header->world = number_from(kWorld);
@@ -97,13 +99,17 @@ static uint64_t records_offset(void) {
   return kHeaderBytes + HOSTIR_RING_COMMUNICATORS * sizeof(hostir_ring_communicator);
 }
 
+static uint64_t file_bytes(uint64_t capacity, uint32_t frame_bytes) {
+  return records_offset() + capacity * (sizeof(hostir_ring_record) + frame_bytes);
+}
+
 // True if the file is of this process: NCCL unloads the plugin with the last communicator, and may
 // load it again.
 static int is_mine(const hostir_ring_header* header, uint64_t bytes) {
   return memcmp(header->magic, HOSTIR_RING_MAGIC, sizeof header->magic) == 0 &&
          header->process == (int32_t)getpid() && header->process_start == process_start() &&
          header->record_bytes == sizeof(hostir_ring_record) &&
-         bytes == records_offset() + header->capacity * sizeof(hostir_ring_record);
+         bytes == file_bytes(header->capacity, header->frame_bytes);
 }
 
 static void* map_file(int file, uint64_t bytes) {
@@ -126,9 +132,9 @@ static void* go_on(const char* path) {
   return mapped;
 }
 
-static void* begin(const char* path, uint32_t version) {
+static void* begin(const char* path, uint32_t version, uint32_t frame_bytes) {
   const uint64_t capacity = wanted_capacity();
-  const uint64_t bytes = records_offset() + capacity * sizeof(hostir_ring_record);
+  const uint64_t bytes = file_bytes(capacity, frame_bytes);
   unlink(path);  // of an earlier process with this number
   const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (file < 0) return NULL;
@@ -141,11 +147,11 @@ static void* begin(const char* path, uint32_t version) {
     errno = full != 0 ? full : errno;
     return NULL;
   }
-  describe(mapped, version, capacity);
+  describe(mapped, version, capacity, frame_bytes);
   return mapped;
 }
 
-const char* ring_open(ring_file* ring, uint32_t version) {
+const char* ring_open(ring_file* ring, uint32_t version, uint32_t frame_bytes) {
   const char* folder = getenv("HOSTIR_NCCL_DIR");
   if (!folder || !*folder) folder = "hostir-nccl";
   char host[64] = "";
@@ -156,11 +162,13 @@ const char* ring_open(ring_file* ring, uint32_t version) {
   if (length < 0 || (size_t)length >= sizeof path) return "HOSTIR_NCCL_DIR is too long";
   if (mkdir(folder, 0755) != 0 && errno != EEXIST) return strerror(errno);
   void* mapped = go_on(path);
-  if (!mapped) mapped = begin(path, version);
+  if (!mapped) mapped = begin(path, version, frame_bytes);
   if (!mapped) return strerror(errno);
   ring->header = mapped;
   ring->communicators = (void*)((char*)mapped + kHeaderBytes);
   ring->records = (void*)((char*)mapped + records_offset());
+  const int has_frames = ring->header->frame_bytes > 0;
+  ring->frames = has_frames ? (char*)(ring->records + ring->header->capacity) : NULL;
   return NULL;
 }
 
@@ -186,6 +194,11 @@ uint64_t ring_claim(ring_file* ring, hostir_ring_record** record) {
   __atomic_thread_fence(__ATOMIC_RELEASE);
   memset((char*)*record + sizeof(uint64_t), 0, sizeof **record - sizeof(uint64_t));
   return number;
+}
+
+char* ring_frames(ring_file* ring, const hostir_ring_record* record) {
+  if (!ring->frames) return NULL;
+  return ring->frames + (uint64_t)(record - ring->records) * ring->header->frame_bytes;
 }
 
 void ring_publish(hostir_ring_record* record, uint64_t number) {
