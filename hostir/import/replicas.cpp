@@ -101,8 +101,8 @@ class Replicas {
   }
 
   Sharding sharding_of(const ModuleType& type, bool same) const {
-    Sharding out = Sharding::replicated(mesh_.name, same ? type.dims.size()
-                                                         : std::max<size_t>(1, type.dims.size()));
+    Sharding out = Sharding::replicated(
+        mesh_.name, same ? type.dims.size() : std::max<size_t>(1, type.dims.size()));
     if (!same) out.dims.front().axes = {AxisRef{kReplica}};
     return out;
   }
@@ -129,8 +129,9 @@ Expected<void> write_out_replicas(Module& module, std::string_view name) {
   if (module.replicas > Mesh::kMaxPositions)
     return refuse(fmt::format("a module is for at most {} devices", Mesh::kMaxPositions));
   if (module.partitions > 1 || !module.meshes.empty())
-    return refuse("replicas of a module that is itself partitioned are not supported; use jit with "
-                  "shardings, or shard_map, over all devices");
+    return refuse(
+        "replicas of a module that is itself partitioned are not supported; use jit with "
+        "shardings, or shard_map, over all devices");
   if (entry->body.ops.empty() || entry->body.ops.back().name != "func.return")
     return refuse("@" + entry->name + " does not end with a return");
   Mesh mesh;
