@@ -81,6 +81,13 @@ const TensorType& tensor_type(const Function& function, ValueId value) {
   return std::get<TensorType>(function.value(value).type);
 }
 
+uint32_t written_number(const Function& function, const Instruction& instruction,
+                        uint32_t position) {
+  if (instruction.from.empty()) return position;
+  const OpRef& from = instruction.from.front();
+  return from.function == function.name ? from.number : position;
+}
+
 std::string address(const Function& function, uint32_t number) {
   return fmt::format("@{}#{}", function.name, number);
 }

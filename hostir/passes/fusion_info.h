@@ -42,6 +42,11 @@ bool is_terminator(const Instruction& instruction);
 TensorType& tensor_type(Function& function, ValueId value);
 const TensorType& tensor_type(const Function& function, ValueId value);
 
+/// The number of the instruction in the fusion as it was written: that of the composite which it
+/// was expanded from, else its `position`.
+uint32_t written_number(const Function& function, const Instruction& instruction,
+                        uint32_t position);
+
 /// `@mlp#3`
 std::string address(const Function& function, uint32_t number);
 

@@ -30,6 +30,7 @@ void mark_partial(const Program& program, Function& f, const std::vector<Propaga
       const AxisList reduced = reduced_axes(mesh, *rule, mine);
       axes = joined(mesh, axes, without(mesh, reduced, axes));
     }
+    const std::string where = address(f, written_number(f, i, number));
     for (const ValueId r : i.results) {
       if (annotated[r.index]) continue;
       Sharding& s = *tensor_type(f, r).sharding;
@@ -49,8 +50,8 @@ void mark_partial(const Program& program, Function& f, const std::vector<Propaga
            .what = "unreduced " + axes_to_string(s.unreduced),
            .sentence = fmt::format("{} at {} reduces a dimension that is cut over "
                                    "these axes: each rank has a part of the {}",
-                                   op.mnemonic, address(f, number), name(rule->reduction_kind)),
-           .from = address(f, number),
+                                   op.mnemonic, where, name(rule->reduction_kind)),
+           .from = where,
            .pass = "propagate"});
     }
   }

@@ -28,11 +28,11 @@ class EdgeBuilder {
     uint32_t number = 0;
     for (const InstrId id : body_of(fusion_)) {
       const Instruction& i = fusion_.instr(id);
-      ++number;
+      const uint32_t written = written_number(fusion_, i, ++number);
       if (is_terminator(i)) {
-        add_return_edges(i, number);
+        add_return_edges(i, written);
       } else {
-        HOSTIR_TRY(add_op_edge(i, number));
+        HOSTIR_TRY(add_op_edge(i, written));
       }
     }
     return std::move(edges_);

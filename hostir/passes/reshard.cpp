@@ -47,9 +47,7 @@ class Resharder {
       if (!is_terminator(i) && std::none_of(i.results.begin(), i.results.end(), is_needed))
         continue;
       if (i.from.empty()) i.from = {{source_.name, number}};
-      // Composites are expanded already: an address is one in the fusion as it was before.
-      const OpRef& from = i.from.front();
-      const uint32_t written = from.function == source_.name ? from.number : number;
+      const uint32_t written = written_number(source_, i, number);
       if (is_terminator(i)) {
         finish(i, written);
       } else {
