@@ -45,7 +45,8 @@ class Planner {
                                                       request_.arguments.options.sizes));
     workers_.emplace(PredictorOptions{.request = request_.backend,
                                       .sizes = sizes,
-                                      .overlap = request_.arguments.options.overlap});
+                                      .overlap = request_.arguments.options.overlap,
+                                      .optimizer_numbers = request_.optimizer_numbers});
     HOSTIR_TRY(shorten(sizes));
     choose_mesh();
     for (const MeshAxes& axes : meshes()) {

@@ -60,6 +60,7 @@ struct PlanRequest {
   std::string gradient_of;            // the fusion whose gradient this is; empty: not a gradient
   std::vector<std::string> wrt = {};  // for which parameters; empty: all
   int64_t ranks = 1;
+  int64_t optimizer_numbers = 0;  // PredictorOptions
   /// The meshes to try, each of `ranks` ranks. Axes of the fusion's mesh that one of them does not
   /// name have size 1 there. Empty: all.
   std::vector<MeshAxes> meshes = {};

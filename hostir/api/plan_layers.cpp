@@ -114,6 +114,18 @@ Prediction extrapolated(Prediction few, const Prediction& many, const LayerCount
   out.time_ns = with_all(few.time_ns, many.time_ns, layers);
   out.peak_bytes = std::max(with_all(few.peak_bytes, many.peak_bytes, layers),
                             Moments(few.live_bytes, many.live_bytes, layers).highest());
+  const auto all = [&](auto member) {
+    return with_all(few.memory.*member, many.memory.*member, layers);
+  };
+  out.memory = {all(&MemorySplit::parameters),  all(&MemorySplit::inputs),
+                all(&MemorySplit::gradients),   all(&MemorySplit::optimizer),
+                all(&MemorySplit::activations), all(&MemorySplit::communication)};
+  out.times.compute_ns = with_all(few.times.compute_ns, many.times.compute_ns, layers);
+  for (const auto& [axes, ns] : many.times.collectives_ns) {
+    const auto same = few.times.collectives_ns.find(axes);
+    const int64_t before = same == few.times.collectives_ns.end() ? 0 : same->second;
+    out.times.collectives_ns[axes] = with_all(before, ns, layers);
+  }
   out.collectives = many.collectives;
   for (interp::CollectiveCount& c : out.collectives) {
     const auto same =

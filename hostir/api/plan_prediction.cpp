@@ -70,15 +70,20 @@ std::vector<std::pair<std::string, Sharding>> shardings_of(const interp::Code& c
   return out;
 }
 
-// Notes what a rank holds.
-class MemoryCurve : public interp::ForwardingSink {
- public:
-  MemoryCurve() : ForwardingSink(nullptr) {}
-  void finished(const interp::FinishedRecord& record) override {
-    if (record.live_bytes >= 0) live_bytes.push_back(record.live_bytes);
+// Of the trained parameters that code takes, which are cut alike.
+int64_t optimizer_bytes(const interp::Code& code, const std::set<std::string>& trained,
+                        int64_t numbers) {
+  double elems = 0;
+  for (const uint32_t reg : code.parameters) {
+    const interp::LayoutIndex layout = code.registers[reg].layout;
+    if (layout == interp::kNoLayout || !trained.contains(code.register_name(reg).substr(1)))
+      continue;
+    const Type& type = code.layouts[layout].type;
+    const Sharding& sharding = *sharding_of(type);
+    elems += largest_local_elems(*code.program->find_mesh(sharding.mesh), shape_of(type), sharding);
   }
-  std::vector<int64_t> live_bytes;
-};
+  return static_cast<int64_t>(elems) * numbers * size_bytes(DType::kF32);
+}
 
 }  // namespace
 
@@ -160,9 +165,12 @@ Expected<Prediction> Predictor::predict(const Program& program, const std::strin
   sim::SimOptions simulated;
   simulated.machine = options_.request.machine;
   simulated.values = sim::SimOptions::Values::kNone;
-  MemoryCurve curve;
-  if (is_one_for_all(*prepared.code->functions.front())) {
-    options.trace = &curve;
+  const std::set<std::string> trained = trained_parameters(*program.find_function(fusion));
+  const int64_t optimizer = optimizer_bytes(*prepared.code, trained, options_.optimizer_numbers);
+  RunProfile profile(*prepared.code, trained, optimizer);
+  options.trace = &profile;
+  const bool is_alike = is_one_for_all(*prepared.code->functions.front());
+  if (is_alike) {
     simulated.members = sim::SimOptions::Members::kAlike;
     options.first_for_all = true;
   }
@@ -174,7 +182,10 @@ Expected<Prediction> Predictor::predict(const Program& program, const std::strin
   Prediction out;
   out.time_ns = result.finished_ns;
   for (const int64_t bytes : result.peak_bytes) out.peak_bytes = std::max(out.peak_bytes, bytes);
-  out.live_bytes = std::move(curve.live_bytes);
+  out.peak_bytes += optimizer;
+  if (is_alike) out.live_bytes = profile.live_bytes();
+  out.memory = profile.memory_at_peak();
+  out.times = profile.times();
   out.shardings = shardings_of(*prepared.code, result);
   out.collectives = std::move(result.collectives);
   out.homes = std::move(lowering.homes);

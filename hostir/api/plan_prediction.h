@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hostir/api/plan_profile.h"
 #include "hostir/api/program_options.h"
 #include "hostir/passes/axis_homes.h"
 #include "hostir/passes/mesh_moves.h"
@@ -26,6 +27,8 @@ struct Prediction {
   /// The live bytes of the first rank after each alloc and free, if all ranks are alike; else
   /// empty.
   std::vector<int64_t> live_bytes;
+  MemorySplit memory;  // of the first rank, at its peak
+  TimeSplit times;     // of the first rank
   std::vector<interp::CollectiveCount> collectives;
   /// Parameters, then results, as lowered.
   std::vector<std::pair<std::string, Sharding>> shardings;
@@ -38,6 +41,7 @@ struct PredictorOptions {
   SizeBindings sizes;              // all of them
   enum class Ranks : uint8_t { kOneForAll, kAll } ranks = Ranks::kOneForAll;
   Overlap overlap = Overlap::kNone;
+  int64_t optimizer_numbers = 0;  // of f32, that are held per element of a trained parameter
 };
 
 /// Predictions by key, for predictors on several threads. Safe to call from any.

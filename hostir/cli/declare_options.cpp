@@ -6,13 +6,18 @@ namespace hostir::cli {
 
 void declare_program(api::ProgramOptions& options, Arguments& arguments,
                      const std::string& mesh_help) {
+  declare_file(options, arguments, mesh_help);
+  arguments.option("--ranks", options.ranks, "resize the axis of a mesh that has one",
+                   {.least = 1, .most = Mesh::kMaxPositions});
+}
+
+void declare_file(api::ProgramOptions& options, Arguments& arguments,
+                  const std::string& mesh_help) {
   arguments.positional("file", options.path, "a `.hir` file, or - for standard input");
   arguments.positional("function", options.function,
                        "@f; without it the first fusion, else the first host function",
                        Presence::kOptional);
   arguments.repeated("--mesh", options.mesh, mesh_help);
-  arguments.option("--ranks", options.ranks, "resize the axis of a mesh that has one",
-                   {.least = 1, .most = Mesh::kMaxPositions});
   arguments.repeated("--size", options.sizes, "bind a symbolic size, e.g. B=8");
   arguments.repeated("--keep", options.keep, "a value of the fusion to keep in a buffer");
   arguments.choice("--overlap", options.overlap, {"none", "collectives", "ring", "auto"},

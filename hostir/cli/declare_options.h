@@ -10,6 +10,8 @@ namespace hostir::cli {
 /// File, function, mesh, sizes. The structs must outlive parsing. `mesh_help`: what --mesh does.
 void declare_program(api::ProgramOptions& options, Arguments& arguments,
                      const std::string& mesh_help = "resize a mesh axis, e.g. tp=4");
+/// The same without --ranks.
+void declare_file(api::ProgramOptions& options, Arguments& arguments, const std::string& mesh_help);
 void declare_gradient(api::ProgramOptions& options, Arguments& arguments);
 void declare_inputs(api::ProgramOptions& options, Arguments& arguments);
 void declare_backend(api::BackendOptions& options, Arguments& arguments);

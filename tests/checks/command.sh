@@ -459,6 +459,28 @@ expect 0 "plan on named meshes" "$hostir" plan "${large_mlp[@]}" --mesh tp=2 --m
 says "  dp=2 tp=1  " "plan tries a named mesh with an axis that the file lacks"
 [ "$(grep -c 'us  \|ms  ' "$work/out")" = "$(grep -c '  tp=2  \|  dp=2 tp=1  ' "$work/out")" ] && passed=$((passed + 1)) ||
   { failed=$((failed + 1)); echo "FAILED: plan tries meshes that were not named"; head -12 "$work/out"; }
+large_step=(tests/programs/tp_mlp.hir --grad --wrt w1 --wrt w2 --size B=4 --size S=2048 --size H=65536 --size F=262144)
+expect 0 "plan for as few ranks as possible" "$hostir" plan "${large_step[@]}" --optimizer adamw --ranks 1..8
+says " too much)  " "plan says how much a number of ranks lacks"
+says "_grad fits on " "plan says how many ranks are enough"
+says "memory of a rank at its peak: parameters " "plan splits the memory of a rank"
+says "  against the next, " "plan compares the best with the next"
+expect 0 "plan that cannot fit" "$hostir" plan "${large_step[@]}" --optimizer adamw --ranks 1
+says "none fits: " "plan recommends nothing that does not fit"
+[ "$(grep -c '^best: ' "$work/out")" = 0 ] && passed=$((passed + 1)) ||
+  { failed=$((failed + 1)); echo "FAILED: plan recommends what does not fit"; head -12 "$work/out"; }
+expect 0 "plan as JSON" "$hostir" plan "${large_mlp[@]}" --json
+python3 -c '
+import json, sys
+answer = json.load(open(sys.argv[1]))
+best = answer["best"]
+assert answer["ranks"] == 2 and best["fits"] and best["excess_bytes"] == 0, best
+assert sum(best["memory"].values()) == best["peak_bytes"], best
+assert best == answer["tried"][0]["plans"][0]' "$work/out" && passed=$((passed + 1)) ||
+  { failed=$((failed + 1)); echo "FAILED: plan --json"; head -40 "$work/out"; }
+expect 64 "plan with a wrong range" "$hostir" plan tests/programs/tp_mlp.hir --ranks 8..
+says 'a range as in 8..64, or auto, not "8.."' "plan says what a range is"
+expect 64 "plan with an optimizer and no gradient" "$hostir" plan tests/programs/tp_mlp.hir --ranks 2 --optimizer adamw
 expect 64 "plan without ranks" "$hostir" plan tests/programs/tp_mlp.hir
 says "or the meshes to try, as in --mesh dp=4,tp=2" "plan says what it needs"
 expect 64 "plan on a mesh of other ranks" "$hostir" plan "${large_mlp[@]}" --mesh tp=3
@@ -504,6 +526,9 @@ expect 0 "lowering a host function" "$hostir" lower tests/programs/deadlock.hir
 says "is already a host function" "lowering says what it did"
 expect 0 "lowering without sizes" "$hostir" lower tests/programs/tp_mlp.hir
 says "all_reduce sum %c rw(%y_product" "without sizes, the plan with the fewest collectives is chosen"
+expect 0 "lowering with reasons" "$hostir" lower tests/programs/tp_mlp.hir --size B=2 --size S=6 --size H=24 --size F=48 --mesh tp=4 --explain %y
+says "cut: %y_product [{}, {}, {}], unreduced={tp} from %g " "explain shows how an op is cut"
+says "    not reduce_scatter over {tp}, then all_gather over {tp}: " "explain shows the plan that a reshard lost to"
 expect 0 "lowering with the time of each pass" "$hostir" lower tests/programs/simple_add.hir --time-passes
 says "each reshard one kernel or one collective" "every pass has its time"
 expect 0 "lowering with the text after one pass" "$hostir" lower tests/programs/simple_add.hir --print-after steps

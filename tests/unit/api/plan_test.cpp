@@ -160,8 +160,35 @@ TEST(Prediction, OneRankStandsForAll) {
       EXPECT_EQ(fast.time_ns, slow.time_ns) << name << " on " << ranks;
       EXPECT_EQ(fast.peak_bytes, slow.peak_bytes) << name << " on " << ranks;
       EXPECT_EQ(fast.shardings, slow.shardings);
+      EXPECT_EQ(fast.memory.total(), fast.peak_bytes) << name << " on " << ranks;
     }
   }
+}
+
+TEST(Prediction, MemoryAndTimeAreSplit) {
+  Program program = parsed(kMlp);  // on 4 ranks, which cut both weights
+  program.add_function(
+      *differentiate(program, *program.find_function("f"), "f.grad", {"w1", "w2"}));
+  KnownPredictions known;
+  Predictor predictor({.request = on_h200x8(), .optimizer_numbers = 2}, known);
+  const Prediction p = predictor.predict(program, "f.grad", Predictor::Explain::kNo).value();
+  constexpr int64_t kWeights = 2 * 512 * 2048 * 4 / 4;
+  EXPECT_EQ(p.memory.parameters, kWeights);
+  EXPECT_EQ(p.memory.optimizer, 2 * kWeights);
+  EXPECT_GE(p.memory.gradients, kWeights / 2);
+  EXPECT_LE(p.memory.gradients, kWeights);
+  EXPECT_GE(p.memory.inputs, 128 * 512 * 4);
+  EXPECT_EQ(p.memory.total(), p.peak_bytes);
+  EXPECT_GT(p.times.compute_ns, 0);
+  ASSERT_TRUE(p.times.collectives_ns.contains("{tp}"));
+  EXPECT_LE(p.times.compute_ns, p.time_ns);
+  EXPECT_LE(p.times.collectives_ns.at("{tp}"), p.time_ns);
+
+  KnownPredictions of_forward;
+  Predictor forward({.request = on_h200x8()}, of_forward);
+  const Prediction f = forward.predict(program, "f", Predictor::Explain::kNo).value();
+  EXPECT_EQ(f.memory.parameters, kWeights + 128 * 512 * 4);  // without gradients: all of them
+  EXPECT_EQ(f.memory.inputs + f.memory.gradients + f.memory.optimizer, 0);
 }
 
 // Cuts that propagate to the same shardings are predicted once.
