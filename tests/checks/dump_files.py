@@ -54,6 +54,33 @@ def watch_tells_a_pipe_at_once(folder):
         watch.stdout.close()
 
 
+# ---- files of different moments
+
+@case
+def a_file_older_than_the_others(folder):
+    """Calls that the others completed cannot lack rank 3: its file was written before, so only its name is known."""
+    job = training(skips=None, steps=9)
+    job.issued[3] = job.issued[3][:3]
+    for r in range(3):
+        job.issued[r][-1].state, job.issued[r][-1].done = "scheduled", None
+    job.write(folder)
+    said = opened(folder)
+    accuses_nobody(said)
+    assert said["suspects"] == [3] and "whose record ends before this call" in said["sentence"], said["sentence"]
+    assert any("ends with seq 3 of default_pg, and rank 0 completed seq 8" in t for t in said["not_known"]), said["not_known"]
+
+
+@case
+def a_file_one_call_behind(folder):
+    """NCCL ends a call on some ranks before others have left it: one call proves nothing."""
+    job = training(skips=None, steps=9)
+    job.issued[3] = job.issued[3][:7]
+    for r in range(3):
+        job.issued[r][-1].state, job.issued[r][-1].done = "scheduled", None
+    job.write(folder)
+    accuses(opened(folder), "never_came", 3, trial=False)
+
+
 # ---- times
 
 @case

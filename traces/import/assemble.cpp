@@ -65,6 +65,7 @@ class Assembler {
     HOSTIR_TRY(merge_files());
     for (auto& remark : share_members(dumps_)) remarks_.push_back(std::move(remark));
     tell_groups_apart(dumps_);
+    find_older_files(dumps_);
     model::Run& run = builder_.run();
     for (ProcessDump& dump : dumps_) {
       if (run.producer.name.empty()) {
@@ -232,9 +233,11 @@ class Assembler {
                     rank,
                     {},
                     {},
-                    fmt::format("rank {}: its record ends in the middle of a line, so it may have "
-                                "made that call and later ones",
-                                rank)});
+                    dump.cut_where.empty()
+                        ? fmt::format("rank {}: its record ends in the middle of a line, so it may "
+                                      "have made that call and later ones",
+                                      rank)
+                        : fmt::format("rank {}: its record ends {}", rank, dump.cut_where)});
     }
     if (dump.sequences_lost) facts.record = model::RecordState::kUnknown;
     const std::string owner =

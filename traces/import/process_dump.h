@@ -59,7 +59,8 @@ struct ProcessDump {
   bool stopped = false;               // by a signal or a debugger
   bool ended = false;                 // it has closed its communicators in order
   bool only_unfinished = false;       // completed calls were omitted on purpose
-  bool cut = false;                   // in the middle of a call: later ones may have been made
+  bool cut = false;                   // it ends early: later calls may have been made
+  std::string cut_where;              // `in the middle of a line` if empty
   bool no_completions = false;        // it records calls, but not that they completed
   bool start_lost = false;            // a ring buffer overwrote the first calls
   bool sequences_lost = false;        // the first calls are lost and the others counted
@@ -74,7 +75,11 @@ struct ProcessDump {
 /// For a file that records calls but not their completion: only the last call of a group can be in
 /// flight, because the earlier ones were followed by another call. Marks those as completed.
 void complete_followed_calls(ProcessDump& dump);
-/// Such a file's last call has completed if another member went on from the same call.
+/// A file ends early if two calls behind its end completed on other members, which they cannot have
+/// done alone: it was written before the others.
+void find_older_files(std::vector<ProcessDump>& dumps);
+/// The last call of a file without completions has completed if another member went on from the
+/// same call.
 void complete_met_calls(const std::vector<ProcessDump>& dumps, model::Run& run);
 
 }  // namespace hostir::traces::import
