@@ -1,5 +1,7 @@
 // Collectives, device numbers and slices that move from device to device, on leading dimensions.
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 

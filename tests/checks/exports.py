@@ -152,6 +152,28 @@ def results_as_a_state_dict_of_pytorch(folder):
 
 
 @case
+def a_group_is_communication(folder):
+    program = folder / "group.hir"
+    program.write_text("""mesh @m = <r=2>
+host @f on @m (inout %x: tensor<64xf32>, inout %y: tensor<64xf32>) -> (%x: tensor<64xf32>, %y: tensor<64xf32>) {
+  %c = comm over {r}
+  %s = stream "s"
+  group {
+    all_reduce sum %c rw(%x) on %s
+    all_reduce sum %c rw(%y) on %s
+  }
+  return %x, %y
+}
+""")
+    path = folder / "group.db"
+    hostir("run", program, "--example-inputs", "-q", "--trace", path)
+    group, = json.loads(hostir("trace", "sql", path, "select max(e.finish_ns - e.start_ns) as ns from event e join instruction i on i.id = e.instruction where i.op = 'group'",
+                               "--format", "json"))
+    for row in json.loads(hostir("trace", "sql", path, "select communication_ns from v_exposed_communication", "--format", "json")):
+        assert row["communication_ns"] == group["ns"] > 0, (row, group)
+
+
+@case
 def what_is_not_there_gets_a_sentence(folder):
     path = log(folder, "simple_add.hir")
     assert "--trace-values data=a" in hostir("trace", "export", path, "--value", "a", "--rank", 0, "-o", folder / "a.npy",

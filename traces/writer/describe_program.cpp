@@ -192,7 +192,9 @@ void list_instructions(const Code& code, ProgramDescription& out) {
     i.content_key = keys.of(c);
     i.address = code.address(index);
     i.mnemonic = record(c.kind).mnemonic;
-    i.op_class = is_communication(c) ? OpClass::kCommunication : OpClass::kHost;
+    // A group is the one task of the collectives in it.
+    const bool communicates = is_communication(c) || record(c.kind).role == HostRole::kGroup;
+    i.op_class = communicates ? OpClass::kCommunication : OpClass::kHost;
     i.kernel = kernel_symbol(source);
     if (const auto found = ops.find(i.kernel); found != ops.end()) i.fused_ops = found->second;
     i.from = from_text(source);
