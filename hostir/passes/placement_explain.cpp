@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "hostir/passes/factor_moves.h"
 #include "hostir/passes/mesh_moves.h"
 #include "hostir/passes/placement_choice.h"
 #include "hostir/support/text.h"

@@ -2,6 +2,7 @@
 // the table recorded from PyTorch, partial sums, uneven reshapes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>
