@@ -112,6 +112,15 @@ std::string acts_text(const model::Run& run, const std::vector<diagnose::MemberR
   return out;
 }
 
+// True if all members made the same call: nothing is wrong with it.
+bool is_whole(const diagnose::MemberRef& ref) {
+  if (ref.meeting == nullptr) return false;
+  const std::vector<model::Member>& members = ref.meeting->members;
+  return std::all_of(members.begin(), members.end(), [&](const model::Member& m) {
+    return m.arrived() && model::call_text(m.call) == model::call_text(members.front().call);
+  });
+}
+
 // The wrong call, and the one in whose place it was made or that is missing.
 std::vector<CallAtFault> calls_at_fault(const import::OpenedDumps& opened) {
   std::vector<CallAtFault> out;
@@ -138,7 +147,8 @@ std::vector<CallAtFault> calls_at_fault(const import::OpenedDumps& opened) {
   };
   const diagnose::RecordedVerdict& verdict = opened.verdict.accusation();
   if (!verdict.is_fault() && !verdict.unknown) return out;
-  add(verdict.at);
+  // Where a rank went on after a call that it left out, the others may have been as well.
+  if (verdict.missing.member == nullptr || !is_whole(verdict.at)) add(verdict.at);
   add(verdict.missing);
   return out;
 }

@@ -93,7 +93,7 @@ Expected<std::string> report_html(const LogReader& log, const std::string& title
   HOSTIR_ASSIGN_OR_RETURN(const std::string waits, wait_section(log, run));
   HOSTIR_ASSIGN_OR_RETURN(const std::string timeline, timeline_section(log));
   HOSTIR_ASSIGN_OR_RETURN(const std::string collectives,
-                          collectives_section(log, findings.at_fault));
+                          collectives_section(log, run, findings.at_fault));
   HOSTIR_ASSIGN_OR_RETURN(const std::string memory, memory_section(log));
   HOSTIR_ASSIGN_OR_RETURN(const std::string program, program_section(log));
   return fmt::format(

@@ -14,7 +14,7 @@ Expected<std::string> wait_section(const LogReader& log, const model::Run& run);
 /// The canvas and the data that the script draws.
 Expected<std::string> timeline_section(const LogReader& log);
 /// The rows of `marked` are coloured, and their texts come first.
-Expected<std::string> collectives_section(const LogReader& log,
+Expected<std::string> collectives_section(const LogReader& log, const model::Run& run,
                                           const std::vector<CallAtFault>& marked);
 std::string layouts_section(const LogReader& log);
 Expected<std::string> memory_section(const LogReader& log);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "hostir/support/text.h"
+#include "interp/diagnose/sentences.h"
 #include "traces/report/html.h"
 #include "traces/report/sections.h"
 
@@ -112,7 +113,7 @@ Expected<std::string> timeline_section(const LogReader& log) {
   return section("timeline", "Timeline", body);
 }
 
-Expected<std::string> collectives_section(const LogReader& log,
+Expected<std::string> collectives_section(const LogReader& log, const model::Run& run,
                                           const std::vector<CallAtFault>& marked) {
   constexpr int64_t kMost = 200;
   HOSTIR_ASSIGN_OR_RETURN(
@@ -124,6 +125,11 @@ Expected<std::string> collectives_section(const LogReader& log,
           "first_arrival_ns, sequence",
           kMost + 1));
   if (table.rows.empty()) return std::string();
+  std::map<std::string, std::string> names;  // as the verdict has them
+  for (size_t i = 0; i < run.communicators.size(); ++i) {
+    const model::CommunicatorId id(static_cast<uint32_t>(i));
+    names.emplace(run.communicators[i].name, diagnose::communicator_name(run, id));
+  }
   std::string rows;
   const auto number = [](const interp::LogCell& cell) -> std::optional<int64_t> {
     const auto* value = std::get_if<int64_t>(&cell);
@@ -132,6 +138,11 @@ Expected<std::string> collectives_section(const LogReader& log,
   const auto text = [](const interp::LogCell& cell) {
     const auto* value = std::get_if<std::string>(&cell);
     return value ? escaped(value->substr(0, 200)) : std::string();
+  };
+  const auto group_of = [&](const interp::LogCell& cell) {
+    const auto* name = std::get_if<std::string>(&cell);
+    const auto found = name ? names.find(*name) : names.end();
+    return found == names.end() ? text(cell) : escaped(found->second.substr(0, 200));
   };
   for (size_t i = 0; i < std::min<size_t>(kMost, table.rows.size()); ++i) {
     const auto& row = table.rows[i];
@@ -154,7 +165,7 @@ Expected<std::string> collectives_section(const LogReader& log,
         at_fault ? " class=\"fault\""
         : partly ? " class=\"partly\""
                  : "",
-        text(row[0]), number(row[1]).value_or(0), text(row[2]), text(row[3]),
+        group_of(row[0]), number(row[1]).value_or(0), text(row[2]), text(row[3]),
         bytes && *bytes > 0 ? bytes_text(*bytes) : "",
         arrived ? fmt::format("{} of {}", *arrived, members ? std::to_string(*members) : "?") : "",
         time(7), time(8), text(row[9]));
