@@ -126,7 +126,7 @@ module @f attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32
   }
 }
 TEXT
-refuses 3 'error[unfinished_loop]: a loop of the imported program does not end within the iterations it was unrolled to, so the results are wrong: %unfinished_loops is true. Give its condition a bound, as in `i < 1000 and ...`, or run the text of `lower(..).compile().as_text()`, where loops are not unrolled' \
+refuses 3 'error[unfinished_loop]: a loop of the imported program does not end within the iterations it was unrolled to, so the results are wrong: %unfinished_loops is true. Unroll more with --loop-passes, or run the text of `lower(..).compile().as_text()`, where loops are not unrolled' \
   run "$work/loop.mlir" --input 0=f32=743
 refuses 3 'line 3: the end of a loop depends on data and has no bound: 128 iterations are unrolled; if these are not enough, the last result, %unfinished_loops, is true' \
   run "$work/loop.mlir" --input 0=f32=743

@@ -20,6 +20,7 @@ import threading
 import time
 
 DUMP_AFTER_S = 7
+PATIENCE = datetime.timedelta(seconds=DUMP_AFTER_S - 1)  # of every group: calls younger than it accuse nobody
 CASES = {}
 
 
@@ -144,7 +145,7 @@ def extra_call(r):
 
 @case(4, culprits=[1], kinds=["order"])
 def order_of_groups(r):
-    a, b = r.dist.new_group(), r.dist.new_group()
+    a, b = (r.dist.new_group(timeout=PATIENCE) for _ in range(2))
     for group in (a, b):
         r.dist.all_reduce(r.zeros(8), group=group)  # makes NCCL's communicators
     r.sync()
@@ -254,7 +255,7 @@ def skipped_behind_a_late_ring(r):
 
 @case(4, culprits=[2], kinds=["never_came", "left_out_call"])
 def subgroup(r):
-    even, odd = r.dist.new_group([0, 2]), r.dist.new_group([1, 3])
+    even, odd = (r.dist.new_group(ranks, timeout=PATIENCE) for ranks in ([0, 2], [1, 3]))
     r.layers(1)
     mine = even if r.rank % 2 == 0 else odd
     r.dist.all_reduce(r.zeros(64), group=mine)
@@ -306,9 +307,7 @@ def worker(name, rank, folder):
     folder = pathlib.Path(folder)
     ranks = Ranks(rank, facts["world"])
     ranks.torch.cuda.set_device(0)
-    # Calls younger than their timeout accuse nobody: the job may only be slow.
-    ranks.dist.init_process_group("nccl", rank=rank, world_size=facts["world"],
-                                  timeout=datetime.timedelta(seconds=DUMP_AFTER_S - 1))
+    ranks.dist.init_process_group("nccl", rank=rank, world_size=facts["world"], timeout=PATIENCE)
     ranks.dist.all_reduce(ranks.zeros(1024))
     ranks.sync()
 

@@ -200,7 +200,7 @@ class LedgerPanel : public Panel {
     std::string pair;  // a send and its recv
     if (const auto id = id_of(row); id.pair)
       pair = fmt::format("r{}\u2192r{} ", id.pair->first, id.pair->second);
-    return fmt::format("%{} {}{}{}{}", row.comm_name, group, group.empty() ? "" : " ", pair,
+    return fmt::format("{} {}{}{}{}", row.comm_text, group, group.empty() ? "" : " ", pair,
                        row.sequence);
   }
 

@@ -226,8 +226,8 @@ void MismatchCard::draw(Frame& frame, const interp::LedgerRow& row) {
     const model::Meeting* meeting = interp::meeting_of(*shot_, row);
     card_ = meeting != nullptr ? interp::mismatch_card(*shot_, *meeting) : StoryCard();
   }
-  const std::string title = fmt::format("%{} sequence {}: the ranks called different things",
-                                        row.comm_name, row.sequence);
+  const std::string title =
+      fmt::format("{} sequence {}: the ranks called different things", row.comm_text, row.sequence);
   ImGui::PushTextWrapPos(0);
   ImGui::PushFont(frame.ui.fonts.bold);
   frame.ui.state_word(StateKind::kMismatch, title);

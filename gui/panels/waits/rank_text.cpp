@@ -85,8 +85,8 @@ std::string stream_text(const Snapshot& shot, Rank rank) {
   const model::Stream* known =
       shot.run ? shot.run->find(model::StreamId(wait->from_stream)) : nullptr;
   const std::string stream = known ? known->name : std::string();
-  return fmt::format("its stream {} {} {} of %{} ({})", stream,
-                     is_stuck(shot) ? "is blocked in" : "waits in", wait->on, wait->comm_name,
+  return fmt::format("its stream {} {} {} of {} ({})", stream,
+                     is_stuck(shot) ? "is blocked in" : "waits in", wait->on, wait->comm_text,
                      shot.program->address(wait->from_code));
 }
 
@@ -99,7 +99,7 @@ std::string stream_head_text(const Snapshot& shot, Rank rank,
   for (const RankWait& e : waits_of(*shot.waits, rank)) {
     if (e.from_stream != stream.index) continue;
     if (e.to != rank && (others.empty() || others.back() != e.to)) others.push_back(e.to);
-    if (on.empty()) on = e.comm_name.empty() ? e.on : e.on + " of %" + e.comm_name;
+    if (on.empty()) on = e.comm_text.empty() ? e.on : e.on + " of " + e.comm_text;
   }
   if (on.empty()) return text + ", in flight";
   if (others.empty()) return fmt::format("{}, waits for {}", text, on);

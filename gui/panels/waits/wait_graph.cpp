@@ -17,7 +17,7 @@ using interp::RankWait;
 using interp::WaitsSnapshot;
 
 std::string label_of(const RankWait& e) {
-  return e.comm_name.empty() ? e.on : e.on + " of %" + e.comm_name;
+  return e.comm_text.empty() ? e.on : e.on + " of " + e.comm_text;
 }
 
 std::string told(const RankWait& e) {

@@ -304,8 +304,14 @@ diagnose::MismatchCard mismatch_card(const Snapshot& shot, const model::Meeting&
   model::Run run = *shot.run;
   diagnose::ProgramTexts words;
   // A list of logged instructions has no operands or conditions.
-  if (!shot.program || !shot.program->code || !shot.no_stepping.empty())
-    return diagnose::mismatch_card(run, meeting, words);
+  if (!shot.program || !shot.program->code || !shot.no_stepping.empty()) {
+    diagnose::MismatchCard card = diagnose::mismatch_card(run, meeting, words);
+    // The verdict on a recorded job looks at all calls, the card at this meeting.
+    const auto is_verdict = [](const FaultSnapshot& f) { return f.kind == "deadlock"; };
+    const auto found = std::find_if(shot.faults->begin(), shot.faults->end(), is_verdict);
+    if (found != shot.faults->end()) card.cause = found->sentence;
+    return card;
+  }
   const std::vector<Rank> ranks = callers_of(meeting);
   for (const Rank rank : ranks) {
     add_upcoming(shot, meeting, rank, run);

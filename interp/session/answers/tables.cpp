@@ -118,9 +118,8 @@ std::string collectives_table(const Snapshot& snapshot) {
     std::string cells;
     for (const LedgerCell& cell : row.cells)
       cells += fmt::format("{}{} {}", cells.empty() ? "" : ", ", cell.rank(), cell_text(cell));
-    rows.push_back({"%" + row.comm_name, fmt::format("{}", row.group),
-                    fmt::format("{}", row.sequence), row.kind, fmt::format("{}", row.bytes),
-                    row_state(row), cells});
+    rows.push_back({row.comm_text, fmt::format("{}", row.group), fmt::format("{}", row.sequence),
+                    row.kind, fmt::format("{}", row.bytes), row_state(row), cells});
   }
   return aligned(rows);
 }

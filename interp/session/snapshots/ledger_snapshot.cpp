@@ -53,6 +53,7 @@ class LedgerMaker {
     if (communicator == nullptr) return row;
     row.comm = declarations_.index_of(id);
     row.comm_name = communicator->name;
+    row.comm_text = comm_text(*communicator);
     row.group = communicator->group.value_or(0);
     return row;
   }
@@ -153,6 +154,12 @@ class LedgerMaker {
 };
 
 }  // namespace
+
+std::string comm_text(const model::Communicator& communicator) {
+  const bool is_declared =
+      communicator.description.empty() || communicator.description.starts_with("comm ");
+  return is_declared ? "%" + communicator.name : communicator.description;
+}
 
 std::string LedgerCell::address(const model::Run& run) const {
   const model::Instruction* instruction = arrived() ? run.find(member->instruction) : nullptr;

@@ -33,11 +33,15 @@ struct LedgerCell {
   std::string address(const model::Run& run) const;
 };
 
+/// `%c` for a communicator that a program declares; the group's name for one of a recorded job.
+std::string comm_text(const model::Communicator& communicator);
+
 struct LedgerRow {
   enum class State : uint8_t { kWaiting, kRunning, kDone, kMismatch };
   State state = State::kWaiting;
   CommIndex comm = 0;
   std::string comm_name;  // without '%'
+  std::string comm_text;  // comm_text()
   uint32_t group = 0;     // index into the communicator's groups
   uint64_t sequence = 0;
   bool point_to_point = false;    // send/recv: `sequence` is the ordinal of (source, destination)

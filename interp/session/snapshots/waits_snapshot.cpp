@@ -7,6 +7,7 @@
 #include "hostir/support/lists.h"
 #include "interp/model/verdict.h"
 #include "interp/session/snapshots/declarations.h"
+#include "interp/session/snapshots/ledger_snapshot.h"
 #include "interp/session/snapshots/snapshot_builder.h"
 
 namespace hostir::interp {
@@ -23,7 +24,7 @@ WaitsSnapshot make_waits_snapshot(const model::Run& run) {
     wait.from_code = from.instruction.valid() ? from.instruction.index : 0;
     if (e.communicator.valid()) {
       wait.comm = declarations.index_of(e.communicator);
-      wait.comm_name = run.communicators[e.communicator.index].name;
+      wait.comm_text = comm_text(run.communicators[e.communicator.index]);
       wait.sequence = e.sequence;
     }
     out.edges.push_back(std::move(wait));

@@ -23,7 +23,7 @@ struct RankWait {
   CodeIndex from_code = 0;
   // The meeting at which `to` has not arrived; kNoComm: `on` is not a communication.
   CommIndex comm = kNoComm;
-  std::string comm_name;  // without '%'
+  std::string comm_text;  // as LedgerRow::comm_text
   uint64_t sequence = 0;  // send, recv: the ordinal of the pair
 };
 

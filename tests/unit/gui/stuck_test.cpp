@@ -173,7 +173,7 @@ interp::RankWait wait(interp::Rank from, interp::Rank to, uint64_t sequence) {
   e.to = to;
   e.on = fmt::format("all_reduce seq {}", sequence);
   e.comm = 0;
-  e.comm_name = "c";
+  e.comm_text = "%c";
   e.sequence = sequence;
   return e;
 }
