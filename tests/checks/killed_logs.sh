@@ -48,7 +48,7 @@ whole_events=$(replayed_events "$("$hostir" replay "$work/whole.db" 2>&1)")
 
 # A session that waits for a command leaves nothing behind, whatever ends it.
 mkdir "$work/temporary"
-for signal in HUP INT TERM; do
+for signal in HUP TERM; do  # a background job of bash ignores SIGINT
   mkfifo "$work/commands.$signal"
   TMPDIR=$work/temporary "$hostir" debug "$work/long.hir" --input 'x=normal(1, 64xf32)' <"$work/commands.$signal" \
     >"$work/session" 2>&1 &
