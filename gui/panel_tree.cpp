@@ -45,7 +45,7 @@ bool prune(std::unique_ptr<PanelNode>& node) {
 }
 
 // Turns the leaf into a split of itself and a new leaf that holds the panel.
-void split(PanelNode& leaf, const std::string& panel, PanelTree::Side side) {
+void split_leaf(PanelNode& leaf, const std::string& panel, PanelTree::Side side) {
   using Side = PanelTree::Side;
   auto old = std::make_unique<PanelNode>();
   old->tabs = std::exchange(leaf.tabs, {});
@@ -151,7 +151,7 @@ void PanelTree::move(std::string_view panel, std::string_view beside, Side side)
     to->active = id;
     to->bring_forward = true;
   } else {
-    split(*to, id, side);
+    split_leaf(*to, id, side);
   }
   prune(root_);
 }

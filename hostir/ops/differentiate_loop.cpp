@@ -9,26 +9,15 @@
 #include <algorithm>
 
 #include "hostir/ops/differentiator.h"
+#include "hostir/ops/loops.h"
 #include "hostir/support/lists.h"
 
 namespace hostir {
 
 namespace {
 
-Type without_sharding(const Type& type) {
-  TensorType out = std::get<TensorType>(type);
-  out.sharding.reset();
-  return out;
-}
-
 IndexExpr difference(const IndexExpr& a, const IndexExpr& b) {
   return IndexExpr::binary(IndexExpr::Kind::kSub, a, b).simplified();
-}
-
-bool mentions(const IndexExpr& e, const std::string& variable) {
-  bool found = false;
-  e.for_each_leaf([&](const IndexExpr& leaf) { found = found || leaf.symbol() == variable; });
-  return found;
 }
 
 Operand use_of(ValueId value) {

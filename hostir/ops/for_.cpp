@@ -61,14 +61,6 @@ ops::Violated check_yielded_types(const OpCall& call) {
   return std::nullopt;
 }
 
-bool mentions(const IndexExpr& e, const std::string& name) {
-  bool found = false;
-  e.for_each_leaf([&](const IndexExpr& leaf) {
-    found = found || (leaf.kind() == IndexExpr::Kind::kName && leaf.symbol() == name);
-  });
-  return found;
-}
-
 // The number of passes: upper - lower, but not negative.
 IndexExpr passes_of(const OpCall& call) {
   const IndexExpr& lower = *call.attributes.get<IndexExpr>("lower");
@@ -117,15 +109,10 @@ ops::Violated check_condition(const OpCall& call) {
       "carry the stack, and write into it with dynamic_update_slice"};
 }
 
-// Each pass may cut a carried value in another way, so a fusion's loop promises no sharding.
-Type without_sharding(Type type) {
-  if (auto* tensor = std::get_if<TensorType>(&type)) tensor->sharding.reset();
-  return type;
-}
-
 Expected<std::vector<Type>> infer_for(const OpCall& call) {
   std::vector<Type> types = ops::handed_over(call, *call.instruction);
   if (!in_fusion(call)) return types;
+  // Each pass may cut a carried value in another way, so a fusion's loop promises no sharding.
   for (Type& type : types) type = without_sharding(std::move(type));
   const Instruction* yield = ops::closing_yield(call, 0);
   for (size_t i = types.size(); i < yielded_values(*yield).size(); ++i) {

@@ -92,6 +92,19 @@ ValueId condition_of(const Instruction& yield) {
   return last.slot == kConditionSlot ? last.value : ValueId();
 }
 
+bool mentions(const IndexExpr& e, const std::string& name) {
+  bool found = false;
+  e.for_each_leaf([&](const IndexExpr& leaf) {
+    found = found || (leaf.kind() == IndexExpr::Kind::kName && leaf.symbol() == name);
+  });
+  return found;
+}
+
+Type without_sharding(Type type) {
+  if (auto* tensor = std::get_if<TensorType>(&type)) tensor->sharding.reset();
+  return type;
+}
+
 bool has_loops(const Function& fusion) {
   return std::any_of(fusion.instructions.begin(), fusion.instructions.end(),
                      [](const Instruction& i) { return record(i.kind).role == HostRole::kLoop; });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "hostir/ops/record.h"
 
@@ -13,6 +14,11 @@ std::span<const Operand> yielded_values(const Instruction& yield);
 ValueId condition_of(const Instruction& yield);
 
 bool has_loops(const Function& fusion);
+
+/// True if the expression depends on the loop variable `name`.
+bool mentions(const IndexExpr& e, const std::string& name);
+/// A tensor's type without its sharding; any other type as it is.
+Type without_sharding(Type type);
 
 /// The same fusion, whose loops have no conditions: a further carried value says whether the loop
 /// still runs, and where it does not, a pass keeps what it was given.

@@ -17,10 +17,10 @@ namespace hostir {
 
 namespace {
 
-constexpr double kWorthGathering =
+constexpr double kWorthGatheringFirst =
     1.05;  // how many times less time the gathered operands must take
 
-using Key = std::pair<std::string, uint32_t>;  // a function and an instruction's number
+using ExpansionKey = std::pair<std::string, uint32_t>;  // a function and an instruction's number
 
 const Sharding& sharding_at(const Function& f, ValueId v) { return *tensor_type(f, v).sharding; }
 
@@ -86,16 +86,16 @@ class GatherFirst {
 
  private:
   // Of an instruction that a composite was expanded to.
-  std::optional<Key> key_of(const Instruction& i) const {
+  std::optional<ExpansionKey> key_of(const Instruction& i) const {
     if (i.from.size() != 1 || i.from.front().number > sources_.size()) return std::nullopt;
     const OpRef& from = i.from.front();
     const Instruction& source = bound_.instr(sources_[from.number - 1]);
     if (record(source.kind).shape != OpShape::kComposite) return std::nullopt;
-    return Key(from.function, from.number);
+    return ExpansionKey(from.function, from.number);
   }
 
   // True if the user wants a result of the composite cut over one of the axes.
-  bool is_annotated(const Key& key, const AxisList& axes) const {
+  bool is_annotated(const ExpansionKey& key, const AxisList& axes) const {
     const Instruction& source = bound_.instr(sources_[key.second - 1]);
     return std::any_of(source.results.begin(), source.results.end(), [&](ValueId r) {
       const Sharding* s = sharding_of(bound_.value(r).type);
@@ -112,7 +112,7 @@ class GatherFirst {
   };
 
   // nullopt: somebody else needs a value as it is, or the group is on several meshes.
-  std::optional<Group> group_of(const Key& key, const AxisList& axes) const {
+  std::optional<Group> group_of(const ExpansionKey& key, const AxisList& axes) const {
     Group g;
     g.members.insert(groups_.at(key).begin(), groups_.at(key).end());
     const auto is_member = [&](InstrId id) { return g.members.contains(id); };
@@ -180,7 +180,7 @@ class GatherFirst {
     return out;
   }
 
-  void consider(const Key& key, InstrId gather) {
+  void consider(const ExpansionKey& key, InstrId gather) {
     const Instruction& i = f_.instr(gather);
     const Sharding from = sharding_at(f_, i.operands.front().value);
     const AxisList axes = gathered_axes(from, sharding_at(f_, i.results.front()));
@@ -206,7 +206,7 @@ class GatherFirst {
       tensor_type(f_, v).sharding = without(sharding_at(f_, v), axes);
     }
     gathered_ns += ns_of(*g);
-    const bool pays = gathered_ns * kWorthGathering < in_parts_ns;
+    const bool pays = gathered_ns * kWorthGatheringFirst < in_parts_ns;
     for (size_t b = 0; b < (pays ? taken : before.size()); ++b)
       tensor_type(f_, before[b].first).sharding = before[b].second;
     if (!pays) return;
@@ -220,7 +220,7 @@ class GatherFirst {
     explain(key, *g, gather, axes, gathered_ns, in_parts_ns);
   }
 
-  void explain(const Key& key, const Group& g, InstrId gather, const AxisList& axes,
+  void explain(const ExpansionKey& key, const Group& g, InstrId gather, const AxisList& axes,
                double gathered_ns, double in_parts_ns) {
     std::set<std::string> names;
     for (const ValueId v : g.values) names.insert(origin_of(v));
@@ -322,8 +322,8 @@ class GatherFirst {
   std::vector<InstrId> sources_;                // by number in `bound`
   std::map<std::string, std::string> origins_;  // of built values
   std::map<InstrId, size_t> place_;             // in the body
-  std::map<Key, std::vector<InstrId>> groups_;
-  std::map<InstrId, Key> key_of_;
+  std::map<ExpansionKey, std::vector<InstrId>> groups_;
+  std::map<InstrId, ExpansionKey> key_of_;
   std::set<InstrId> touched_;  // of the groups to rewrite, and the reshards of their results
   std::map<InstrId, std::vector<std::pair<ValueId, Sharding>>> wanted_;  // operands to replace
 };

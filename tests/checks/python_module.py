@@ -289,7 +289,7 @@ def check_kernels(hostir, numpy):
             return session.output(0).array()
 
     refused("an operation without a kernel", hostir.RuntimeFailure, "hostir.kernel", run)
-    name = next(line.split(": ")[0].removeprefix("2 x ") for line in hostir.import_text(CUSTOM_CALL)[1].splitlines())
+    name = next(line.split(": ")[0].split(" x ", 1)[1] for line in hostir.import_text(CUSTOM_CALL)[1].splitlines())
     seen = []
 
     @hostir.kernel(name)
