@@ -293,14 +293,17 @@ class PlanVerb : public Verb {
     if (plans.found.size() < 2 || !plans.found[1].fits) return;
     const api::Plan& best = plans.found[0];
     const api::Plan& next = plans.found[1];
+    const std::string named =
+        fmt::format("  against the next, {}, {}: ", api::axes_text(next.axes), cuts_text(next));
+    if (best.time_ns == next.time_ns && best.peak_bytes == next.peak_bytes)
+      return terminal.print(named + "the same time and memory\n");
     std::string parts = "compute " + signed_time(best.times.compute_ns - next.times.compute_ns);
     std::map<std::string, int64_t> axes = best.times.collectives_ns;
     for (const auto& [over, ns] : next.times.collectives_ns) axes[over] -= ns;
     for (const auto& [over, ns] : axes) {
       if (ns != 0) parts += fmt::format(", collectives over {} {}", over, signed_time(ns));
     }
-    terminal.print(fmt::format("  against the next, {}, {}: {} ({}), memory {}\n",
-                               api::axes_text(next.axes), cuts_text(next),
+    terminal.print(fmt::format("{}{} ({}), memory {}\n", named,
                                signed_time(best.time_ns - next.time_ns), parts,
                                signed_bytes(best.peak_bytes - next.peak_bytes)));
   }

@@ -105,7 +105,7 @@ OpRecord op_subview() {
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
       .role = HostRole::kView,
-      .summary = "A box of a buffer under a new name; it shares the buffer's memory.",
+      .summary = "Names a box of a buffer. The view shares the buffer's memory.",
       .doc = {.shapes =
                   "One start and limit per dimension; the result's sizes are their differences.",
               .sharding =

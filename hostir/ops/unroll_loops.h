@@ -29,7 +29,7 @@ struct LoopValue {
 
 struct Unrolled {
   Function function;
-  std::vector<LoopValue> values;  // of all passes, and the results of loops
+  std::vector<LoopValue> values;  // every value of every pass, then the results of the loops
 };
 
 /// Errors: `loop_size` the number of passes is not known, or there would be too many instructions.

@@ -1,8 +1,8 @@
 // The effects of earlier propagation edges: a model repeats its layers, so most of its edges repeat
 // an earlier question.
 //
-// The effect of an edge depends on its rule and kind of op, the sizes and shardings of its tensors,
-// and on how the round treats it. Edges that agree in all of this do the same.
+// Two edges have the same effect if they have the same rule and kind of op, tensors of the same
+// sizes and shardings, and the same treatment in this round.
 #pragma once
 
 #include <span>

@@ -20,8 +20,8 @@
 
 namespace hostir::cuda {
 
-/// How ranks of one process communicate between its devices. kAuto: by copies where NCCL cannot
-/// join the ranks, else by NCCL.
+/// How the ranks of one process communicate across its devices. kAuto: through NCCL, or by copies
+/// where some ranks of a communicator share a device, which NCCL refuses.
 enum class Transport : uint8_t { kAuto, kNccl, kCopies };
 
 struct BackendOptions {

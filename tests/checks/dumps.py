@@ -1270,7 +1270,7 @@ def mesh_of_pairs(lines, steps=3):
 
 
 def clog_left_out_in_one_of_parallel_groups(folder):
-    """Calls that alternate: rank 0's dp peer waits with it, and the other pair shows what comes next."""
+    """Rank 0 leaves out a call, and its peer in dp waits too. The other dp pair shows which call comes next."""
     job = mesh_of_pairs([("dp", "all_reduce", 999), ("dp", "all_reduce_barrier", 1)] * 4 + [("world", "all_reduce", 1)])
     del job.calls[0][9 + 3]
     write_clog(job.run(), folder)

@@ -23,7 +23,7 @@ struct CallAtFault {
 struct JobFindings {
   enum class Holds : uint8_t {
     kNever,  // nobody is accused
-    kOpen,   // somebody would be accused if the job were known to be stuck, or a file were readable
+    kOpen,   // it holds if the job is stuck, or depends on a file that cannot be read
     kAlways,
   } holds = Holds::kNever;
   std::string verdict;             // on the dumps; empty: there are none

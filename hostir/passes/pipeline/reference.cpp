@@ -6,6 +6,7 @@
 #include "hostir/ir/unique_names.h"
 #include "hostir/ops/builder.h"
 #include "hostir/ops/differentiate.h"
+#include "hostir/ops/loops.h"
 #include "hostir/ops/unroll_loops.h"
 #include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/example_inputs.h"
@@ -55,11 +56,6 @@ class WholeModel {
 
  private:
   const Function& stage(size_t s) const { return *program_.find_function(request_.stages[s]); }
-
-  static Type without_sharding(Type type) {
-    if (auto* tensor = std::get_if<TensorType>(&type)) tensor->sharding.reset();
-    return type;
-  }
 
   void add_parameters(const std::vector<std::vector<Role>>& roles) {
     for (size_t s = 0; s < roles.size(); ++s) {

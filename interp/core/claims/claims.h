@@ -24,7 +24,7 @@ AxisList cutting(const Mesh& mesh, const AxisList& axes);
 AxisList spanned(const Mesh& mesh, const Communicator& comm);
 /// Splits axes into sub-axes until any two of all lists are equal or have no position in common, so
 /// that lists can be compared axis by axis. Returns false and leaves the lists unchanged if that is
-/// impossible (`a:(1)2` and `a:(1)3` of a size 6).
+/// impossible (`a:(1)2` and `a:(1)3` of an axis of size 6).
 bool split_alike(const Mesh& mesh, const std::vector<AxisList*>& lists);
 /// `{dp, tp}`
 std::string text(const AxisList& axes);

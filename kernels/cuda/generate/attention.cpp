@@ -90,7 +90,7 @@ const Instruction* AttentionFinder::maker(ValueId value, OpKind kind) const {
   return at != makers_.end() && at->second->kind == kind ? at->second : nullptr;
 }
 
-// The number that every element of the value equals; nullopt if unknown.
+// The number that all elements of the value are equal to; nullopt if it is not known.
 std::optional<double> AttentionFinder::number(ValueId value) const {
   while (const Instruction* wider = maker(value, OpKind::broadcast_in_dim)) {
     value = wider->operands[0].value;
@@ -257,7 +257,8 @@ bool AttentionFinder::assign_dims(const Instruction& scores, const Instruction& 
   const Range keys = range(s, static_cast<int64_t>(rank) - 1);
   const Range size = range(out.q_dims.part, first->left_contracted);
   const Range k_size = range(out.k_dims.part, first->right_contracted);
-  // This rank must hold the whole sum and all keys; otherwise ranks reduce its result later.
+  // The kernel needs all features and all keys on this rank. With a part of them, the scores would
+  // be partial sums that ranks still have to add up.
   const auto is_whole = [](const Range& r, int64_t global) { return r.lo == 0 && r.hi == global; };
   const auto size_dim = static_cast<size_t>(first->left_contracted);
   if (!is_whole(size, kernel_.values[out.q].global[size_dim]) || k_size != size ||
