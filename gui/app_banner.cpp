@@ -97,7 +97,7 @@ std::optional<Banner> App::stop_banner() const {
   banner.buttons.push_back({mismatch ? "Who called what" : "Collectives", "panel.ledger", ""});
   if (who != interp::kNoRank)
     banner.buttons.push_back({fmt::format("Go to rank {}", who), "", fmt::format("focus {}", who)});
-  banner.buttons.push_back({"Step back", "reverse-step", ""});
+  if (shot->no_stepping.empty()) banner.buttons.push_back({"Step back", "reverse-step", ""});
   return banner;
 }
 

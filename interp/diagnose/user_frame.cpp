@@ -1,6 +1,6 @@
 #include "interp/diagnose/user_frame.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -46,21 +46,29 @@ const model::StackFrame* user_frame(const std::vector<model::StackFrame>& frames
   return at == frames.end() ? nullptr : &*at;
 }
 
-std::string stack_text(const model::Instruction& instruction) {
+std::vector<std::string> stack_lines(const model::Instruction& instruction) {
   constexpr size_t kMostFrames = 6;
-  std::string text;
-  size_t told = 0;
+  std::vector<std::string> lines;
   for (const model::StackFrame& frame : instruction.frames) {
     if (!is_user_frame(frame)) continue;
-    if (told++ == kMostFrames) return text + ", ...";
+    if (lines.size() == kMostFrames) {
+      lines.emplace_back("...");
+      break;
+    }
     std::string_view name = frame.place.file;
     // Print the folder once; for other files the name is enough.
-    if (!text.empty()) name.remove_prefix(name.rfind('/') == name.npos ? 0 : name.rfind('/') + 1);
-    text += text.empty() ? "" : ", from ";
-    text += frame.place.line ? fmt::format("{}:{}", name, *frame.place.line) : std::string(name);
-    if (!frame.function.empty()) text += " in " + frame.function;
+    if (!lines.empty()) name.remove_prefix(name.rfind('/') == name.npos ? 0 : name.rfind('/') + 1);
+    std::string& line = lines.emplace_back(lines.empty() ? "" : "from ");
+    line += frame.place.line ? fmt::format("{}:{}", name, *frame.place.line) : std::string(name);
+    if (!frame.function.empty()) line += " in " + frame.function;
   }
-  return text.empty() ? model::place_text(instruction) : text;
+  if (lines.empty()) lines.push_back(model::place_text(instruction));
+  if (lines.front().empty()) lines.clear();
+  return lines;
+}
+
+std::string stack_text(const model::Instruction& instruction) {
+  return fmt::format("{}", fmt::join(stack_lines(instruction), ", "));
 }
 
 }  // namespace hostir::diagnose

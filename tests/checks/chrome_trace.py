@@ -5,8 +5,9 @@
   chrome_trace.py FILE.json...    checks any such files
 
 The rules: the file has the JSON object form; only documented phases, each with its required fields; times are in
-microseconds; B/E pairs and complete slices nest on each thread; a flow has one start and one end, in order, each
-inside a slice of its thread; counters are numbers; metadata has one of the five names; colours have reserved names.
+microseconds; B/E pairs and complete slices nest on each thread, and only work in flight at its end has no E; a flow
+has one start and one end, in order, each inside a slice of its thread; counters are numbers; metadata has one of the
+five names; colours have reserved names.
 """
 import collections
 import csv
@@ -93,11 +94,11 @@ class Checker:
                 return self.bad('a complete event needs a dur', e)
             self.slices[thread].append((ns(e['ts']), ns(e['ts']) + ns(e['dur'])))
         elif phase == 'B':
-            self.open[thread].append(e['ts'])
+            self.open[thread].append(e)
         elif phase == 'E':
             if not self.open[thread]:
                 return self.bad('an end without a beginning', e)
-            self.slices[thread].append((ns(self.open[thread].pop()), ns(e['ts'])))
+            self.slices[thread].append((ns(self.open[thread].pop()['ts']), ns(e['ts'])))
         elif phase == 'C':
             if not e.get('args') or not all(is_number(v) for v in e['args'].values()):
                 self.bad('a counter needs numbers', e)
@@ -125,8 +126,10 @@ class Checker:
 
     def nesting(self):
         for thread, stack in self.open.items():
-            if stack:
+            if len(stack) > 1 or any(not e['name'].endswith(' (in flight)') for e in stack):
                 self.bad(f'{len(stack)} slices of thread {thread} have no end')
+            if stack and any(end > ns(stack[0]['ts']) for _, end in self.slices[thread]):
+                self.bad(f'thread {thread} goes on after work that never ended')
         for thread, slices in self.slices.items():
             slices.sort(key=lambda s: (s[0], -s[1]))
             around = []
@@ -188,7 +191,7 @@ RUNS = [  # arguments, exit status, phases that the file must contain
     (['sp_mlp.hir', '--mesh', 'tp=3'] + [a for i in MLP for a in ('--input', i)], 0, 'XMCsf'),
     (['simple_add.hir', '--input', 'a=4xf32=[1 2 3 4]', '--input', 'b=4xf32=[5 6 7 8]'], 0, 'XM'),
     (['pipeline_by_hand.hir', 'pipeline', '--input', 'x=normal(1, 8x6xf32)', '--input', 'w=normal(2, 6x4xf32)'], 0, 'XMsf'),
-    (['deadlock.hir', 'forgotten'], 4, 'XM'),
+    (['deadlock.hir', 'forgotten'], 4, 'XMB'),
     (['mismatch.hir', 'crossed'], 4, 'XM'),
 ]
 

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "hostir/support/json_text.h"
 #include "interp/diagnose/user_frame.h"
@@ -70,41 +73,105 @@ void put_names(const LogReader& log, ChromeWriter& writer) {
   }
 }
 
-void put_slice(const LogReader& log, ChromeWriter& writer, const LogEvent& e, int64_t thread,
-               int64_t begin, int64_t end) {
+/// By instruction: where the user's code calls it.
+using Places = std::unordered_map<int64_t, std::string>;
+
+Expected<Places> places_of(const LogReader& log, std::stop_token stop) {
+  HOSTIR_ASSIGN_OR_RETURN(const auto connection, log.connect(std::move(stop)));
+  HOSTIR_ASSIGN_OR_RETURN(Statement s,
+                          connection->prepare("SELECT instruction, function, file, line FROM frame "
+                                              "ORDER BY instruction, depth"));
+  std::unordered_map<int64_t, model::Instruction> known;
+  while (true) {
+    HOSTIR_ASSIGN_OR_RETURN(const bool more, s.step());
+    if (!more) break;
+    model::StackFrame frame;
+    frame.function = s.text(1);
+    frame.place.file = s.text(2);
+    if (const int64_t line = s.integer_or(3, 0); line > 0)
+      frame.place.line = static_cast<uint32_t>(line);
+    known[s.integer(0)].frames.push_back(std::move(frame));
+  }
+  Places out;
+  for (const auto& [instruction, facts] : known) {
+    std::string text = diagnose::stack_text(facts);
+    if (!text.empty()) out.emplace(instruction, std::move(text));
+  }
+  return out;
+}
+
+/// Without an end it is open: viewers show that it did not end.
+void put_slice(const LogReader& log, const Places& places, ChromeWriter& writer, const LogEvent& e,
+               int64_t thread, int64_t begin, std::optional<int64_t> end,
+               const std::string& more = {}) {
   const interp::LogInstruction& instruction = log.instructions()[e.instruction];
-  const std::string name = instruction.kernel.empty() ? instruction.mnemonic : instruction.kernel;
+  const std::string name =
+      (instruction.kernel.empty() ? instruction.mnemonic : instruction.kernel) +
+      (end ? "" : " (in flight)");
   std::string arguments =
       fmt::format(R"("event":{},"address":{})", e.id, quoted(instruction.address));
   if (e.bytes != 0) arguments += fmt::format(R"(,"bytes":{})", e.bytes);
   if (e.waited_ns != 0) arguments += fmt::format(R"(,"waited_ns":{})", e.waited_ns);
   if (!instruction.text.empty()) arguments += R"(,"text":)" + quoted(instruction.text);
+  const auto place = places.find(e.instruction);
+  if (place != places.end()) arguments += R"(,"place":)" + quoted(place->second);
+  arguments += more;
   const std::string_view category = instruction.op_class == OpClass::kCommunication
                                         ? "communication"
                                     : !instruction.kernel.empty() ? "kernel"
                                                                   : "host";
-  writer.put(fmt::format(
-      R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
-      quoted(name), category, e.rank, thread, us(begin), us(end - begin), arguments));
+  const std::string extent =
+      end ? fmt::format(R"("ph":"X","ts":{},"dur":{})", us(begin), us(*end - begin))
+          : fmt::format(R"("ph":"B","ts":{})", us(begin));
+  writer.put(fmt::format(R"({{{},"name":{},"cat":"{}","pid":{},"tid":{},"args":{{{}}}}})", extent,
+                         quoted(name), category, e.rank, thread, arguments));
 }
 
 bool known(int64_t begin, int64_t end) {
   return begin != kUnknownNs && end != kUnknownNs && end >= begin;
 }
 
-/// Communication events that have a slice: the anchors of flow arrows.
+/// Communication events that ended: the anchors of flow arrows.
 struct Anchor {
   uint32_t branch = 0;
   int64_t thread = 0;
-  int64_t issued_ns = kUnknownNs;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
 };
 using Anchors = std::unordered_map<int64_t, Anchor>;
+/// Sequence numbers of calls, by event.
+using Sequences = std::unordered_map<int64_t, uint64_t>;
 
-/// The first thread of the calls that belong to no stream: other tools' files know communicators.
-constexpr int64_t kCommunicatorThreads = 1000;
+/// Since when each stream has been free: work in flight begins then, or when it was issued.
+class StreamEnds {
+ public:
+  /// Begin and end of a stream's work, in order of issue. The first in flight has no end; what is
+  /// behind it has not begun.
+  std::optional<std::pair<int64_t, std::optional<int64_t>>> span_of(const LogEvent& e) {
+    if (e.stream < 0) return std::nullopt;
+    Free& free = by_stream_[{e.rank, e.stream}];
+    if (known(e.begin_ns(), e.finish_ns)) {
+      free.since_ns = std::max(free.since_ns, e.finish_ns);
+      return std::pair(e.begin_ns(), std::optional(e.finish_ns));
+    }
+    if (e.finish_ns != kUnknownNs || e.host_end_ns == kUnknownNs || free.blocked)
+      return std::nullopt;
+    free.blocked = true;
+    return std::pair(std::max(e.host_end_ns, free.since_ns), std::optional<int64_t>());
+  }
 
-Expected<void> put_events(const LogReader& log, ChromeWriter& writer, Anchors& anchors,
-                          std::stop_token stop) {
+ private:
+  struct Free {
+    int64_t since_ns = INT64_MIN;
+    bool blocked = false;
+  };
+  std::map<std::pair<interp::Rank, int32_t>, Free> by_stream_;
+};
+
+Expected<void> put_events(const LogReader& log, ChromeWriter& writer, const Sequences& sequences,
+                          Anchors& anchors, std::stop_token stop) {
+  HOSTIR_ASSIGN_OR_RETURN(const Places places, places_of(log, stop));
+  StreamEnds streams;
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, log.connect(std::move(stop)));
   HOSTIR_ASSIGN_OR_RETURN(const interp::Lineage lineage, load_lineage(*connection));
   HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner,
@@ -115,16 +182,16 @@ Expected<void> put_events(const LogReader& log, ChromeWriter& writer, Anchors& a
     const LogEvent& e = *event;
     if (!lineage.contains(e.branch, e.decision)) continue;
     if (known(e.host_start_ns, e.host_end_ns)) {
-      put_slice(log, writer, e, 0, e.host_start_ns, e.host_end_ns);
+      put_slice(log, places, writer, e, 0, e.host_start_ns, e.host_end_ns);
     }
-    if (e.stream >= 0 && known(e.start_ns, e.finish_ns)) {
-      put_slice(log, writer, e, thread_of(e), e.start_ns, e.finish_ns);
-      if (log.instructions()[e.instruction].op_class == OpClass::kCommunication) {
-        anchors[e.id] = {e.branch, thread_of(e)};
+    if (const auto span = streams.span_of(e)) {
+      const auto sequence = sequences.find(e.id);
+      const std::string number =
+          sequence == sequences.end() ? "" : fmt::format(R"(,"seq":{})", sequence->second);
+      put_slice(log, places, writer, e, thread_of(e), span->first, span->second, number);
+      if (span->second && log.instructions()[e.instruction].op_class == OpClass::kCommunication) {
+        anchors[e.id] = {e.branch, thread_of(e), span->first, *span->second};
       }
-    } else if (e.stream < 0 &&
-               log.instructions()[e.instruction].op_class == OpClass::kCommunication) {
-      anchors[e.id] = {e.branch, kCommunicatorThreads, e.host_start_ns};
     }
     const int64_t time = e.stream >= 0 ? e.finish_ns : e.host_end_ns;
     if (e.live_bytes >= 0 && time != kUnknownNs) {
@@ -161,49 +228,6 @@ struct FlowEnd {
   int64_t end_ns = 0;
 };
 
-/// By instruction: where the user's code calls it.
-using Places = std::unordered_map<int64_t, std::string>;
-
-Expected<Places> places_of(const LogReader& log, std::stop_token stop) {
-  HOSTIR_ASSIGN_OR_RETURN(const auto connection, log.connect(std::move(stop)));
-  HOSTIR_ASSIGN_OR_RETURN(Statement s,
-                          connection->prepare("SELECT instruction, function, file, line FROM frame "
-                                              "ORDER BY instruction, depth"));
-  std::unordered_map<int64_t, model::Instruction> known;
-  while (true) {
-    HOSTIR_ASSIGN_OR_RETURN(const bool more, s.step());
-    if (!more) break;
-    model::StackFrame frame;
-    frame.function = s.text(1);
-    frame.place.file = s.text(2);
-    if (const int64_t line = s.integer_or(3, 0); line > 0)
-      frame.place.line = static_cast<uint32_t>(line);
-    known[s.integer(0)].frames.push_back(std::move(frame));
-  }
-  Places out;
-  for (const auto& [instruction, facts] : known)
-    out.emplace(instruction, diagnose::stack_text(facts));
-  return out;
-}
-
-/// A call from another tool's file. It begins when it was issued and the previous one of its
-/// communicator had ended; one in flight ends with the record. Returns its end.
-int64_t put_call(const Places& places, ChromeWriter& writer, const LogCollective& c, int64_t thread,
-                 int64_t begin_ns, int64_t record_end_ns) {
-  const bool in_flight = c.finish_ns == kUnknownNs;
-  const int64_t end = std::max(begin_ns, in_flight ? record_end_ns : c.finish_ns);
-  std::string arguments = fmt::format(R"("seq":{},"bytes":{},"state":"{}")", c.sequence, c.bytes,
-                                      in_flight ? "in flight" : "completed");
-  const auto place = places.find(c.instruction);
-  if (place != places.end() && !place->second.empty())
-    arguments += R"(,"place":)" + quoted(place->second);
-  writer.put(fmt::format(
-      R"({{"ph":"X","name":{},"cat":"communication","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
-      quoted(c.kind + (in_flight ? " (in flight)" : "")), c.rank, thread, us(begin_ns),
-      us(end - begin_ns), arguments));
-  return end;
-}
-
 /// Arrows from the last member to arrive to every other one, at the start of the transfer.
 void put_arrows(ChromeWriter& writer, const std::vector<FlowEnd>& ends, int64_t& flow) {
   const auto arrival_ns = [](const FlowEnd& end) {
@@ -225,55 +249,27 @@ void put_arrows(ChromeWriter& writer, const std::vector<FlowEnd>& ends, int64_t&
   }
 }
 
-Expected<void> put_flows(const LogReader& log, ChromeWriter& writer, const Anchors& anchors,
-                         std::stop_token stop) {
-  interp::EventFilter filter;
-  filter.limit = std::numeric_limits<int64_t>::max();
-  HOSTIR_ASSIGN_OR_RETURN(const Places places, places_of(log, stop));
-  HOSTIR_ASSIGN_OR_RETURN(const auto members, log.collectives(filter, std::move(stop)));
+void put_flows(const LogReader& log, ChromeWriter& writer, const Anchors& anchors,
+               const std::vector<LogCollective>& members) {
   std::map<FlowKey, std::vector<FlowEnd>> meetings;
-  std::map<std::pair<interp::Rank, int64_t>, int64_t> ended_ns;  // by rank and thread
-  int64_t record_end_ns = kUnknownNs;
-  const auto note = [&](int64_t ns) {
-    if (ns != kUnknownNs && (record_end_ns == kUnknownNs || ns > record_end_ns)) record_end_ns = ns;
-  };
-  for (const LogCollective& member : members) note(member.finish_ns);
-  for (const auto& [event, anchor] : anchors) note(anchor.issued_ns);
   for (const LogCollective& member : members) {
     const auto anchor = anchors.find(member.event);  // members of a group have none
     if (anchor == anchors.end() || member.comm >= log.communicators().size()) continue;
-    const auto& [branch, thread, issued_ns] = anchor->second;
-    if (thread < kCommunicatorThreads) {
-      if (known(member.start_ns, member.finish_ns))
-        meetings[key_of(log, member, branch)].push_back(
-            {member, thread, member.start_ns, member.finish_ns});
-      continue;
-    }
-    if (issued_ns == kUnknownNs) continue;
-    const int64_t own = thread + member.comm;
-    const auto [before, is_first] = ended_ns.try_emplace({member.rank, own}, issued_ns);
-    if (is_first) {
-      writer.put(
-          fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})",
-                      member.rank, own, quoted(log.communicators()[member.comm].name)));
-    }
-    const int64_t begin_ns = std::max(issued_ns, before->second);
-    before->second = put_call(places, writer, member, own, begin_ns, record_end_ns);
-    meetings[key_of(log, member, branch)].push_back({member, own, begin_ns, before->second});
+    const auto& [branch, thread, begin_ns, end_ns] = anchor->second;
+    meetings[key_of(log, member, branch)].push_back({member, thread, begin_ns, end_ns});
   }
   int64_t flow = 0;
   for (auto& [key, ends] : meetings) {
-    // Calls from files have no transfer times: a transfer begins when the last member has arrived.
-    int64_t all_came_ns = 0;
+    // A transfer begins when the last member has arrived, also where no start is on record.
+    int64_t all_came_ns = INT64_MIN;
     for (const FlowEnd& end : ends) all_came_ns = std::max(all_came_ns, end.at_ns);
     for (FlowEnd& end : ends) {
-      if (end.thread >= kCommunicatorThreads) end.at_ns = all_came_ns;
+      if (end.member.start_ns == kUnknownNs) end.at_ns = all_came_ns;
     }
     // Not if the clocks disagree, or if the call met other calls than its number says.
     std::erase_if(ends, [](const FlowEnd& end) { return end.at_ns > end.end_ns; });
     put_arrows(writer, ends, flow);
   }
-  return {};
 }
 
 }  // namespace
@@ -281,9 +277,14 @@ Expected<void> put_flows(const LogReader& log, ChromeWriter& writer, const Ancho
 Expected<void> export_chrome(const LogReader& log, std::ostream& out, std::stop_token stop) {
   ChromeWriter writer(out);
   put_names(log, writer);
+  interp::EventFilter filter;
+  filter.limit = std::numeric_limits<int64_t>::max();
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<LogCollective> members, log.collectives(filter, stop));
+  Sequences sequences;
+  for (const LogCollective& member : members) sequences.emplace(member.event, member.sequence);
   Anchors anchors;
-  HOSTIR_TRY(put_events(log, writer, anchors, stop));
-  HOSTIR_TRY(put_flows(log, writer, anchors, std::move(stop)));
+  HOSTIR_TRY(put_events(log, writer, sequences, anchors, std::move(stop)));
+  put_flows(log, writer, anchors, members);
   writer.close(log);
   if (!out.flush()) return fail(ErrorKind::kRuntime, "export_write", "cannot write the export");
   return {};

@@ -1,5 +1,7 @@
 #include "traces/reader/log_program.h"
 
+#include <algorithm>
+
 #include "hostir/text/parser.h"
 #include "interp/diagnose/user_frame.h"
 
@@ -40,13 +42,40 @@ Mesh mesh_of(const LogReader& log) {
   return made;
 }
 
+/// By instruction: `all_reduce f32[64,64] on default_pg`, as the first rank on record calls it.
+std::vector<std::string> texts_of_calls(const model::Run& run) {
+  std::vector<std::string> out(run.instructions.size());
+  const auto note = [&](const model::Member& member, model::CommunicatorId communicator) {
+    if (!member.arrived() || member.instruction.index >= out.size()) return;
+    std::string& text = out[member.instruction.index];
+    if (!text.empty()) return;
+    text = model::call_text(member.call);
+    const model::Communicator* group = run.find(communicator);
+    if (group != nullptr)
+      text += " on " + (group->description.empty() ? group->name : group->description);
+  };
+  for (const model::Meeting& meeting : run.meetings) {
+    for (const model::Member& member : meeting.members) note(member, meeting.communicator);
+  }
+  for (const model::SendRecv& pair : run.pairs) {
+    note(pair.send, pair.communicator);
+    note(pair.recv, pair.communicator);
+  }
+  return out;
+}
+
 /// Lists the logged instructions, one per line; returns the text.
 std::string list_instructions(const LogReader& log, const model::Run& run,
                               interp::ProgramView& view) {
-  std::string text =
-      "// The instructions as they were logged: the program text is missing or no longer gives "
-      "them.\n\n";
-  uint32_t line = 3;
+  const bool of_calls = !log.instructions().empty() &&
+                        std::ranges::all_of(log.instructions(), [](const LogInstruction& i) {
+                          return i.address.empty();
+                        });
+  std::string text = of_calls ? "// The calls on record, each with its callers below it.\n\n"
+                              : "// The instructions as they were logged:\n"
+                                "// the program text is missing or no longer gives them.\n\n";
+  auto line = static_cast<uint32_t>(std::ranges::count(text, '\n') + 1);
+  const std::vector<std::string> calls = texts_of_calls(run);
   std::string function;
   for (size_t i = 0; i < log.instructions().size(); ++i) {
     const LogInstruction& logged = log.instructions()[i];
@@ -57,15 +86,20 @@ std::string list_instructions(const LogReader& log, const model::Run& run,
       function = name;
     }
     std::string shown = logged.text.empty() ? logged.mnemonic : logged.text;
+    // Another tool's calls have no text, but a stack.
+    const bool is_call = logged.address.empty() && i < calls.size();
+    if (is_call && !calls[i].empty()) shown = calls[i];
     for (char& c : shown) {
       if (c == '\n') c = ' ';
     }
-    // Another tool's calls have no text, but a stack.
-    const std::string stack = diagnose::stack_text(run.instructions[i]);
-    if (logged.address.empty() && !stack.empty()) shown += "  // " + stack;
     text += "  " + shown + "\n";
     view.lines.push_back(line++);
     view.instructions.push_back(logged);
+    if (!is_call) continue;
+    for (const std::string& frame : diagnose::stack_lines(run.instructions[i])) {
+      text += "    // " + frame + "\n";
+      ++line;
+    }
   }
   if (log.instructions().empty()) text += "// The log contains no instructions.\n";
   return text;

@@ -12,6 +12,7 @@
 #include "traces/database/log_file.h"
 #include "traces/database/schema.h"
 #include "traces/database/static_rows.h"
+#include "traces/writer/call_streams.h"
 #include "traces/writer/log_builder_parts.h"
 
 namespace hostir::traces {
@@ -150,7 +151,7 @@ Expected<void> LogBuilder::write_gaps() {
 }
 
 Expected<void> LogBuilder::write_end() {
-  const model::Verdict verdict = options_.judged ? *options_.judged : diagnose::diagnose(run_);
+  const model::Verdict& verdict = *options_.judged;
   if (verdict.is_fault() && options_.verdict == LogBuilderOptions::Verdict::kStored)
     HOSTIR_TRY(write_fault(verdict));
   HOSTIR_ASSIGN_OR_RETURN(Statement s,
@@ -196,7 +197,12 @@ Expected<void> LogBuilder::write_fault(const model::Verdict& verdict) {
 
 Expected<void> write_log(const std::string& path, const Run& run,
                          const LogBuilderOptions& options) {
-  return LogBuilder(run, options).write(path);
+  // Judged before it gets streams, which decide only how it is shown.
+  LogBuilderOptions judged = options;
+  if (!judged.judged) judged.judged = diagnose::diagnose(run);
+  Run shown = run;
+  add_call_streams(shown);
+  return LogBuilder(shown, judged).write(path);
 }
 
 }  // namespace hostir::traces

@@ -111,7 +111,7 @@ Expected<void> LogBuilder::write_events() {
                          "row_elems, shape, fingerprint) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
   for (size_t id = 0; id < events_.size(); ++id) {
     const BuiltEvent& e = events_[id];
-    const model::Times times = e.member ? e.member->times : e.task ? e.task->times : model::Times();
+    const model::Times times = e.task ? e.task->times : e.member ? e.member->times : model::Times();
     const auto issued = common(times.issued_ns, times.issued_clock);
     row.bind_int(1, static_cast<int64_t>(id));
     row.bind_int(2, static_cast<int64_t>(id));
@@ -171,7 +171,7 @@ Expected<void> LogBuilder::write_collective(Statement& s, int64_t id, const Buil
   s.bind_int(5, static_cast<int64_t>(e.sequence));
   bind(s, 6, peer);
   bind(s, 7, bytes_of(e.member->call));
-  // Sources without streams record only when the host made the call.
+  // Some sources record only when the host made the call.
   const bool on_stream = e.member->task != model::kNoTask;
   bind(s, 8,
        on_stream ? common(times.ready_ns, times.execution_clock)

@@ -28,10 +28,13 @@ class LayoutPanel : public Panel {
 
   void draw(Frame& frame) override {
     const TensorView& tensor = pick_tensor(frame, "layout/tensor");
-    if (tensor.name.empty()) return frame.ui.empty_hint(std::string(hint()));
+    const auto absent = [&] { return absent_text(*frame.model.snapshot(), tensor.name); };
+    if (tensor.name.empty()) {
+      const std::string why = absent();
+      return frame.ui.empty_hint(why.empty() ? std::string(hint()) : why);
+    }
     const LayoutView& view = views_.of(frame, tensor);
-    if (view.type.empty())
-      return frame.ui.empty_hint(absent_text(*frame.model.snapshot(), tensor.name));
+    if (view.type.empty()) return frame.ui.empty_hint(absent());
     header(frame, view);
     if (!view.held) absent_line(frame, tensor.name);
     choose_plane(frame, tensor.name, view);

@@ -104,10 +104,12 @@ class HostIrPanel : public Panel {
 
   void header(Frame& frame, const interp::Snapshot& shot) {
     const interp::RankSnapshot& rank = shot.rank(shot.focus);
-    std::string where = rank.address.empty()
-                            ? fmt::format("r{}: the log does not say where it is", shot.focus)
-                            : fmt::format("r{} at {} {}", shot.focus, rank.address, rank.op);
     const std::string stream = stream_text(shot, shot.focus);
+    std::string where =
+        !rank.address.empty() ? fmt::format("r{} at {} {}", shot.focus, rank.address, rank.op)
+        : stream.empty()
+            ? fmt::format("r{}: the record does not say where its host is", shot.focus)
+            : fmt::format("r{}: the record does not say where its host is; {}", shot.focus, stream);
     if (rank.status == interp::RankStatus::kDone)
       where = !stream.empty() ? fmt::format("r{} has returned; {}", shot.focus, stream)
               : rank.outstanding() > 0
@@ -159,7 +161,15 @@ class HostIrPanel : public Panel {
     if (ImGui::GetIO().MouseWheel != 0) follow_frames_ = 0;
     followed_ = shot.position;
     followed_rank_ = shot.focus;
-    bring_into_view(static_cast<int>(shot.program->lines[rank.code]) - 1, row);
+    const interp::RankWait* wait = is_known(rank) ? nullptr : stream_wait(*shot.waits, rank.rank);
+    const interp::CodeIndex at = wait ? wait->from_code : rank.code;
+    if (at < shot.program->lines.size())
+      bring_into_view(static_cast<int>(shot.program->lines[at]) - 1, row);
+  }
+
+  // Other tools' files say which calls a rank made, not where its host is.
+  static bool is_known(const interp::RankSnapshot& rank) {
+    return rank.status != interp::RankStatus::kUnknown || !rank.address.empty();
   }
 
   void draw_row(Frame& frame, const interp::Snapshot& shot, int i, float row) {
@@ -175,8 +185,9 @@ class HostIrPanel : public Panel {
     const float beside = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - columns_.value;
     const float width = std::max(ImGui::GetContentRegionAvail().x + ImGui::GetScrollX(),
                                  gutter + dots + number + text_width + beside);
-    const bool focus_here = has_code && shot.rank(shot.focus).code == code->second &&
-                            shot.rank(shot.focus).status != interp::RankStatus::kDone;
+    const interp::RankSnapshot& rank = shot.rank(shot.focus);
+    const bool focus_here = has_code && rank.code == code->second && is_known(rank) &&
+                            rank.status != interp::RankStatus::kDone;
     const bool selected = has_code && frame.model.selection.code == code->second;
     const bool hovered =
         has_code &&

@@ -172,7 +172,12 @@ const TensorView& pick_tensor(Frame& frame, const std::string& widget) {
 }
 
 std::string absent_text(const interp::Snapshot& shot, const std::string& name) {
-  if (name.empty()) return {};
+  if (name.empty()) {
+    const bool of_calls = !shot.no_stepping.empty() && tensor_names(shot).empty();
+    return of_calls ? "This recording has calls but no tensors: see Collectives, Who waits for "
+                      "whom and the timeline."
+                    : "";
+  }
   bool frees = false;  // the focus rank has passed an instruction that frees it
   const interp::RankSnapshot& rank = shot.rank(shot.focus);
   const interp::Code* known = shot.program->code.get();

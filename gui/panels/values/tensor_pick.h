@@ -23,7 +23,8 @@ std::string short_name(const std::string& name, float width);
 const TensorView& tensor_combo(Frame& frame, const std::string& widget);
 void follow_box(Frame& frame, const std::string& widget);
 
-/// Why `name` cannot be shown: it was freed, or it is not allocated yet. Empty if it exists.
+/// Why `name` cannot be shown: it was freed, or it is not allocated yet. Without a name: why there
+/// is none to choose; empty if there are some.
 std::string absent_text(const interp::Snapshot& shot, const std::string& name);
 
 /// `f32 [10, 7]  [{x}, {}]  S(0)@x`

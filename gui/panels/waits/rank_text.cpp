@@ -71,7 +71,9 @@ RankText rank_text(const Snapshot& shot, Rank rank, const interp::LedgerRow* mis
     case interp::RankStatus::kDone:
     case interp::RankStatus::kNotStarted:
     case interp::RankStatus::kRemote:
+      return {StateKind::kMissing, word};
     case interp::RankStatus::kUnknown:
+      if (stream_wait(*shot.waits, rank)) return {StateKind::kWaiting, "stream waits"};
       return {StateKind::kMissing, word};
     case interp::RankStatus::kDead:
       return {StateKind::kFailed, word};
@@ -85,9 +87,10 @@ std::string stream_text(const Snapshot& shot, Rank rank) {
   const model::Stream* known =
       shot.run ? shot.run->find(model::StreamId(wait->from_stream)) : nullptr;
   const std::string stream = known ? known->name : std::string();
-  return fmt::format("its stream {} {} {} of {} ({})", stream,
+  const std::string address = shot.program->address(wait->from_code);
+  return fmt::format("its stream {} {} {} of {}{}", stream,
                      is_stuck(shot) ? "is blocked in" : "waits in", wait->on, wait->comm_text,
-                     shot.program->address(wait->from_code));
+                     address.empty() ? "" : fmt::format(" ({})", address));
 }
 
 std::string stream_head_text(const Snapshot& shot, Rank rank,

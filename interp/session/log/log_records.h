@@ -112,8 +112,12 @@ struct LogEvent {
   int64_t bytes = 0;
   int64_t live_bytes = -1;  // live bytes of the rank after an alloc or free; -1: other instructions
 
-  /// Start for display: on its stream, or on the host thread.
-  int64_t begin_ns() const { return stream < 0 ? host_start_ns : start_ns; }
+  /// Start for display: on its stream, or on the host thread. Where a source has no start, work
+  /// that finished counts from when it was next on its stream.
+  int64_t begin_ns() const {
+    if (stream < 0) return host_start_ns;
+    return start_ns == kUnknownNs && finish_ns != kUnknownNs ? queued_ns : start_ns;
+  }
   int64_t end_ns() const { return stream < 0 ? host_end_ns : finish_ns; }
 };
 

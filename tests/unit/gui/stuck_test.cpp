@@ -8,7 +8,9 @@
 #include "gui/panels/waits/wait_layout.h"
 #include "hostir/ir/machine.h"
 #include "hostir/ops/record.h"
+#include "interp/model/builder.h"
 #include "tests/unit/gui/workbench.h"
+#include "traces/writer/log_builder.h"
 
 namespace hostir::gui {
 namespace {
@@ -71,6 +73,46 @@ TEST(MismatchCard, ACallThatOneRankLeavesOut) {
       << w.text("ledger/cause");
   EXPECT_EQ(w.text("ledger/0/2"), "called something else");
   EXPECT_NE(w.text("ledger/0/0"), "called something else") << "three of four called it";
+  std::filesystem::remove(path);
+}
+
+// Other tools' files have calls, their times and groups; no host positions, streams or tensors.
+TEST(Dump, CallsAreBarsAndPanelsSayWhatIsMissing) {
+  model::RunBuilder builder;
+  model::Communicator all;
+  all.name = "0";
+  all.description = "default_pg";
+  all.members = std::vector<model::Rank>{0, 1};
+  const model::CommunicatorId group = builder.communicator(all);
+  const auto call = [&](uint64_t sequence, model::Rank rank, std::optional<int64_t> finished_ns) {
+    model::Instruction at;
+    at.mnemonic = "all_reduce";
+    at.frames = {{"ar", {"/home/ada/fr.py", 7}}};
+    model::Member& m = builder.arrive(group, sequence, rank);
+    m.state = finished_ns ? model::MemberState::kCompleted : model::MemberState::kScheduled;
+    m.call.kind = OpKind::all_reduce;
+    m.call.dtype = DType::kF32;
+    m.call.shape = Extents{4};
+    m.instruction = builder.instruction(at);
+    m.order = sequence;
+    m.times.issued_ns = static_cast<int64_t>(sequence) * 1000;
+    m.times.finished_ns = finished_ns;
+  };
+  call(1, 0, 1900);
+  call(1, 1, 1900);
+  call(2, 0, std::nullopt);
+  builder.run().motion = model::Motion::kStuck;
+  const std::string path = testing::TempDir() + "dump_of_a_hang.db";
+  ASSERT_TRUE(traces::write_log(path, std::move(builder).finish()));
+  Workbench w(path);
+  EXPECT_TRUE(says(w.text("timeline/pending/r0/default_pg"), "waits forever"));
+  EXPECT_EQ(w.text("ranks/0/state"), "stream waits");
+  EXPECT_EQ(w.text("ranks/1/state"), "unknown");
+  w.only("layout");
+  EXPECT_TRUE(says(w.text("hint/layout"), "has calls but no tensors"));
+  const std::string listing(w.shot().program->sources->text(w.shot().program->file));
+  EXPECT_TRUE(says(listing, "  all_reduce f32[4] on default_pg\n    // /home/ada/fr.py:7 in ar\n"))
+      << listing;
   std::filesystem::remove(path);
 }
 
