@@ -6,10 +6,12 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <span>
 #include <tuple>
 
 #include "hostir/ops/record.h"
 #include "hostir/support/lists.h"
+#include "interp/core/code/buffer_layout.h"
 #include "interp/core/loop_paths.h"
 #include "interp/session/checks/register_roundings.h"
 #include "interp/session/values/value_recorder.h"
@@ -17,19 +19,19 @@
 namespace hostir::interp {
 namespace {
 
-using RecordedVersions = std::vector<RecordedVersion>;
-
 struct RecordedWrites {
   std::unique_ptr<ValueRecorder> recorder;
   std::vector<std::string> places;  // by loop path; `iteration 3.0`
 };
 
 Expected<RecordedWrites> record_writes(const Prepared& prepared, const BackendFactory& make_backend,
-                                       RunOptions options, int64_t max_bytes) {
+                                       RunOptions options, int64_t max_bytes,
+                                       ValueRecorder::Completed completed = {}) {
   RecordedWrites out;
   out.recorder =
       std::make_unique<ValueRecorder>([](const std::string&) { return true; }, options.trace);
   out.recorder->limit(max_bytes);
+  out.recorder->on_completed(std::move(completed));
   options.trace = out.recorder.get();
   options.attach = [&out](Interpreter& interpreter) { out.recorder->attach(interpreter); };
   options.ended = [&out](const Interpreter& interpreter) {
@@ -64,49 +66,73 @@ void forget_unwritten(Tensor& actual, const Tensor& expected) {
 
 class ReferenceComparison {
  public:
-  ReferenceComparison(const Code& code, const RecordedWrites& reference, const Tolerance& tolerance)
+  ReferenceComparison(const Code& code, RecordedWrites actual, const Tolerance& tolerance)
       : code_(code),
-        reference_(reference),
+        actual_(std::move(actual)),
         tolerance_(tolerance),
-        roundings_(register_roundings(code)) {}
+        roundings_(register_roundings(code)) {
+    for (const RecordedVersion& v : actual_.recorder->versions()) {
+      if (is_operand(code_, v)) by_place_[place_of(v)] = &v;
+    }
+  }
 
-  ReferenceReport run(const RecordedVersions& actual) {
-    ReferenceReport out;
-    std::map<std::tuple<Rank, uint64_t, uint32_t>, const RecordedVersion*> by_place;
-    for (const RecordedVersion& v : actual) {
-      if (is_operand(code_, v)) by_place[{v.rank, v.order, v.reg}] = &v;
+  /// Compares a write of the reference, and replaces it with that of the run.
+  void take(RecordedVersion& expected, const BufferRef& ref, Backend& reference) {
+    if (!is_operand(code_, expected)) return expected.data.reset();
+    const auto found = by_place_.find(place_of(expected));
+    if (found == by_place_.end() || found->second->code != expected.code) {
+      if (report_.unmatched++ == 0) missing_ = expected;
+      return expected.data.reset();
     }
-    const RecordedVersion* missing = nullptr;
-    for (const RecordedVersion& expected : reference_.recorder->versions()) {
-      if (!is_operand(code_, expected)) continue;
-      const auto found = by_place.find({expected.rank, expected.order, expected.reg});
-      if (found == by_place.end() || found->second->code != expected.code) {
-        if (out.unmatched++ == 0) missing = &expected;
-        continue;
-      }
-      const RecordedVersion& v = *found->second;
-      if (!v.data || !expected.data) {
-        ++out.skipped;
-        continue;
-      }
-      ++out.compared;
-      if (auto how = difference(*v.data, *expected.data, roundings_[v.reg])) {
-        out.difference = describe_at(v, *how);
-        return out;
-      }
+    const RecordedVersion& v = *found->second;
+    if (!v.data || !expected.data) {
+      ++report_.skipped;
+      return expected.data.reset();
     }
-    if (missing != nullptr && out.compared + out.skipped == 0)
-      out.difference = describe_at(*missing, "the run does not have this write");
-    return out;
+    ++report_.compared;
+    if (v.data->extents != expected.data->extents) {
+      keep_first(v, "the local shapes differ");
+    } else if (v.data->data != expected.data->data) {
+      Tensor contents = *v.data;
+      forget_unwritten(contents, *expected.data);
+      const auto how = compare(contents, *expected.data, tolerance_, roundings_[v.reg]);
+      if (how) keep_first(v, describe(*how, contents));
+      replace(expected, ref, contents, reference);
+    }
+    expected.data.reset();
+  }
+
+  Expected<ReferenceReport> report() {
+    if (error_) return tl::unexpected(*error_);
+    if (first_ != nullptr) report_.difference = describe_at(*first_, how_);
+    if (missing_ && report_.compared + report_.skipped == 0)
+      report_.difference = describe_at(*missing_, "the run does not have this write");
+    return report_;
   }
 
  private:
-  std::optional<std::string> difference(Tensor actual, const Tensor& expected,
-                                        std::optional<DType> rounded_to) const {
-    if (actual.extents != expected.extents) return std::string("the local shapes differ");
-    forget_unwritten(actual, expected);
-    const auto found = compare(actual, expected, tolerance_, rounded_to);
-    return found ? std::optional(describe(*found, actual)) : std::nullopt;
+  using Place = std::tuple<Rank, uint64_t, uint32_t>;
+  static Place place_of(const RecordedVersion& v) { return {v.rank, v.order, v.reg}; }
+
+  // In order of issue: the order of completion may be another.
+  void keep_first(const RecordedVersion& v, std::string how) {
+    if (first_ != nullptr && first_ <= &v) return;
+    first_ = &v;
+    how_ = std::move(how);
+  }
+
+  void replace(const RecordedVersion& expected, const BufferRef& ref, const Tensor& contents,
+               Backend& reference) {
+    const int64_t bytes = size_bytes(contents.dtype);
+    for_each_run(
+        ref, expected.placement, expected.placement.box,
+        [&](int64_t stored, int64_t dense, int64_t count) {
+          const auto written = reference.write(
+              expected.rank, ref.allocation, expected.placement, ref.offset_bytes + stored * bytes,
+              std::span(contents.data)
+                  .subspan(static_cast<size_t>(dense * bytes), static_cast<size_t>(count * bytes)));
+          if (!written && !error_) error_ = written.error();
+        });
   }
 
   ReferenceDifference describe_at(const RecordedVersion& v, const std::string& how) const {
@@ -114,17 +140,23 @@ class ReferenceComparison {
     out.value = v.name;
     out.instruction = code_.address(v.code);
     out.rank = v.rank;
-    const bool in_loop = v.loop_path != 0 && v.loop_path < reference_.places.size();
+    const bool in_loop = v.loop_path != 0 && v.loop_path < actual_.places.size();
     out.sentence = fmt::format("rank {}: %{} after {} {}{}: {}", v.rank, v.name, out.instruction,
                                record(code_.instructions[v.code].kind).mnemonic,
-                               in_loop ? ", " + reference_.places[v.loop_path] : "", how);
+                               in_loop ? ", " + actual_.places[v.loop_path] : "", how);
     return out;
   }
 
   const Code& code_;
-  const RecordedWrites& reference_;
+  const RecordedWrites actual_;
   const Tolerance& tolerance_;
   const std::vector<std::optional<DType>> roundings_;  // by register
+  std::map<Place, const RecordedVersion*> by_place_;
+  ReferenceReport report_;
+  const RecordedVersion* first_ = nullptr;  // of the run: differs
+  std::string how_;
+  std::optional<RecordedVersion> missing_;
+  std::optional<Error> error_;
 };
 
 }  // namespace
@@ -133,11 +165,14 @@ Expected<ReferenceReport> check_reference(const Prepared& prepared,
                                           const BackendFactory& make_backend,
                                           const RunOptions& actual, const RunOptions& reference,
                                           const Tolerance& tolerance, int64_t max_bytes) {
-  HOSTIR_ASSIGN_OR_RETURN(const RecordedWrites expected,
-                          record_writes(prepared, make_backend, reference, max_bytes));
-  HOSTIR_ASSIGN_OR_RETURN(const RecordedWrites ours,
+  HOSTIR_ASSIGN_OR_RETURN(RecordedWrites ours,
                           record_writes(prepared, make_backend, actual, max_bytes));
-  return ReferenceComparison(*prepared.code, expected, tolerance).run(ours.recorder->versions());
+  ReferenceComparison comparison(*prepared.code, std::move(ours), tolerance);
+  const auto take = [&](RecordedVersion& version, const BufferRef& ref, Backend& backend) {
+    comparison.take(version, ref, backend);
+  };
+  HOSTIR_TRY(record_writes(prepared, make_backend, reference, INT64_MAX, take));
+  return comparison.report();
 }
 
 }  // namespace hostir::interp

@@ -1,11 +1,13 @@
 // Compares a run with one on another backend after every instruction.
 //
-// Both runs record every write (ValueRecorder), so every instruction finishes before the next one
-// starts. Writes are aligned by rank and by their number among the rank's instructions: both runs
-// execute the same Code. The first difference, in the reference's order of issue, names the rank,
-// the instruction, the iteration and the element, so that nothing above it is the cause. The
-// default tolerance is that of the coarsest dtype to which a value or its origins were rounded: an
-// f32 value computed from a bf16 product may differ by a rounding to bf16.
+// The run goes first, and all its writes are recorded (ValueRecorder), so every instruction
+// finishes before the next one starts. Then the reference runs, and takes over the run's contents
+// after each write: every instruction computes from the run's own operands. So roundings do not
+// add up, a nonlinear op does not make earlier ones larger, and each difference comes from its own
+// instruction. The first one in order of issue names the rank, the instruction, the iteration and
+// the element. Writes are aligned by rank and by their number among the rank's instructions: both
+// runs execute the same Code. The default tolerance is that of the coarsest dtype to which a value
+// or its origins were rounded.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +33,9 @@ struct ReferenceReport {
   std::optional<ReferenceDifference> difference;
 };
 
-/// Runs the program on both backends. `max_bytes`: recorded contents per run; later writes are
-/// counted as skipped. Elements that the reference marks as never written are not compared.
+/// Runs the program on both backends. `max_bytes`: recorded contents of the run; later writes are
+/// counted as skipped, and the reference continues with its own. Elements that the reference marks
+/// as never written are not compared.
 /// Errors: those of run(); a fault of either run.
 Expected<ReferenceReport> check_reference(const Prepared& prepared,
                                           const BackendFactory& make_backend,

@@ -117,7 +117,10 @@ void ValueRecorder::read_into(RecordedVersion& version, const BufferRef& ref) {
 void ValueRecorder::finished(const FinishedRecord& record) {
   const auto found = pending_.find(record.task);
   if (found != pending_.end()) {
-    for (const Pending& p : found->second) read_into(versions_[p.version], p.ref);
+    for (const Pending& p : found->second) {
+      read_into(versions_[p.version], p.ref);
+      if (completed_) completed_(versions_[p.version], p.ref, interpreter_->backend());
+    }
     pending_.erase(found);
   }
   ForwardingSink::finished(record);

@@ -50,6 +50,11 @@ class ValueRecorder final : public ForwardingSink {
   /// Call before the first decision; records the parameters.
   void attach(const Interpreter& interpreter);
 
+  /// Called with each version of a write as soon as its contents are read, before a later task can
+  /// read them. May change the buffer through the backend, and take the contents.
+  using Completed = std::function<void(RecordedVersion&, const BufferRef&, Backend&)>;
+  void on_completed(Completed completed) { completed_ = std::move(completed); }
+
   /// Contents beyond this many bytes are not kept; the versions are.
   void limit(int64_t bytes) { most_bytes_ = bytes; }
 
@@ -77,6 +82,7 @@ class ValueRecorder final : public ForwardingSink {
     BufferRef ref;
   };
   std::function<bool(const std::string&)> wanted_;
+  Completed completed_;
   const Interpreter* interpreter_ = nullptr;
   int64_t most_bytes_ = INT64_MAX;
   int64_t held_bytes_ = 0;
