@@ -48,6 +48,17 @@ AlignedCalls align_ranks(const model::Run& run, model::Rank mine, model::Rank th
   return out;
 }
 
+model::Rank longest_record(const model::Run& run, const std::vector<model::Rank>& ranks,
+                           model::CommunicatorId communicator) {
+  const auto begin = [&](model::Rank rank) {
+    const model::CallRange* range = run.range(rank, communicator);
+    return range == nullptr ? UINT64_MAX : range->first.value_or(0);
+  };
+  return *std::min_element(ranks.begin(), ranks.end(), [&](model::Rank a, model::Rank b) {
+    return begin(a) < begin(b);
+  });
+}
+
 bool same_call_follows(const AlignedCalls& aligned, size_t at) {
   const size_t count = gaps_from(aligned, at);
   if (at + count >= aligned.steps.size()) return false;

@@ -27,6 +27,11 @@ struct AlignedCalls {
 AlignedCalls align_ranks(const model::Run& run, model::Rank mine, model::Rank theirs,
                          model::CommunicatorId communicator);
 
+/// Of `ranks`, the one whose record of the communicator begins first: it shows most of what `mine`
+/// lacks.
+model::Rank longest_record(const model::Run& run, const std::vector<model::Rank>& ranks,
+                           model::CommunicatorId communicator);
+
 /// True if both continue with the same call after the gaps from `at` on.
 bool same_call_follows(const AlignedCalls& aligned, size_t at);
 /// The number of gaps of one kind in a row from `at` on.

@@ -37,7 +37,10 @@ size_t crossing(const AlignedCalls& aligned, size_t at) {
 }  // namespace
 
 void CallReader::read(const Disagreement& found, RecordedVerdict& verdict) const {
-  const MemberRef right = found.ref(*found.expected.front());
+  std::vector<Rank> expected;
+  for (const Member* member : found.expected) expected.push_back(member->rank);
+  const Rank longest = longest_record(run_, expected, found.communicator());
+  const MemberRef right = found.ref(*found.member(longest));
   RecordedVerdict first = verdict;
   read_one(found.odd.front()->rank, right, first);
   for (size_t i = 1; i < found.odd.size(); ++i) {

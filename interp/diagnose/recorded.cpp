@@ -196,9 +196,9 @@ bool Judge::left_out_by_some(const Waited& waited) {
   std::vector<Rank> ranks;
   std::vector<CallEdit> edits;
   RecordedVerdict first;
+  const Rank waits = longest_record(run_, waited.waiting, out_.communicator);
   for (const Rank rank : waited.absent) {
-    const AlignedCalls aligned =
-        align_ranks(run_, rank, waited.call.member->rank, out_.communicator);
+    const AlignedCalls aligned = align_ranks(run_, rank, waits, out_.communicator);
     for (size_t i = 0; i < aligned.steps.size(); ++i) {
       const bool gap = aligned.steps[i].kind == AlignedStep::Kind::kLeftOut;
       if (!gap || !same_call_follows(aligned, i)) continue;
@@ -230,7 +230,8 @@ bool Judge::left_out_by_some(const Waited& waited) {
 
 bool Judge::ahead(const Waited& waited) {
   const Rank rank = waited.waiting.front();
-  const AlignedCalls aligned = align_ranks(run_, rank, waited.absent.front(), out_.communicator);
+  const Rank idle = longest_record(run_, waited.absent, out_.communicator);
+  const AlignedCalls aligned = align_ranks(run_, rank, idle, out_.communicator);
   for (size_t i = 0; i < aligned.steps.size(); ++i) {
     if (aligned.steps[i].kind != AlignedStep::Kind::kExtra) continue;
     out_.culprits = {rank};
@@ -326,7 +327,10 @@ bool Judge::shifted() {
     const model::CallRange* longest = nullptr;
     for (const model::CallRange& range : run_.ranges) {
       if (range.communicator != communicator || !range.last) continue;
-      if (longest == nullptr || *range.last > *longest->last) longest = &range;
+      const auto reach = [](const model::CallRange& each) {
+        return std::pair(*each.last, -static_cast<int64_t>(each.first.value_or(0)));
+      };
+      if (longest == nullptr || reach(range) > reach(*longest)) longest = &range;
     }
     if (longest == nullptr) continue;
     for (const model::CallRange& range : run_.ranges) {

@@ -1200,6 +1200,23 @@ def ring_of(kind, world=4):
     return job.run()
 
 
+def left_out_where_ring_is_short(folder, short):
+    """Rank 2 left a call out; the rings of some ranks begin after that call."""
+    job = layers(Job(4), range(10, 17), but=(2, 12)).run()
+    pathlib.Path(folder).mkdir(parents=True)
+    for r in range(4):
+        write_dump(job.dump(r, ring=short.get(r)), pathlib.Path(folder), r)
+    return fault("left_out_call", 2, line=12, trial=True)
+
+
+def ring_of_rank_0_is_short(folder):
+    return left_out_where_ring_is_short(folder, {0: 2})
+
+
+def rings_of_all_but_one_are_short(folder):
+    return left_out_where_ring_is_short(folder, {0: 2, 1: 3})
+
+
 def ring_of_sends(folder):
     """The repair is told as the repaired rank makes it, with what other ranks have to make then."""
     ring_of("send").write(folder)
@@ -1482,7 +1499,7 @@ def profiles_beside(folder):
             "profile": "no rank is late"}
 
 
-FOLDERS = [ring_of_sends, ring_of_recvs, two_against_two, sizes_are_not_recorded, lists_of_sizes_are_empty, bool_meets_bytes,
+FOLDERS = [ring_of_rank_0_is_short, rings_of_all_but_one_are_short, ring_of_sends, ring_of_recvs, two_against_two, sizes_are_not_recorded, lists_of_sizes_are_empty, bool_meets_bytes,
            clog_left_out_in_one_of_parallel_groups, clog_swapped_in_one_of_parallel_groups, clog_left_out_or_later, a_call_of_one_of_two_ranks,
            a_last_call_of_one_of_two_ranks,
            clog_one_more_or_later, clog_barrier_against_another_call, clog_barriers_in_two_groups, left_out_in_straight_code, files_named_by_local_ranks, profiles_beside, a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, only_a_damaged_file_is_missing, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
