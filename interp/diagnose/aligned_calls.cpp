@@ -54,9 +54,8 @@ model::Rank longest_record(const model::Run& run, const std::vector<model::Rank>
     const model::CallRange* range = run.range(rank, communicator);
     return range == nullptr ? UINT64_MAX : range->first.value_or(0);
   };
-  return *std::min_element(ranks.begin(), ranks.end(), [&](model::Rank a, model::Rank b) {
-    return begin(a) < begin(b);
-  });
+  return *std::min_element(ranks.begin(), ranks.end(),
+                           [&](model::Rank a, model::Rank b) { return begin(a) < begin(b); });
 }
 
 bool same_call_follows(const AlignedCalls& aligned, size_t at) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/peers.h"
@@ -140,6 +141,11 @@ class Teller {
     return text;
   }
 
+  static std::string waiting_in(std::vector<Rank> ranks, const std::string& kind) {
+    std::sort(ranks.begin(), ranks.end());
+    return fmt::format("{} {} in {}", model::list_of(ranks), verb(ranks, "waits", "wait"), kind);
+  }
+
   // The call that the others wait for, if it is not the reported one.
   std::string who_waits() const {
     std::string text;
@@ -151,18 +157,19 @@ class Teller {
         if (std::count(told.begin(), told.end(), ref.meeting) != 0) break;
         told.push_back(ref.meeting);
         if (told.size() > 2) return text;
-        std::vector<Rank> waiting;
+        std::map<std::string, std::vector<Rank>> waiting;  // by the kind of the call
         std::vector<Rank> absent;
         for (const Member& member : ref.meeting->members) {
-          if (member.unfinished()) waiting.push_back(member.rank);
+          if (member.unfinished()) waiting[kind_name(member.call)].push_back(member.rank);
           if (member.state == model::MemberState::kNotArrived) absent.push_back(member.rank);
         }
-        std::sort(waiting.begin(), waiting.end());
         std::sort(absent.begin(), absent.end());
-        text +=
-            fmt::format("; {} {} in {} seq {} on {}", model::list_of(waiting),
-                        verb(waiting, "waits", "wait"), kind_name(ref.member->call),
-                        ref.meeting->sequence, communicator_name(run_, ref.meeting->communicator));
+        const std::string first = kind_name(ref.member->call);
+        text += "; " + waiting_in(std::move(waiting[first]), first);
+        waiting.erase(first);
+        for (auto& [kind, ranks] : waiting) text += ", " + waiting_in(std::move(ranks), kind);
+        text += fmt::format(" seq {} on {}", ref.meeting->sequence,
+                            communicator_name(run_, ref.meeting->communicator));
         if (!absent.empty()) {
           text += fmt::format(", which {} never {}", model::list_of(absent),
                               verb(absent, "enters", "enter"));

@@ -1339,6 +1339,14 @@ def clog_one_more_or_later(folder):
     return fault("extra_call", 2, says="or the others make that call later", trial=True)
 
 
+def clog_without_ends_stops(folder):
+    """The others have issued more calls, but stand in the first one that the rank lacks."""
+    job = layers(Job(4), range(10, 18))
+    del job.calls[3][5:]
+    write_clog(job.run(), folder, lifecycle=False)
+    return fault("never_came", 3, says="seq 6 on world, in which ranks 0, 1, 2 wait", trial=True)
+
+
 def clog_barrier_against_another_call(folder):
     """A barrier is an all_reduce of one element, so it does not meet a larger one."""
     job = mesh_of_pairs([("world", "all_reduce", 16), ("world", "all_reduce_barrier", 1)], 1)
@@ -1502,7 +1510,7 @@ def profiles_beside(folder):
 FOLDERS = [ring_of_rank_0_is_short, rings_of_all_but_one_are_short, ring_of_sends, ring_of_recvs, two_against_two, sizes_are_not_recorded, lists_of_sizes_are_empty, bool_meets_bytes,
            clog_left_out_in_one_of_parallel_groups, clog_swapped_in_one_of_parallel_groups, clog_left_out_or_later, a_call_of_one_of_two_ranks,
            a_last_call_of_one_of_two_ranks,
-           clog_one_more_or_later, clog_barrier_against_another_call, clog_barriers_in_two_groups, left_out_in_straight_code, files_named_by_local_ranks, profiles_beside, a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, only_a_damaged_file_is_missing, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
+           clog_one_more_or_later, clog_without_ends_stops, clog_barrier_against_another_call, clog_barriers_in_two_groups, left_out_in_straight_code, files_named_by_local_ranks, profiles_beside, a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, only_a_damaged_file_is_missing, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,
            several_forms, one_file_cut_short]
 
 

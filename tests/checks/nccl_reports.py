@@ -97,7 +97,53 @@ def debug_lines_without_a_world(folder):
     assert done.returncode == 2 and "no communicator has all ranks" in done.stderr, done.stderr
 
 
-# ---- RAS reports
+def debug_job(folder, calls):
+    """Four ranks, each with the calls `calls(rank)`: (kind, count, peer or 0)."""
+    for r in RANKS:
+        lines = [f"comm 0x5500 rank {r} nranks 4 cudaDev 0 nvmlDev 0 busId 1000 commId 0x77 - Init COMPLETE"]
+        lines += [f"{kind}: opCount {n:x} sendbuff 0x7f00 recvbuff 0x7f00 count {count} datatype 7 op 0 root {peer} comm 0x5500 "
+                  "[nranks=4] stream 0x1" for n, (kind, count, peer) in enumerate(calls(r))]
+        (folder / f"rank{r}.log").write_text("".join(f"h0:{100 + r}:{100 + r} [0] NCCL INFO {line}\n" for line in lines))
+    return opened(folder)
+
+
+@case
+def debug_stopped_calls_before_the_last(folder):
+    """The others stand in the first call that the rank lacks, although they have issued more."""
+    said = debug_job(folder, lambda r: [("AllReduce", 64, 0), ("AllGather", 16, 0)] * (2 if r == 3 else 3))
+    accuses(said, "never_came", 3)
+    assert "never came to all_reduce sum f32[64] seq 5 " in said["sentence"], said["sentence"]
+
+
+@case
+def debug_left_out_in_the_middle(folder):
+    """From the call that one rank left out on, the calls do not meet."""
+    pair = [("AllReduce", 64, 0), ("AllGather", 16, 0)]
+    said = debug_job(folder, lambda r: pair * 2 + (pair[1:] if r == 1 else pair) + pair * 2)
+    accuses(said, "left_out_call", 1)
+    assert "ranks 0, 2, 3 wait in all_reduce, rank 1 waits in all_gather seq 5 " in said["sentence"], said["sentence"]
+
+
+def debug_ring(folder, left_out):
+    def calls(r):
+        made = [("AllReduce", 1, 0)]
+        for step in range(3):
+            made += [("Send", 64, (r + 1) % 4)] + ([] if (r, step) == left_out else [("Recv", 64, (r - 1) % 4)])
+        return made + [("AllReduce", 1, 0)]
+    return debug_job(folder, calls)
+
+
+@case
+def debug_left_out_recv(folder):
+    """All ranks are in the last call, but a send before it has no recv."""
+    accuses(debug_ring(folder, (2, 2)), "never_came", 2)
+
+
+@case
+def debug_ring_that_runs(folder):
+    """Launches of several sends and recvs are not recorded: a ring of sends is not taken for a circle."""
+    accuses_nobody(debug_ring(folder, None))
+
 
 @case
 def debug_counts_are_per_member(folder):
@@ -113,6 +159,8 @@ def debug_counts_are_per_member(folder):
     sizes = {row["kind"]: int(row["bytes"]) for row in csv.DictReader(table.stdout.splitlines())}
     assert sizes == {"all_gather": 128, "reduce_scatter": 128, "all_to_all": 128, "all_reduce": 32}, sizes
 
+
+# ---- RAS reports
 
 def ras(path, counts, dead=(), when="10:00:00", communicators=None):
     """One communicator of all ranks with the given (AllGather, AllReduce) counts, and more, by hash."""

@@ -15,6 +15,7 @@
 #include "traces/import/group_lists.h"
 #include "traces/import/local_ranks.h"
 #include "traces/import/merge.h"
+#include "traces/import/met_calls.h"
 #include "traces/import/nccl_members.h"
 #include "traces/import/other_runs.h"
 #include "traces/import/pair_order.h"
@@ -83,7 +84,7 @@ class Assembler {
     add_pairs();
     add_motion();
     model::Run finished = std::move(builder_).finish();
-    complete_met_calls(dumps_, finished);
+    settle_met_calls(dumps_, finished);
     return finished;
   }
 

@@ -10,6 +10,7 @@
 #include "hostir/io/plain_value.h"
 #include "hostir/support/number_from.h"
 #include "hostir/support/text.h"
+#include "traces/import/met_calls.h"
 #include "traces/import/names.h"
 #include "traces/import/text_lines.h"
 

@@ -11,6 +11,7 @@
 #include "hostir/support/number_from.h"
 #include "hostir/support/text.h"
 #include "traces/import/call_sizes.h"
+#include "traces/import/met_calls.h"
 #include "traces/import/names.h"
 #include "traces/import/text_lines.h"
 

@@ -72,14 +72,8 @@ struct ProcessDump {
   std::vector<std::string> remarks;  // what was not understood, one sentence each
 };
 
-/// For a file that records calls but not their completion: only the last call of a group can be in
-/// flight, because the earlier ones were followed by another call. Marks those as completed.
-void complete_followed_calls(ProcessDump& dump);
 /// A file ends early if two calls behind its end completed on other members, which they cannot have
 /// done alone: it was written before the others.
 void find_older_files(std::vector<ProcessDump>& dumps);
-/// The last call of a file without completions has completed if another member went on from the
-/// same call.
-void complete_met_calls(const std::vector<ProcessDump>& dumps, model::Run& run);
 
 }  // namespace hostir::traces::import
