@@ -140,7 +140,8 @@ class DivergenceJudge {
   }
   // Of two ranks that differ from each other, keeps the one whose next calls neither rank makes
   // anywhere else, if the other rank continues as usual. A line that neither calls elsewhere may be
-  // the end of a loop.
+  // the end of a loop. The two calls at which they differ are not elsewhere: if one rank makes a
+  // call more, the other one's call is its next.
   void leave_the_unusual(std::vector<DivergentRank>& twins) const {
     for (const auto& [odd, other] : {std::pair(0, 1), std::pair(1, 0)}) {
       const DivergentRank& one = twins[static_cast<size_t>(odd)];
@@ -159,10 +160,10 @@ class DivergenceJudge {
     if (at == 0 || at >= own.size()) return std::nullopt;
     size_t times = 0;
     bool known = false;
-    for (const Rank each : {rank.rank, other.rank}) {
-      const auto& line = calls_[static_cast<size_t>(each)];
+    for (const DivergentRank* each : {&rank, &other}) {
+      const auto& line = calls_[static_cast<size_t>(each->rank)];
       for (size_t i = 1; i < line.size(); ++i) {
-        const bool here = line[i].member == own[at].member;
+        const bool here = i == each->at || i == each->at + 1;
         if (here || !alike(line[i], own[at])) continue;
         known = true;
         if (alike(line[i - 1], own[at - 1])) ++times;

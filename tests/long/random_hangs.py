@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random jobs with a mistake of one rank, and the verdict of `hostir open` on the dumps of their hang.
 
-    tests/long/random_hangs.py build-dev/bin/hostir [--seeds 0:1300] [--files any|clog] [--keep DIR] [--all]
+    tests/long/random_hangs.py build-dev/bin/hostir [--seeds 0:1300] [--files any|clog|two] [--keep DIR] [--all]
 
 A job is a pipeline of some schedule and mesh, a training loop with data and tensor parallel groups, sharded parameters,
 an exchange of experts, or neighbours that send to each other. It runs in plain Python (flight_recorder_writer.py). A
@@ -9,7 +9,8 @@ seed whose mistake does not hang is drawn again. No innocent rank may be accused
 it cannot be decided. Each seed also gives a job without a mistake at some moment of its run, whose files are written a
 fifth of a second or twelve seconds later: nobody is accused. With `--files any` the dumps are of any schema, form and
 name, ring buffers begin late, the file of an innocent rank may be lost or cut short, and a second rank may make a mistake.
-With `--files clog` they are torchcomms' texts, which have no source lines, of jobs without sends. Prints a table of how often it did what, and ends with `N passed, N failed`.
+With `--files two`, two ranks
+make a mistake wherever the job is large enough for a majority. With `--files clog` they are torchcomms' texts, which have no source lines, of jobs without sends. Prints a table of how often it did what, and ends with `N passed, N failed`.
 """
 import argparse
 import concurrent.futures
@@ -156,7 +157,7 @@ def coalesced(rng):
 
 # `coalesced` is drawn only with `--files any`, so that the other seeds give the jobs that they always gave.
 JOBS = [pipeline, pipeline, mesh_training, mesh_training, mesh_training, sharded, experts, neighbours]
-KINDS = {"plain": JOBS, "any": [*JOBS, coalesced], "clog": [mesh_training, mesh_training, mesh_training, sharded, experts]}
+KINDS = {"plain": JOBS, "two": JOBS, "any": [*JOBS, coalesced], "clog": [mesh_training, mesh_training, mesh_training, sharded, experts]}
 
 
 def plant(rng, job, mistake, rank, at):
@@ -209,8 +210,11 @@ def one_mistake(rng, job, rank):
     return f"rank {rank} {mistake}, line {line}, step {step}, call {at}"
 
 
-def draw(seed, jobs, most=1):
-    """(description, job after it has hung, ranks at fault); `most` mistakes, one per rank."""
+SECOND = {"any": 0.2, "two": 1.0}  # how often a second rank makes a mistake, by `--files`
+
+
+def draw(seed, jobs, second=0.0):
+    """(description, job after it has hung, ranks at fault)."""
     for turn in range(1000):
         rng = random.Random(f"hang {seed} {turn}")
         text, job = rng.choice(jobs)(rng)
@@ -218,7 +222,8 @@ def draw(seed, jobs, most=1):
         if pipes.is_stuck(whole):
             continue
         ranks = {rng.randrange(job.world)}
-        while len(ranks) < min(most, job.world - 1) and rng.random() < 0.2:
+        most = 2 if second and (second < 1 or job.world > 4) else 1
+        while len(ranks) < min(most, job.world - 1) and rng.random() < second:
             other = rng.randrange(job.world)
             if 2 * (len(ranks) + 1) < job.world:  # the majority counts as right
                 ranks.add(other)
@@ -308,7 +313,7 @@ def check(hostir, seed, root, files):
     running, accused = check_running(hostir, seed, root, files)
     if accused:
         return running, "a healthy job", accused
-    text, job, ranks = draw(seed, KINDS[files], 2 if files == "any" else 1)
+    text, job, ranks = draw(seed, KINDS[files], SECOND.get(files, 0.0))
     folder, lost = root / f"hang_{seed}", set()
     if files == "any":
         how, lost = write_any(random.Random(f"files {seed}"), job, folder, ranks)
