@@ -223,6 +223,21 @@ def profiles_that_begin_at_different_calls(folder):
 
 
 @case
+def a_rank_without_a_profile(folder):
+    """Sentence, table, list and note tell one thing: what the profiles of the other ranks show."""
+    late_job().write(folder)
+    (folder / "worker_1.pt.trace.json").unlink()
+    profile = opened(folder)
+    adds_up(profile)
+    late = [c["last_rank"] for c in profile["collectives"]]
+    rank = max(set(late), key=late.count)
+    assert profile["sentence"].startswith(f"as far as the profiles show, rank {rank} arrives last"), profile["sentence"]
+    shown = next(r for r in profile["ranks"] if r["rank"] == rank)
+    assert shown["last"] == late.count(rank) and shown["caused_wait_ns"] > 0, shown
+    assert any("one of the others may arrive later" in note for note in profile["notes"]), profile["notes"]
+
+
+@case
 def groups_are_kept_apart(folder):
     job = Job(4)
     now = 1_000_000

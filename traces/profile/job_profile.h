@@ -43,9 +43,8 @@ struct Meeting {
   int64_t end_ns = 0;                // last end
   int64_t end_spread_ns = 0;         // between the first and the last end
   bool ends_together = false;        // several members, and of a kind that none can leave early
-  bool whole() const {
-    return members.size() >= 2 && (expected == 0 || members.size() == expected);
-  }
+  bool shared() const { return members.size() >= 2; }
+  bool whole() const { return shared() && (expected == 0 || members.size() == expected); }
   int64_t skew_ns() const { return all_in_ns - begin_ns; }
   int64_t transfer_ns() const { return end_ns - all_in_ns; }
   int64_t time_ns() const { return end_ns - begin_ns; }

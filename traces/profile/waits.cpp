@@ -92,7 +92,7 @@ void add_up(JobProfile& job, const Meeting& meeting) {
     waited += a.wait_ns;
     job.waited_for[a.process][last] += a.wait_ns;
   }
-  if (!meeting.whole() || meeting.skew_ns() <= job.typical_error_ns) return;
+  if (!meeting.shared() || meeting.skew_ns() <= job.typical_error_ns) return;
   ++job.waits[last].last;
   job.waits[last].caused_ns += waited / static_cast<int64_t>(meeting.members.size() - 1);
 }
@@ -132,14 +132,10 @@ void measure_waits(JobProfile& job) {
                    [](const Meeting& a, const Meeting& b) { return a.begin_ns < b.begin_ns; });
 }
 
-std::string sentence(const JobProfile& job) {
-  const auto whole = static_cast<size_t>(std::count_if(job.meetings.begin(), job.meetings.end(),
-                                                       [](const Meeting& m) { return m.whole(); }));
-  if (job.processes.size() < 2) {
-    return fmt::format("only rank {} has a profile, which does not say whom it waits for",
-                       job.rank(0));
-  }
-  if (whole == 0) return "no collective is in the profiles of all its members";
+namespace {
+
+// Whom the collectives that at least two profiles show wait for; there are `shared` of them.
+std::string late_rank(const JobProfile& job, size_t shared) {
   const auto late = std::max_element(
       job.waits.begin(), job.waits.end(),
       [](const RankWaits& a, const RankWaits& b) { return a.caused_ns < b.caused_ns; });
@@ -149,7 +145,7 @@ std::string sentence(const JobProfile& job) {
   if (late->last == 0) {
     return fmt::format(
         "no rank is late: in {} the members arrive within {}, which is the accuracy of the clocks",
-        whole == 1 ? "the only collective" : fmt::format("all {} collectives", whole),
+        shared == 1 ? "the only collective" : fmt::format("all {} collectives", shared),
         duration(job.typical_error_ns));
   }
   const auto per = [&](int64_t ns) {
@@ -167,7 +163,24 @@ std::string sentence(const JobProfile& job) {
   }
   return fmt::format(
       "rank {} arrives last in {} of {} collectives; on average each of the others waits for it {}",
-      rank, late->last, whole, per(late->caused_ns));
+      rank, late->last, shared, per(late->caused_ns));
+}
+
+}  // namespace
+
+std::string sentence(const JobProfile& job) {
+  if (job.processes.size() < 2) {
+    return fmt::format("only rank {} has a profile, which does not say whom it waits for",
+                       job.rank(0));
+  }
+  size_t shared = 0;
+  size_t whole = 0;
+  for (const Meeting& meeting : job.meetings) {
+    if (meeting.shared()) ++shared;
+    if (meeting.whole()) ++whole;
+  }
+  if (shared == 0) return "no collective is in the profiles of two of its members";
+  return (whole == shared ? "" : "as far as the profiles show, ") + late_rank(job, shared);
 }
 
 }  // namespace hostir::traces::profile
