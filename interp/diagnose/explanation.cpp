@@ -58,9 +58,8 @@ void spare_ranks_with_a_record(const Run& run, RecordedVerdict& verdict) {
   spare(ranks, model::list_of(ranks) + " may have made the call", verdict);
 }
 
-bool goes_beyond_record(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+bool goes_beyond_record(const Run& run, const std::vector<Rank>& held_up,
                         const RecordedVerdict& verdict) {
-  const std::vector<Rank> held_up = unfinished_ranks(calls);
   return std::ranges::any_of(verdict.culprits, [&](Rank rank) {
     const bool missing = run.find(rank)->record == model::RecordState::kMissing;
     return (missing && verdict.charge != Charge::kNoRecord) ||

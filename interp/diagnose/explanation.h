@@ -23,8 +23,8 @@ bool some_lost(const model::Run& run);
 void spare_ranks_with_a_record(const model::Run& run, RecordedVerdict& verdict);
 
 /// `verdict` is on a repair of `run`. True if it assumes more than `run` records: that a rank
-/// without a record did something, or that a blocked rank did not continue.
-bool goes_beyond_record(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
+/// without a record did something, or that a blocked rank (`held_up`) did not continue.
+bool goes_beyond_record(const model::Run& run, const std::vector<model::Rank>& held_up,
                         const RecordedVerdict& verdict);
 
 /// `; rank 7, which left no record, would explain the hang as well`, if the accused ranks

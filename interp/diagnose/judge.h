@@ -5,10 +5,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/disagreement.h"
+#include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/other_call.h"
 #include "interp/diagnose/peers.h"
 #include "interp/diagnose/recorded.h"
@@ -20,14 +23,19 @@ namespace hostir::diagnose {
 
 class Judge {
  public:
-  /// `moving`: ranks are not blamed for calls that may still move.
-  Judge(const model::Run& run, bool moving, size_t faults_before = 0)
+  /// `moving`: ranks are not blamed for calls that may still move. `held_up`: the ranks whose
+  /// records end in a call that did not complete before earlier faults were repaired.
+  Judge(const model::Run& run, bool moving, size_t faults_before = 0,
+        std::vector<model::Rank> held_up = {})
       : run_(run),
         calls_(calls_by_rank(run)),
         peers_(run, calls_),
         reader_(run, calls_),
         faults_before_(faults_before),
-        moving_(moving) {}
+        held_up_(std::move(held_up)),
+        moving_(moving) {
+    for (const model::Rank rank : unfinished_ranks(calls_)) insert_once(held_up_, rank);
+  }
 
   RecordedVerdict judge();
 
@@ -93,6 +101,7 @@ class Judge {
   CallReader reader_;
   static constexpr size_t kMostFaults = 6;
   size_t faults_before_;  // faults repaired before this one was found
+  std::vector<model::Rank> held_up_;
   std::vector<Disagreement> found_;
   std::vector<Waited> waited_;
   std::vector<model::Rank> named_;  // ranks that the sentence names as waiting

@@ -77,7 +77,9 @@ void Judge::second_fault() {
   Judge other(run_, moving_);
   other.accuse(rules().subspan(1));  // without disagreements
   const model::Communicator* facts = run_.find(other.out_.communicator);
-  if (other.out_.culprits.empty() || facts == nullptr || !facts->members) return;
+  if (other.out_.culprits.empty() || facts == nullptr || !facts->members ||
+      goes_beyond_record(run_, held_up_, other.out_))
+    return;
   const auto& all = *facts->members;
   if (std::all_of(all.begin(), all.end(), apart)) add_fault(std::move(other.out_));
 }
@@ -95,7 +97,7 @@ bool Judge::more_faults() {
   if (completes(run_, job)) return false;
   const Rerun again = rerun(run_, job);
   auto other = judge_again(again, faults_before_ + 1);
-  if (!other || other->culprits.empty() || goes_beyond_record(run_, calls_, *other)) return false;
+  if (!other || other->culprits.empty() || goes_beyond_record(run_, held_up_, *other)) return false;
   std::vector<CallEdit> both = out_.repair;
   both.insert(both.end(), other->repair.begin(), other->repair.end());
   if (!completes(run_, repaired(run_, both))) return false;
@@ -128,7 +130,7 @@ void Judge::judge_beside(const std::vector<CallEdit>& repair_of_second) {
 
 // The verdict on a repaired job, with its calls as those of this run.
 std::optional<RecordedVerdict> Judge::judge_again(const Rerun& again, size_t faults_before) const {
-  return in_first_run(again, calls_, Judge(again.run, moving_, faults_before).judge());
+  return in_first_run(again, calls_, Judge(again.run, moving_, faults_before, held_up_).judge());
 }
 
 void Judge::add_fault(RecordedVerdict other) {
