@@ -403,6 +403,7 @@ class Assembler {
         return;
       }
     }
+    if (unfinished && !young) doubt_file_times(oldest_ns, timeout_ms.value_or(patience_ms));
     if (!unfinished || !young) return;
     run.motion = model::Motion::kMoving;
     note_older_files();
@@ -414,6 +415,20 @@ class Assembler {
           fmt::format("the oldest call is {} old and its timeout is {} s", seconds_text(oldest_ns),
                       static_cast<double>(*timeout_ms) / 1000);
     }
+  }
+
+  // No watchdog reported the call, and it would have done so long before. A copy of a file, unlike
+  // the file itself, is often younger than the job.
+  void doubt_file_times(int64_t oldest_ns, int64_t timeout_ms) {
+    if (oldest_ns / 1'000'000 < 2 * timeout_ms + 60'000) return;
+    builder_.gap({model::Gap::Kind::kNotTranslated,
+                  {},
+                  {},
+                  {},
+                  fmt::format("when the files were written: by their times, {} after the oldest "
+                              "call in flight; if these are the times of copies, the job may "
+                              "still have been running",
+                              seconds_text(oldest_ns))});
   }
 
   // A rank of a running job goes on after its file was written. Each rank whose file is older than
