@@ -70,6 +70,7 @@ class Judge {
   bool disagreeing_members();
   void disagreement(const Disagreement& found);
   void undecided(const Disagreement& found);
+  void fit_receivers(const Disagreement& found);
 
   // ---- waiting ranks
 

@@ -8,7 +8,9 @@
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
+#include "interp/diagnose/continuation.h"
 #include "interp/diagnose/explanation.h"
+#include "interp/diagnose/job_calls.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/sentences.h"
 #include "interp/diagnose/user_frame.h"
@@ -144,7 +146,35 @@ class CycleFinder {
                       call_name(run_, circle.at), at_stack(run_, circle.at),
                       call_name(run_, circle.before), others(circle), circle.sentence);
     }
+    if (circle.odd.empty() && one_more(circle)) return;
     repair(circle, rank);
+  }
+
+  // The only send or recv of the cycle has no counterpart, and the rank that would make it waits in
+  // a collective: perhaps it is one too many. The repair without it needs no call that nobody made.
+  bool one_more(OrderCycle& circle) const {
+    const size_t n = circle.ranks.size();
+    std::optional<size_t> alone;
+    for (size_t i = 0; i < n; ++i) {
+      if (hold_between(circle.ranks[i], circle.ranks[(i + 1) % n]).call.pair == nullptr) continue;
+      if (alone) return false;
+      alone = i;
+    }
+    if (!alone) return false;
+    const Rank rank = circle.ranks[*alone];
+    const Rank other = circle.ranks[(*alone + 1) % n];
+    const MemberRef& call = hold_between(rank, other).call;
+    const std::vector<CallEdit> without = {CallEdit::remove(rank, place_of(*call.member))};
+    if (some_lost(run_) || !completes(run_, repaired(run_, without))) return false;
+    circle.at = call;
+    circle.before = hold_between(other, circle.ranks[(*alone + 2) % n]).call;
+    circle.sentence += fmt::format(
+        "; rank {0} has made no {1} for the {2}: either rank {3} makes one {2} more, or rank {0} "
+        "comes to its {1} later",
+        other, call.sends() ? "recv" : "send", call.sends() ? "send" : "recv", rank);
+    circle.repair = without;
+    circle.repair_text = fmt::format("without {} on rank {}", short_call_name(run_, call), rank);
+    return true;
   }
 
   // If another rank waits for the odd rank in the same call on another group, the odd rank should

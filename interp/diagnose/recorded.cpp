@@ -111,7 +111,11 @@ void Judge::undecided(const Disagreement& found) {
   for (const Member* member : found.members) insert_once(out_.suspects, member->rank);
   out_.at = found.ref(*found.members.front());
   out_.missing = found.ref(*found.members.back());
-  if (found.expected.empty() || found.blocks) return;
+  if (found.blocks) {
+    fit_receivers(found);
+    return;
+  }
+  if (found.expected.empty()) return;
   // With two sides either may be right; the repair changes the later one to match the earlier
   // one.
   for (const Member* member : found.members) {
@@ -130,6 +134,23 @@ void Judge::undecided(const Disagreement& found) {
       change_call(found.ref(member), out_.at);
   }
   out_.repair_text = fmt::format("with {} on all of them", model::call_text(out_.at.member->call));
+}
+
+// What is sent counts as right: the ranks that expect something else are changed.
+void Judge::fit_receivers(const Disagreement& found) {
+  std::vector<Rank> ranks;
+  const auto& members = found.meeting->members;
+  for (size_t q = 0; q < members.size(); ++q) {
+    const auto& expected = members[q].call.receives;
+    for (size_t p = 0; p < std::min(expected.size(), members.size()); ++p) {
+      const auto& sent = members[p].call.sends;
+      if (q < sent.size() && sent[q] != expected[p]) insert_once(ranks, members[q].rank);
+    }
+  }
+  for (const Rank rank : ranks) change_call(found.ref(*found.member(rank)), out_.at);
+  if (!ranks.empty())
+    out_.repair_text =
+        fmt::format("with the blocks that the others send and expect on {}", model::list_of(ranks));
 }
 
 bool Judge::absent_rank() {

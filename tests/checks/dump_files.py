@@ -68,6 +68,7 @@ def a_file_older_than_the_others(folder):
     accuses_nobody(said)
     assert said["suspects"] == [3] and "whose record ends before this call" in said["sentence"], said["sentence"]
     assert any("ends with seq 3 of default_pg, and rank 0 completed seq 8" in t for t in said["not_known"]), said["not_known"]
+    assert said["trial"] == "not tried: the calls of rank 3 up to the hang are not on record", said["trial"]
 
 
 @case

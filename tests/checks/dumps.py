@@ -1147,6 +1147,13 @@ def written_after(folder, seconds):
     return folder
 
 
+def copied_a_day_later(folder):
+    """The files have the time of their copying, so nothing shows that the job stood still."""
+    job, _, said = stopped_outside(4)
+    written_after(job.write(folder), 24 * 3600)
+    return {**said, "not_known": "if these are the times of copies, the job may still have been running"}
+
+
 def slow_before_the_timeout(folder):
     """Rank 3 is twelve seconds late, and the timeout is ten minutes: it may still come."""
     job, _, _ = stopped_outside(4)
@@ -1223,6 +1230,30 @@ def ring_of_sends(folder):
     return {"fault": True, "kind": "order", "trial": True,
             "trial_says": "with recv from rank 2 before send to rank 0 on rank 3, and with the other side of the sends and recvs "
                           "made by ranks 0, 1, 2 the program completes"}
+
+
+def one_recv_more(folder):
+    """Nobody made the send: a repair that adds it would prove nothing."""
+    job = Job(4)
+    job.all_reduce(20)
+    for r in range(4):
+        job.calls[r] += [Call("0", "recv", [16], 54, peer=2, blocks=True)] if r == 3 else []
+        job.calls[r].append(Call("0", "all_reduce", [1], 60, blocks=True))
+    job.run().write(folder)
+    return {"fault": True, "kind": "order", "culprits": [], "suspects": [2, 3], "trial": True,
+            "says": "rank 2 has made no send for the recv: either rank 3 makes one recv more, or rank 2 comes to its send later",
+            "trial_says": "without recv from rank 2 on rank 3 the program completes"}
+
+
+def blocks_of_two_ranks(folder):
+    """Rank 1 sends to rank 2 what rank 2 does not expect: either may be wrong, and one repair is tried."""
+    job = Job(4)
+    sends = [[10 * r + q + 1 for q in range(4)] for r in range(4)]
+    receives = [[sends[q][r] + 7 * (q == 1 and r == 2) for q in range(4)] for r in range(4)]
+    job.each(range(4), lambda r: Call("0", "all_to_all", [[n] for n in sends[r]], 10, out=[[n] for n in receives[r]], agree=(r == 2,)))
+    job.run().write(folder)
+    return {"fault": True, "culprits": [], "suspects": [1, 2], "trial": True,
+            "trial_says": "with the blocks that the others send and expect on rank 2 the program completes"}
 
 
 def ring_of_recvs(folder):
@@ -1507,7 +1538,7 @@ def profiles_beside(folder):
             "profile": "as far as the profiles show, rank 0 arrives last"}
 
 
-FOLDERS = [ring_of_rank_0_is_short, rings_of_all_but_one_are_short, ring_of_sends, ring_of_recvs, two_against_two, sizes_are_not_recorded, lists_of_sizes_are_empty, bool_meets_bytes,
+FOLDERS = [ring_of_rank_0_is_short, rings_of_all_but_one_are_short, one_recv_more, blocks_of_two_ranks, copied_a_day_later, ring_of_sends, ring_of_recvs, two_against_two, sizes_are_not_recorded, lists_of_sizes_are_empty, bool_meets_bytes,
            clog_left_out_in_one_of_parallel_groups, clog_swapped_in_one_of_parallel_groups, clog_left_out_or_later, a_call_of_one_of_two_ranks,
            a_last_call_of_one_of_two_ranks,
            clog_one_more_or_later, clog_without_ends_stops, clog_barrier_against_another_call, clog_barriers_in_two_groups, left_out_in_straight_code, files_named_by_local_ranks, profiles_beside, a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, only_a_damaged_file_is_missing, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,

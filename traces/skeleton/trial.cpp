@@ -101,7 +101,11 @@ diagnose::JobCalls joined(diagnose::JobCalls job) {
 Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdict,
                   const interp::BackendFactory& make_backend, double max_seconds) {
   Trial out;
-  if (verdict.repair.empty() || !(verdict.is_fault() || verdict.unknown)) return out;
+  if (!(verdict.is_fault() || verdict.unknown)) return out;
+  if (verdict.repair.empty()) {
+    if (verdict.is_fault()) out.sentence = "not tried: nothing shows which calls would be right";
+    return out;
+  }
   diagnose::JobCalls recorded = diagnose::job_of(run);
   diagnose::JobCalls repaired = diagnose::repaired(run, verdict.repair);
   if (const std::string call = call_of_a_stranger(run, recorded); !call.empty()) {
@@ -131,6 +135,11 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
     return out;
   }
   out.reproduced = hangs(before);
+  if (verdict.unknown && !out.reproduced) {
+    out.sentence = fmt::format("not tried: the calls of {} up to the hang are not on record",
+                               model::list_of(verdict.suspects));
+    return out;
+  }
   TrialResult after = run_calls(run, repaired, "The calls that were recorded, repaired.",
                                 make_backend, max_seconds);
   if (after.verdict != WhatIfTrial::Verdict::kCompletes && some_pass(repaired)) {
