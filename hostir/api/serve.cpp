@@ -116,7 +116,7 @@ class Server {
     const auto argument = text_param(params, name);
     if (!argument) return tl::unexpected(argument.error());
     if (method == "command") return result_of(text.execute(*argument, stop));
-    if (method == "query") return result_of(text.query(*argument));
+    if (method == "query") return result_of(text.query(*argument, stop));
     return tensor(text, *argument);
   }
 
@@ -235,7 +235,8 @@ std::string answer_to(Server& server, const Request& request) {
                                         "a request is an object with \"jsonrpc\", \"id\", "
                                         "\"method\" and \"params\""));
   }
-  const Json params = message.contains("params") ? message["params"] : Json::object();
+  const Json none = Json::object();
+  const Json& params = message.contains("params") ? message["params"] : none;
   if (!params.is_object()) {
     return answer_line(
         message, refused(kInvalidParams, "\"params\" must be an object: parameters have names"));
@@ -273,7 +274,8 @@ class Pump {
         return;
       }
     }
-    if (method == "command" && request.session) request.stop = stops_.add(*request.session);
+    const bool may_last = method == "command" || method == "query";
+    if (may_last && request.session) request.stop = stops_.add(*request.session);
     requests_.push(std::move(request));
   }
 

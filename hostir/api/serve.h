@@ -4,7 +4,8 @@
 // {session}, `query` {session, sql}, `tensor` {session, value}, `lower` and `import` {path,
 // options}, `diagnose` {paths}, `close` {session}. Results are the answers of TextSession and
 // text_program.h; `open` adds `session`, a number, `tensor` adds `npy`, an .npy file in base64, and
-// `interrupt` returns {interrupted}, the number of the session's commands that were asked to stop.
+// `interrupt` returns {interrupted}, the number of the session's commands and queries that were
+// asked to stop.
 // Errors of the program have its exit status as code and error_json()'s members as data; those of
 // the protocol have JSON-RPC's codes.
 #pragma once

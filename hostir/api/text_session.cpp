@@ -36,17 +36,21 @@ std::string TextSession::opened() const {
 Answered<std::string> TextSession::execute(std::string_view command, std::stop_source stop) {
   const auto parsed = interp::parse_command(command);
   if (!parsed) return failed(parsed.error(), SourceManager());
-  {
-    const std::lock_guard lock(mutex_);
-    running_ = stop;
-  }
+  begin(stop);
   auto answer = execute_json(*session_, *parsed, stop.get_token());
   if (!answer) return failed(answer.error(), SourceManager());
   return std::move(*answer);
 }
 
-Answered<std::string> TextSession::query(std::string_view sql) {
-  const auto table = session_->log()->query(sql);
+void TextSession::begin(const std::stop_source& stop) {
+  const std::lock_guard lock(mutex_);
+  running_ = stop;
+}
+
+Answered<std::string> TextSession::query(std::string_view sql, std::stop_source stop) {
+  constexpr int64_t kMostRows = 100'000;  // as hostir.h says
+  begin(stop);
+  const auto table = session_->log()->query(sql, kMostRows, stop.get_token());
   if (!table) return failed(table.error(), SourceManager());
   return table_json(*table);
 }

@@ -42,8 +42,9 @@ class TextSession {
   /// text is not a command, or a value cannot be read.
   Answered<std::string> execute(std::string_view command, std::stop_source stop = {});
 
-  /// Any read-only SQL on the session's log (traces/SCHEMA.md).
-  Answered<std::string> query(std::string_view sql);
+  /// Any read-only SQL on the session's log (traces/SCHEMA.md). `stop` and interrupt() end it with
+  /// the error `log_cancelled`.
+  Answered<std::string> query(std::string_view sql, std::stop_source stop = {});
 
   /// `arguments` of a `print` that reads one value: `%y`, `%y rank 1`, `%y[0:2, :] global`. Errors:
   /// those of reading; `not_written` if nothing wrote it; kUsage if several ranks are named.
@@ -53,12 +54,14 @@ class TextSession {
   };
   Answered<ReadTensor> read(std::string_view arguments);
 
-  /// Stops the running command, if any, after a complete decision. Any thread.
+  /// Stops the running command, if any, after a complete decision, or the running query. Any
+  /// thread.
   void interrupt();
 
  private:
   TextSession() = default;
   Expected<ReadTensor> read_one(std::string_view arguments);
+  void begin(const std::stop_source& stop);
 
   std::unique_ptr<SessionOpener> opener_;  // the sources that diagnostics point into
   std::unique_ptr<interp::Session> session_;

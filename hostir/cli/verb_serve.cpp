@@ -33,6 +33,8 @@ class ServeVerb : public Verb {
     arguments.flag("--dap", dap_, "speak the Debug Adapter Protocol, as editors do");
   }
   int execute(Terminal&) override {
+    std::ios::sync_with_stdio(false);  // else every character of a request is read by itself
+    std::cin.tie(nullptr);             // else the reading thread flushes what the other one writes
     if (dap_)
       api::serve_dap(std::cin, std::cout);
     else

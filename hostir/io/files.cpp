@@ -1,6 +1,7 @@
 #include "hostir/io/files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,22 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 
 tl::unexpected<Error> file_error(std::string id, const std::string& path, int code) {
   return fail(ErrorKind::kRuntime, std::move(id), path + ": " + std::strerror(code));
+}
+
+/// Nothing is read from pipes and devices: they may never end, or never begin.
+Expected<File> open_to_read(const std::string& path) {
+  struct stat status {};
+  const bool known = stat(path.c_str(), &status) == 0;
+  if (known && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+    return fail(ErrorKind::kRuntime, "file_open",
+                fmt::format("{}: a {}, not a file; name a file, or - for standard input", path,
+                            S_ISFIFO(status.st_mode)   ? "pipe"
+                            : S_ISSOCK(status.st_mode) ? "socket"
+                                                       : "device"));
+  }
+  File file(std::fopen(path.c_str(), "rb"));
+  if (!file) return file_error("file_open", path, errno);
+  return file;
 }
 
 /// Reads to the end of the file, or until `wanted` returns false for the bytes read so far.
@@ -150,15 +167,16 @@ std::string file_name(const std::string& path) {
 
 Expected<std::string> read_file(const std::string& path) {
   if (path == "-") return read_all(stdin, "standard input");
-  const File file(std::fopen(path.c_str(), "rb"));
-  if (!file) return file_error("file_open", path, errno);
+  HOSTIR_ASSIGN_OR_RETURN(const File file, open_to_read(path));
   return read_all(file.get(), path);
 }
 
 Expected<std::string> read_text(const std::string& path) {
   const bool standard = path == "-";
-  const File file(standard ? nullptr : std::fopen(path.c_str(), "rb"));
-  if (!standard && !file) return file_error("file_open", path, errno);
+  File file;
+  if (!standard) {
+    HOSTIR_ASSIGN_OR_RETURN(file, open_to_read(path));
+  }
   const std::string name = standard ? "standard input" : "\"" + path + "\"";
   bool is_text = true;
   HOSTIR_ASSIGN_OR_RETURN(
@@ -185,8 +203,7 @@ Expected<std::string> read_text(const std::string& path) {
 
 Expected<std::string> read_file_head(const std::string& path, size_t bytes) {
   if (path == "-") return std::string();
-  const File file(std::fopen(path.c_str(), "rb"));
-  if (!file) return file_error("file_open", path, errno);
+  HOSTIR_ASSIGN_OR_RETURN(const File file, open_to_read(path));
   std::string out(bytes, '\0');
   out.resize(std::fread(out.data(), 1, bytes, file.get()));
   if (std::ferror(file.get())) return file_error("file_read", path, errno);

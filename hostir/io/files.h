@@ -1,4 +1,4 @@
-// Reading and writing whole files. Errors name the path.
+// Reading and writing whole files. Errors name the path. Pipes and devices are not read.
 #pragma once
 
 #include <string>

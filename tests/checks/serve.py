@@ -6,6 +6,7 @@ done comes back as an error that names the thing.
 """
 import base64
 import json
+import os
 import pathlib
 import struct
 import subprocess
@@ -120,9 +121,25 @@ def check_interrupt(client):
     check("both stop", all(by_id[i]["stop"]["kind"] == "interrupted" for i in ("first", "second")), by_id)
     check("the other one ends", by_id["other"]["stop"]["kind"] == "finished", by_id["other"])
     check("nothing runs", client.result("interrupt", session=session) == {"interrupted": 0})
+    endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT COUNT(*) FROM r"
+    client.send("\n".join([line("query", "query", session=other, sql=endless), line("stop", "interrupt", session=other)]))
+    by_id = {answer["id"]: answer for answer in (client.receive(), client.receive())}
+    check("an endless query stops", by_id["stop"]["result"] == {"interrupted": 1} and
+          by_id["query"]["error"]["data"]["id"] == "log_cancelled", by_id)
     check("it goes on", client.result("command", session=session, command="step")["stop"]["kind"] == "step")
     client.refused(-32602, "session", "interrupt")
     client.refused(-32602, "open: ", "interrupt", session=99)
+
+
+def check_what_is_no_file(client):
+    """Pipes and devices are refused: reading them may never end. A long request takes a time that grows with its length."""
+    with tempfile.TemporaryDirectory() as folder:
+        pipe = str(pathlib.Path(folder) / "pipe")
+        os.mkfifo(pipe)
+        for path, kind in ((pipe, "pipe"), ("/dev/zero", "device")):
+            client.refused(3, f"{path}: a {kind}, not a file", "open", path=path)
+            client.refused(3, f"{path}: a {kind}, not a file", "diagnose", paths=[path])
+    client.refused(3, "No such file", "open", path="/none", more="x" * (8 << 20))
 
 
 def check_refusals(client, session):
@@ -158,6 +175,7 @@ def main():
         session = check_program(client, log)
         check_refusals(client, session)
         check_interrupt(client)
+        check_what_is_no_file(client)
         lowered = client.result("lower", path="tests/programs/tp_mlp.hir", options={"mesh": {"tp": 4}})
         check("lowered", lowered["function"] == "mlp.host" and lowered["phases"][-1]["text"] == lowered["text"])
         client.refused(64, "import", "import", path="tests/programs/tp_mlp.hir")

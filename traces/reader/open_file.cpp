@@ -24,9 +24,9 @@ Expected<void> check_header(const std::string& path) {
   }
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
   std::array<char, 16> head{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), head.size());
-  if (!fs::is_regular_file(path, error) || std::string_view(head.data(), head.size()) != kMagic) {
+  const bool is_file = fs::is_regular_file(path, error);
+  if (is_file) std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+  if (!is_file || std::string_view(head.data(), head.size()) != kMagic) {
     return fail(ErrorKind::kRuntime, "log_not_a_log",
                 fmt::format("\"{}\" is not a log (no SQLite file)", path));
   }

@@ -151,7 +151,8 @@ HOSTIR_API hostir_status hostir_tensor(hostir_session* session, const char* valu
                                        DLManagedTensorVersioned** tensor, char** answer);
 
 // Stops the command that another thread is running on the session, soon and between two
-// instructions; its answer says "interrupted". Does nothing if no command is running.
+// instructions; its answer says "interrupted". Stops a query too, which then fails. Does nothing if
+// neither is running.
 HOSTIR_API void hostir_interrupt(hostir_session* session);
 
 // Closes a session and completes its log, if that is kept. NULL is allowed.
