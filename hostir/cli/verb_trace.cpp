@@ -59,6 +59,7 @@ class TraceVerb : public Verb {
                    "info: verify digests and checksums; exit status 3 if the file is damaged");
   }
   int execute(Terminal& terminal) override {
+    if (output_ == "-") output_.clear();
     const auto status = read(terminal);
     return status ? *status : terminal.report(status.error());
   }

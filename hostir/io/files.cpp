@@ -226,6 +226,11 @@ Expected<void> check_writable(const std::string& path) {
 }
 
 Expected<void> write_file(const std::string& path, std::string_view bytes) {
+  if (path == "-") {
+    const bool all = std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size();
+    if (!all || std::fflush(stdout) != 0) return file_error("file_write", "standard output", errno);
+    return {};
+  }
   // Write directly to a pipe or device (/dev/stdout); a rename would replace it with a file.
   std::error_code unknown;
   const bool there = std::filesystem::exists(path, unknown);

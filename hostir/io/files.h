@@ -22,7 +22,7 @@ Expected<void> check_writable(const std::string& path);
 /// Replaces a file atomically: writes a temporary file next to it, flushes that to disk and renames
 /// it. A reader sees either the old or the new contents, even after a crash or power failure.
 /// Permissions and symbolic links are kept. A write-protected file is not replaced. Pipes and
-/// devices are written directly. Errors: `file_open`, `file_write`.
+/// devices are written directly; "-" is standard output. Errors: `file_open`, `file_write`.
 Expected<void> write_file(const std::string& path, std::string_view bytes);
 
 }  // namespace hostir::io

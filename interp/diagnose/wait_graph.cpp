@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "interp/diagnose/queues.h"
 #include "interp/diagnose/sentences.h"
@@ -130,35 +132,54 @@ class GraphBuilder {
     // head of their queue or wait there.
     for (const MemberRef& mine : head.members) {
       if (mine.meeting != nullptr) {
-        for (const Member& other : mine.meeting->members) {
-          if (&other != mine.member) wait_for(from, mine, {mine.meeting, nullptr, &other});
+        for (const Target& target : targets_of(*mine.meeting)) {
+          if (target.member != mine.member) wait_for(from, mine, target);
         }
-      } else {
-        const Member& other = mine.other_side();
-        wait_for(from, mine, {nullptr, mine.pair, &other});
+      } else if (const auto target = target_of({nullptr, mine.pair, &mine.other_side()})) {
+        wait_for(from, mine, *target);
       }
     }
     if (graph_.edges.size() != before) graph_.nodes[from].why = Why::kWaits;
   }
 
-  void wait_for(uint32_t from, const MemberRef& mine, const MemberRef& other) {
+  /// A member for which the others of its call wait.
+  struct Target {
+    const Member* member = nullptr;
+    uint32_t node = 0;
+    bool known = true;
+  };
+  std::optional<Target> target_of(const MemberRef& other) const {
+    const Member& member = *other.member;
+    if (!member.arrived()) {
+      if (run_.find(member.rank) == nullptr) return std::nullopt;
+      return Target{&member, static_cast<uint32_t>(member.rank),
+                    member.state == MemberState::kNotArrived};
+    }
+    if (!member.unfinished()) return std::nullopt;
+    const auto to = node_of_.find(Queues::key_of(other));
+    if (to == node_of_.end() || queues_.is_ready(other)) return std::nullopt;
+    return Target{&member, to->second, true};
+  }
+  // Computed once per meeting: of thousands of members, few hold up the others.
+  const std::vector<Target>& targets_of(const model::Meeting& meeting) {
+    const auto [at, added] = targets_.try_emplace(&meeting);
+    if (!added) return at->second;
+    for (const Member& member : meeting.members) {
+      if (const auto target = target_of({&meeting, nullptr, &member})) at->second.push_back(*target);
+    }
+    return at->second;
+  }
+
+  void wait_for(uint32_t from, const MemberRef& mine, const Target& target) {
     WaitEdge edge;
     edge.from = from;
+    edge.to = target.node;
+    edge.known = target.known;
     edge.on = name_of(mine);
     edge.communicator = mine.communicator();
     edge.sequence = mine.sequence();
     if (mine.pair != nullptr) {
       edge.act = mine.sends() ? WaitEdge::Act::kReceive : WaitEdge::Act::kSend;
-    }
-    if (!other.member->arrived()) {
-      if (run_.find(other.member->rank) == nullptr) return;
-      edge.to = static_cast<uint32_t>(other.member->rank);
-      edge.known = other.member->state == MemberState::kNotArrived;
-    } else {
-      const auto to = node_of_.find(Queues::key_of(other));
-      if (to == node_of_.end() || queues_.is_ready(other)) return;
-      if (!other.member->unfinished()) return;
-      edge.to = to->second;
     }
     graph_.edges.push_back(std::move(edge));
   }
@@ -190,6 +211,7 @@ class GraphBuilder {
   Queues queues_;
   WaitGraph& graph_;
   std::map<QueueKey, uint32_t> node_of_;
+  std::map<const model::Meeting*, std::vector<Target>> targets_;
 };
 
 // Breadth-first search from every node; returns the first of the shortest cycles.

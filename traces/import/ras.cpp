@@ -201,7 +201,7 @@ class RasReader {
                           const Counts& most) {
     for (const auto& [kind, count] : mine) {
       if (count >= most.at(kind)) continue;
-      dump.remarks.push_back(fmt::format("it has made {} {} on {}, and others {}", count, kind,
+      dump.remarks.push_back(fmt::format("only {} {} on {}, and others made {}", count, kind,
                                          group.description, most.at(kind)));
     }
   }

@@ -129,7 +129,7 @@ TEST(Ras, ACounterOneBehindIsDoubted) {
   // Ranks with the same remark share a sentence.
   ASSERT_EQ(verdict.not_known.size(), 2U);
   EXPECT_EQ(verdict.not_known[0],
-            "rank 1: it has made 7 AllReduce on communicator 0x5f1c, and others 8");
+            "rank 1: only 7 AllReduce on communicator 0x5f1c, and others made 8");
   EXPECT_EQ(verdict.not_known[1].find("ranks 0, 1, 2: calls on communicator 0x5f1c"), 0U)
       << verdict.not_known[1];
 }
