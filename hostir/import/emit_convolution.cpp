@@ -107,20 +107,24 @@ class Convolution {
     return {};
   }
 
+  // Each dimension is padded just before it is unfolded: the windows along a cut dimension are then
+  // slices of one padded value, which share an exchange. The first dimension is unfolded first,
+  // because it is the one that is usually cut.
   Expected<Side> left_side(const Known& x) const {
     Side out{x, with_lead(labels_[0])};
-    const size_t rank = x.type.dims.size();
-    std::vector<Window> padding(rank);
-    for (size_t i = 0; i < windows_.size(); ++i) padding[place(0, std::to_string(i))] = windows_[i];
-    const Known zero = e_.number(0, tensor_type(x.type.element, {}));
-    HOSTIR_ASSIGN_OR_RETURN(out.value, padded(e_, x, zero, padding));
-    for (size_t d = rank; d-- > lead_;) {  // from the back: indices stay valid
+    for (size_t d = out.labels.size(); d-- > lead_;) {  // from the back: indices stay valid
       const std::string label = out.labels[d];
-      if (label == "f" || label == "b") {
-        if ((label == "f" ? features_ : batches_) > 1) HOSTIR_TRY(split(out, d));
-        continue;
-      }
+      if ((label == "f" && features_ > 1) || (label == "b" && batches_ > 1))
+        HOSTIR_TRY(split(out, d));
+    }
+    const Known zero = e_.number(0, tensor_type(x.type.element, {}));
+    for (size_t d = lead_; d < out.labels.size(); ++d) {
+      const std::string label = out.labels[d];
+      if (!is_digit(label.front())) continue;
       Window w = windows_[static_cast<size_t>(std::stoi(label))];
+      std::vector<Window> padding(out.labels.size());
+      padding[d] = w;
+      HOSTIR_ASSIGN_OR_RETURN(out.value, padded(e_, out.value, zero, padding));
       w.low = w.high = w.inside = 0;
       if (w.width == 1) {
         const int64_t places = w.places(out.value.type.dims[d]);
@@ -129,6 +133,7 @@ class Convolution {
       }
       HOSTIR_ASSIGN_OR_RETURN(out.value, unfolded(e_, out.value, d, w));
       out.labels.insert(out.labels.begin() + static_cast<int64_t>(d), "w" + label);
+      ++d;
     }
     return out;
   }

@@ -126,8 +126,9 @@ OpRecord op_slice() {
           {.shapes = "x of any shape; result size ceil((limit - start) / stride) per dimension.",
            .sharding =
                "Dimensions taken whole pass through. If another one is cut, each rank takes what "
-               "it holds, and neighbours exchange what the result's parts lack; with a stride "
-               "it is gathered. Partial values stay partial.",
+               "it holds, and neighbours exchange what the result's parts lack, once for several "
+               "slices of one value; with a stride it is gathered where the result's parts do not "
+               "lie in the operand's or near them. Partial values stay partial.",
            .dtypes = "Any.",
            .cost = "Reads x at most once and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},

@@ -25,10 +25,14 @@ class BoxNumbers {
     for (size_t d = 0; d < before.rank(); ++d) {
       Dim& dim = dims_.emplace_back();
       std::map<std::pair<int64_t, int64_t>, size_t> numbers;
+      // All empty ranges are alike, wherever they lie.
+      const auto ends = [](const Range& r) {
+        return r.lo < r.hi ? std::pair(r.lo, r.hi) : std::pair<int64_t, int64_t>(0, 0);
+      };
       for (const Range& r : before.ranges(d))
-        dim.before.push_back(numbers.try_emplace({r.lo, r.hi}, numbers.size()).first->second);
+        dim.before.push_back(numbers.try_emplace(ends(r), numbers.size()).first->second);
       for (const Range& r : after.ranges(d)) {
-        const auto at = numbers.find({r.lo, r.hi});
+        const auto at = numbers.find(ends(r));
         dim.after.push_back(at != numbers.end() ? std::optional(at->second) : std::nullopt);
       }
       dim.count = numbers.size();
@@ -389,7 +393,7 @@ class StepMaker {
     std::vector<int64_t> first(numbers.count(), kNobody);
     std::vector<int64_t> next(positions(), kNobody);
     for (size_t p = positions(); p-- > 0;) {
-      if (before.equal(p, after, p)) {
+      if (numbers.before(p) == numbers.after(p)) {
         source[p] = static_cast<int64_t>(p);
       } else {
         next[p] = std::exchange(first[numbers.before(p)], static_cast<int64_t>(p));
@@ -412,8 +416,10 @@ class StepMaker {
     }
     RedistributeStep s = step(StepKind::kPermute, std::move(all));
     // The communicator spans all axes in mesh order, so its positions are those of the mesh.
+    // Nobody sends an empty box.
+    const ShardParts after(mesh_, to_, *known_extents());
     for (size_t p = 0; p < source.size(); ++p) {
-      s.pairs.push_back({source[p], static_cast<int64_t>(p)});
+      if (after.volume(p) != 0) s.pairs.push_back({source[p], static_cast<int64_t>(p)});
     }
     std::sort(s.pairs.begin(), s.pairs.end());
     return s;

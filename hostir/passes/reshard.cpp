@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 
 #include "hostir/ops/builder.h"
 #include "hostir/passes/factors.h"
+#include "hostir/passes/halo_exchange.h"
 #include "hostir/passes/placement_choice.h"
 #include "hostir/support/lists.h"
 
@@ -96,6 +98,7 @@ class Resharder {
       requests_.push_back({effective_of(s, shape_of(v.type)), closed(s)});
     }
     request_results();
+    halos_.emplace(source_, requests_, keep_);
     for (const Parameter& p : source_.params) {
       TensorType type = tensor_type(source_, p.value);
       type.sharding = requests_[p.value.index].sharding;
@@ -161,11 +164,36 @@ class Resharder {
       if (expanded) return {};
       if (op.shape == OpShape::kComposite) return expand(i, op, number);
     }
+    HOSTIR_ASSIGN_OR_RETURN(const bool shared, share_borders(i, number));
+    if (shared) return {};
     HOSTIR_ASSIGN_OR_RETURN(const OpChoice* choice,
                             chooser_on(requests_[i.results.front().index].sharding.mesh).choose(i));
     if (choice->expand) return expand(i, op, number);
     emit(i, *choice, use);
     return {};
+  }
+
+  // Makes a slice or pad that shares its exchange with others (halo_exchange.h). False if it has an
+  // exchange of its own, or none.
+  Expected<bool> share_borders(const Instruction& i, uint32_t number) {
+    const std::optional<ValueId> root = halos_->root_of(i.results.front());
+    const Version* held = root ? versions_.primary(*root) : nullptr;
+    if (held == nullptr) return false;
+    Sharding along = held->sharding.is_partial() ? requests_[root->index].sharding : held->sharding;
+    along.unreduced.clear();
+    along.unreduced_kind = Reduction::kSum;
+    halos_->decide(*root, moves_.mesh(along.mesh), along);
+    if (halos_->is_skipped(i.results.front())) return true;
+    if (!halos_->is_tap(i.results.front())) return false;
+    const size_t before = source_.values.size();
+    const RegionId scratch = source_.add_region();
+    ops::Builder builder = builder_in(scratch, i);
+    std::map<ValueId, RequestedSharding> wanted;
+    const ValueId made = halos_->build(builder, i.results.front(), wanted);
+    if (builder.error()) return tl::unexpected(*builder.error());
+    HOSTIR_TRY(
+        replace(i, scratch, before, {made}, number, [&](ValueId v) { return wanted.at(v); }));
+    return true;
   }
 
   // Handles a reshard in the source fusion.
@@ -184,7 +212,9 @@ class Resharder {
     ops::Builder builder = builder_in(scratch, i);
     const std::vector<ValueId> made = op.expand(builder);
     if (builder.error()) return tl::unexpected(*builder.error());
-    return replace(i, scratch, before, made, number, nullptr);
+    return replace(i, scratch, before, made, number, [&](ValueId v) {
+      return RequestedSharding{request_for(i, tensor_type(source_, v), nullptr)};
+    });
   }
 
   // Expands an op along a cut dimension block by block. False if a gather is better.
@@ -206,7 +236,13 @@ class Resharder {
     if (made.empty()) return false;
     if (builder.error()) return tl::unexpected(*builder.error());
     const Sharding along = held->sharding;  // copied because versions are added
-    HOSTIR_TRY(replace(i, scratch, before, made, number, &along));
+    HOSTIR_TRY(replace(i, scratch, before, made, number, [&](ValueId v) {
+      const TensorType& type = tensor_type(source_, v);
+      RequestedSharding out{request_for(i, type, &along)};
+      // The blocks exchange little data, so it is gathered in as few steps as possible.
+      out.fixed = type.shape.size() == rank && out.sharding.dims[dim].axes.empty();
+      return out;
+    }));
     return true;
   }
 
@@ -225,14 +261,17 @@ class Resharder {
     return builder;
   }
 
-  // The request for a value that an expansion made. A value of the result's shape is best cut like
-  // the result. With `blocks`, the sharding of the operand, a value with one more dimension or with
-  // as many elements as the operand is best cut like the operand.
-  Sharding request_for(const TensorType& type, const TensorType& result, const Sharding& request,
-                       const Sharding* blocks, size_t dim, const Shape& operand) const {
+  // The request for a value that an expansion of `i` made. A value of the result's shape is best
+  // cut like the result. With `blocks`, the sharding of the operand, a value with one more
+  // dimension or with as many elements as the operand is best cut like the operand.
+  Sharding request_for(const Instruction& i, const TensorType& type, const Sharding* blocks) const {
+    const ValueId result = i.results.front();
+    const Sharding& request = requests_[result.index].sharding;
     Sharding out = Sharding::replicated(request.mesh, type.shape.size());
-    if (blocks == nullptr) return type.shape == result.shape ? request : out;
+    if (blocks == nullptr) return type.shape == tensor_type(source_, result).shape ? request : out;
+    const Shape operand = tensor_type(source_, i.operands.front().value).shape;
     const size_t rank = operand.size();
+    const auto dim = static_cast<size_t>(ops::dim_of(i.attributes, "dim", rank));
     if (type.shape.size() == rank + 1) {
       out.dims = blocks->dims;
       out.dims.insert(out.dims.begin() + static_cast<std::ptrdiff_t>(dim) + 1, DimSharding());
@@ -246,25 +285,16 @@ class Resharder {
   }
 
   // Processes the instructions in `scratch`, whose values `made` replace the results of `i`.
+  // `request_of` says how the values from number `before` on are best cut.
   Expected<void> replace(const Instruction& i, RegionId scratch, size_t before,
                          const std::vector<ValueId>& made, uint32_t number,
-                         const Sharding* blocks) {
-    const ValueId result = i.results.front();
+                         const std::function<RequestedSharding(ValueId)>& request_of) {
     for (size_t v = before; v < source_.values.size(); ++v)
-      versions_.explain_as(ValueId(v), result);
-    const TensorType result_type = tensor_type(source_, result);
-    const Sharding request = requests_[result.index].sharding;
-    const Shape operand = tensor_type(source_, i.operands.front().value).shape;
-    const auto dim = static_cast<size_t>(
-        blocks == nullptr ? 0 : ops::dim_of(i.attributes, "dim", operand.size()));
+      versions_.explain_as(ValueId(v), i.results.front());
     for (size_t v = requests_.size(); v < source_.values.size(); ++v) {
-      auto& type = std::get<TensorType>(source_.values[v].type);
-      RequestedSharding mine{request_for(type, result_type, request, blocks, dim, operand), false};
-      // The blocks exchange little data, so it is gathered in as few steps as possible.
-      mine.fixed = blocks != nullptr && type.shape.size() == operand.size() &&
-                   mine.sharding.dims[dim].axes.empty();
+      RequestedSharding mine = request_of(ValueId(v));
       mine.sharding.unreduced.clear();
-      type.sharding = mine.sharding;
+      std::get<TensorType>(source_.values[v].type).sharding = mine.sharding;
       requests_.push_back(std::move(mine));
     }
     std::vector<bool> needed(source_.values.size(), false);
@@ -450,6 +480,7 @@ class Resharder {
   std::vector<std::vector<InstrId>> users_;  // by value; filled on first use
   Function out_;
   std::vector<RequestedSharding> requests_;
+  std::optional<HaloExchanges> halos_;
   ValueVersions versions_;
   std::map<std::string, std::unique_ptr<OpChooser>> choosers_;  // by mesh
 };

@@ -3,10 +3,11 @@
 
 Usage: jax_cases.py HOSTIR FOLDER... Each case is a folder with stablehlo.mlir, in<i>.npy, out<i>.npy, case.json and
 optionally compiled.hlo and generic.mlir. `compiled_collectives` in case.json counts the instructions in XLA's text; those in a loop
-run `known_trip_count` times. `more_collectives` is how many stablehlo.mlir needs, with the reason, where that is more.
+run `known_trip_count` times. `compiled_bytes`: the bytes per rank of all of them. `more_collectives` is how many stablehlo.mlir needs, with the reason, where that is more.
 Exit status 1 if a result differs or a case needs more collectives than XLA.
 """
 import json
+import math
 import pathlib
 import re
 import sys
@@ -24,6 +25,12 @@ def counts(text):
         if name in OURS:
             found[OURS[name]] += int(count)
     return found
+
+
+def bytes_per_rank(text):
+    """Of all collectives that a run lists."""
+    units = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
+    return sum(float(n) * units[unit] for n, unit in re.findall(r"^\d+ x \w+ .*, ([\d.]+) (\w+) per rank", text, re.M))
 
 
 def loop_passes(case):
@@ -111,6 +118,8 @@ def check(hostir, case, program, folder):
             return f"{sum(have.values())} collectives {have}, case.json says {described['more_collectives']}"
     elif wanted and sum(have.values()) > max(compiled, executed_with_data(hostir, case, described)):
         return f"{sum(have.values())} collectives {have}, XLA compiled {compiled}"
+    elif bytes_per_rank(said) > described.get("compiled_bytes", math.inf):
+        return f"{bytes_per_rank(said)} bytes per rank, XLA's collectives move {described['compiled_bytes']}"
     return imported_as_text(hostir, program, folder)
 
 

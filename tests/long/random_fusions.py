@@ -282,6 +282,27 @@ class Generator:
         self.emit([b - a for a, b in zip(starts, limits)],
                   f"slice %{x} {{start = {starts}, limit = {limits}}}")
 
+    def taps(self):
+        """Several shifted slices of one value, padded or not, as in a convolution."""
+        x = self.pick(lambda shape: len(shape) >= 1)
+        shape = self.shapes[x]
+        if self.random.random() < 0.7:
+            low, high = ([self.random.choice([0, 0, 1, 2, 3]) for _ in shape] for _ in range(2))
+            shape = [a + n + b for a, n, b in zip(low, shape, high)]
+            value = self.random.choice(["", ", value = 0.5"])
+            x = self.emit(shape, f"pad %{x} {{low = {low}, high = {high}{value}}}")
+        least = self.random.choice([1, 1, 2, 3])
+        size = [self.random.randrange((n + least - 1) // least, n + 1) for n in shape]
+        size = [max(1, n) for n in size]
+        strides = [self.random.choice([1, 1, 2, 3]) if self.random.random() < 0.3 else 1 for _ in shape]
+        made = [(n - 1) // stride + 1 for n, stride in zip(size, strides)]
+        total = None
+        for _ in range(self.random.randrange(1, 5)):
+            starts = [self.random.randrange(a - b + 1) for a, b in zip(shape, size)]
+            limits = [a + b for a, b in zip(starts, size)]
+            tap = self.emit(made, f"slice %{x} {{start = {starts}, limit = {limits}, stride = {strides}}}")
+            total = tap if total is None else self.emit(made, f"{self.random.choice(BINARY)} %{total}, %{tap}")
+
     def scaled(self):
         x = self.pick()
         c = self.emit(self.shapes[x], "constant {value = 0.5}", needs_type=True)
@@ -399,7 +420,7 @@ class Generator:
             self.parameter(shape)
         ops = [self.unary, self.binary, self.binary, self.select, self.matmul, self.matmul,
                self.linear, self.reduce, self.transpose, self.reshape, self.broadcast, self.concat,
-               self.slice, self.scaled, self.reshards, self.reshards, self.addends, self.addends]
+               self.slice, self.taps, self.scaled, self.reshards, self.reshards, self.addends, self.addends]
         if self.models:
             ops += self.model_ops()
         if self.units:

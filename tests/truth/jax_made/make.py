@@ -586,7 +586,10 @@ def narrow():
 CASES = [embed_grad, loss_labels, attention, scan_grad, branches, shard_map_all, pipeline, bf16_mlp, adamw, sort_topk,
          moe_dense, threefry, narrow]
 # The minimum that XLA would need, as the limit for imports: collectives in the text or implied by the shardings.
-COLLECTIVES = {"embed_grad": 1, "attention": 2, "shard_map_all": 4, "pipeline": 5, "moe_dense": 1, "scan_grad": 1}
+COLLECTIVES = {"embed_grad": 1, "attention": 2, "shard_map_all": 4, "pipeline": 5, "moe_dense": 1, "scan_grad": 1,
+               "convolutions_along_cuts": 9}
+# Bytes per rank of XLA's collectives. Along a cut dimension each sends the elements that the next part lacks.
+BYTES = {"convolutions_along_cuts": 4 * (2 * 8 + 24 + 2 * 30 + 8 + 2 * 8 + 60)}
 ATOL = {"adamw": 3e-5, "bf16_mlp": 1e-2}
 
 
@@ -604,6 +607,8 @@ def write_cases(cases):
         about = {"note": " ".join((make.__doc__ or "").split()), "atol": ATOL.get(make.__name__, 1e-5)}
         if make.__name__ in COLLECTIVES:
             about["compiled_collectives"] = {"any": COLLECTIVES[make.__name__]}
+        if make.__name__ in BYTES:
+            about["compiled_bytes"] = BYTES[make.__name__]
         (folder / "case.json").write_text(json.dumps(about, indent=1) + "\n")
 
 

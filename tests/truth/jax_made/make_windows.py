@@ -92,20 +92,25 @@ class Convolution:
                 f"({tensor(self.left)}, {tensor(self.right)}) -> {tensor(self.out())}")
 
 
-def convolution_forms(name, seed, forms, cut):
-    """A module with one result per form; dimension `cut[i]` of operand i is sharded."""
+def convolution_forms(name, seed, forms, cut, cut_results=None):
+    """A module with one result per form; the pairs (operand, dimension) in `cut[i]` are sharded, and dimension
+    `cut_results[i]` of the result."""
     n = Numbers(seed)
     params, lines, inputs, outputs, results = [], [], [], [], []
     for i, form in enumerate(forms):
         values = [n.normal(*form.left), n.normal(*form.right)]
         for side, dims in enumerate((form.left, form.right)):
-            shards = ", ".join('{"x"}' if cut[i] == (side, d) else "{}" for d in range(len(dims)))
+            shards = ", ".join('{"x"}' if (side, d) in cut[i] else "{}" for d in range(len(dims)))
             params.append(f"%arg{2 * i + side}: {tensor(dims)} {{sdy.sharding = #sdy.sharding<@mesh, [{shards}]>}}")
         lines.append(form.text(f"%{i}", f"%arg{2 * i}", f"%arg{2 * i + 1}"))
         inputs += [(v, "f4") for v in values]
         outputs.append((form.value(*values), "f4"))
         results.append(tensor(form.out()))
-    header = ", ".join(f'{t} {{jax.result_info = "result[{i}]"}}' for i, t in enumerate(results))
+    said = [f'jax.result_info = "result[{i}]"' for i in range(len(forms))]
+    for i, d in enumerate(cut_results or []):
+        shards = ", ".join('{"x"}' if d == at else "{}" for at in range(len(forms[i].out())))
+        said[i] += f", sdy.sharding = #sdy.sharding<@mesh, [{shards}]>"
+    header = ", ".join(f"{t} {{{attributes}}}" for t, attributes in zip(results, said))
     body = (f"  func.func public @main({', '.join(params)}) -> ({header}) {{\n" + "\n".join(lines)
             + f"\n    return {', '.join(f'%{i}' for i in range(len(forms)))} : {', '.join(results)}\n  }}\n")
     return module(name, body, mesh=AXIS), inputs, outputs
@@ -121,7 +126,7 @@ def convolutions():
         Convolution([4, 3, 4, 4], [5, 3, 4, 4], "bf01_oi01->bf01", [1, 1], [[0, 0], [0, 0]], [1, 1], [1, 1]),
         Convolution([4, 5, 2], [1, 2, 3], "b0f_0io->b0f", [2], [[-1, 1]], [1], [1]),
     ]
-    return convolution_forms("convolutions", 21, forms, [(0, 0)] * 6)
+    return convolution_forms("convolutions", 21, forms, [[(0, 0)]] * 6)
 
 
 def convolution_gradients():
@@ -131,7 +136,7 @@ def convolution_gradients():
         Convolution([4, 6, 6, 3], [4, 3, 3, 2], "f01b_i01o->01bf", [1, 1], [[0, 0], [0, 0]], [1, 1], [2, 2]),
         Convolution([4, 5, 8], [4, 5, 6], "f0b_i0o->0bf", [1], [[1, 1]], [1], [1], batches=2),
     ]
-    return convolution_forms("convolution_gradients", 22, forms, [(0, 0), (1, 3), (1, 0)])
+    return convolution_forms("convolution_gradients", 22, forms, [[(0, 0)], [(1, 3)], [(1, 0)]])
 
 
 REGION = """    ^bb0(%l: tensor<f32>, %r: tensor<f32>):
@@ -239,6 +244,19 @@ def pooling_gradients():
             f'({T} {{jax.result_info = "result[0]"}}, {T} {{jax.result_info = "result[1]"}}) {{\n' + "\n".join(lines)
             + f"\n    return %0, %1 : {T}, {T}\n  }}\n")
     return module("pooling_gradients", body, mesh=AXIS), inputs, outputs
+
+
+def convolutions_along_cuts():
+    """Cut along the windows: centred, causal by channel, in a plane, with stride, patches, and the gradient of filters."""
+    forms = [
+        Convolution([2, 16, 4], [3, 4, 5], "b0f_0io->b0f", [1], [[1, 1]], [1], [1]),
+        Convolution([2, 16, 4], [4, 1, 4], "b0f_0io->b0f", [1], [[3, 0]], [1], [1], groups=4),
+        Convolution([2, 8, 5, 3], [3, 3, 3, 2], "b01f_01io->b01f", [1, 1], [[1, 1], [1, 1]], [1, 1], [1, 1]),
+        Convolution([2, 16, 4], [3, 4, 2], "b0f_0io->b0f", [2], [[1, 0]], [1], [1]),
+        Convolution([2, 16, 4], [2, 4, 2], "b0f_0io->b0f", [2], [[0, 0]], [1], [1]),
+        Convolution([2, 16, 4], [2, 16, 5], "f0b_i0o->0bf", [1], [[1, 1]], [1], [1]),
+    ]
+    return convolution_forms("convolutions_along_cuts", 29, forms, [[(0, 1)]] * 5 + [[(0, 1), (1, 1)]], [1] * 5 + [None])
 
 
 def manual_convolution():
@@ -433,5 +451,5 @@ def bitwise_reducers():
 
 
 if __name__ == "__main__":
-    write_cases([convolutions, convolution_gradients, window_reducers, pooling_gradients, manual_convolution, conv_net_step,
+    write_cases([convolutions, convolution_gradients, convolutions_along_cuts, window_reducers, pooling_gradients, manual_convolution, conv_net_step,
                  special_functions, bitwise_reducers])
