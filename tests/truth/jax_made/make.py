@@ -4,6 +4,7 @@
 Usage: make.py [FOLDER]. The texts are written by hand after what JAX 0.4 to 0.11 print; the numbers follow from the
 definitions, in float64, rounded to float32. Needs nothing but Python.
 """
+import itertools
 import json
 import math
 import pathlib
@@ -23,10 +24,10 @@ def shape(x):
 
 
 def write_npy(path, x, kind):
-    code = {"f4": "f", "i2": "h", "i4": "i", "u2": "H", "u4": "I", "u8": "Q", "b1": "?"}[kind]
+    code = {"f4": "f", "i2": "h", "i4": "i", "u2": "H", "u1": "B", "u4": "I", "u8": "Q", "b1": "?"}[kind]
     dims = shape(x)
     text = "(" + "".join(f"{d}, " for d in dims) + ")"
-    header = f"{{'descr': '{'|' if kind == 'b1' else '<'}{kind}', 'fortran_order': False, 'shape': {text}, }}"
+    header = f"{{'descr': '{'|' if kind[1] == '1' else '<'}{kind}', 'fortran_order': False, 'shape': {text}, }}"
     header += " " * (63 - (10 + len(header)) % 64) + "\n"
     values = flat(x)
     path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
@@ -548,6 +549,49 @@ def threefry():
             [(outs[0], "u4"), (outs[1], "u4"), (outs[2], "u4"), (outs[3], "b1")])
 
 
+def threefry_bits():
+    """Bits of Threefry in every width: two per counter, side by side along an even dimension or the longest; one of 64."""
+    state = [0x0123456789ABCDEF, 0xFFFFFFFE]
+
+    def words(counter):
+        return threefry2x32((state[0] & 0xFFFFFFFF, state[0] >> 32), (counter & 0xFFFFFFFF, counter >> 32))
+
+    def bits(dims, width):
+        """Row-major; `d` is the dimension along which the words of a counter follow each other."""
+        if width == 64:
+            return [(lambda w: w[0] | w[1] << 32)(words(state[1] + i)) for i in range(math.prod(dims))], math.prod(dims)
+        d = next((i for i, n in enumerate(dims) if n % 2 == 0), dims.index(max(dims)) if dims else 0)
+        half = [(n + 1) // 2 if i == d else n for i, n in enumerate(dims)]
+        out = []
+        for index in itertools.product(*(range(n) for n in dims)):
+            counter = 0
+            for i, n in enumerate(half):
+                counter = counter * n + (index[i] // 2 if i == d else index[i])
+            out.append(words(state[1] + counter)[index[d] % 2 if dims else 0] & (1 << width) - 1)
+        return out, math.prod(half)
+
+    def nested(values, dims):
+        if not dims:
+            return values[0]
+        step = len(values) // dims[0]
+        return [nested(values[i * step:(i + 1) * step], dims[1:]) for i in range(dims[0])]
+
+    forms = [([4, 6], 32), ([3, 5], 32), ([3, 5, 2], 32), ([2, 3], 64), ([5], 16), ([8], 8), ([], 32)]
+    lines, types, outputs = [], [], []
+    for i, (dims, width) in enumerate(forms):
+        types.append(f"tensor<{''.join(f'{n}x' for n in dims)}ui{width}>")
+        lines.append(f"    %{2 * i}, %{2 * i + 1} = stablehlo.rng_bit_generator %arg0, algorithm =  THREE_FRY "
+                     f": (tensor<2xui64>) -> (tensor<2xui64>, {types[-1]})")
+        values, count = bits(dims, width)
+        outputs.append(([state[0], state[1] + count], "u8"))
+        outputs.append((nested(values, dims), f"u{width // 8}"))
+    results = ", ".join(f"tensor<2xui64>, {t}" for t in types)
+    names = ", ".join(f"%{i}" for i in range(2 * len(forms)))
+    body = (f"  func.func public @main(%arg0: tensor<2xui64>) -> ({results}) {{\n" + "\n".join(lines)
+            + f"\n    return {names} : {results}\n  }}\n")
+    return module("threefry_bits", body), [(state, "u8")], outputs
+
+
 def narrow():
     """Element types that JAX uses beside f32: fp8 constants and conversions, ui64, i16, ui16, shifts that cross signs."""
     x = [0.3, -1.0625, 448.0, 500.0, 1e-3, 70000.0]
@@ -584,7 +628,7 @@ def narrow():
 
 
 CASES = [embed_grad, loss_labels, attention, scan_grad, branches, shard_map_all, pipeline, bf16_mlp, adamw, sort_topk,
-         moe_dense, threefry, narrow]
+         moe_dense, threefry, threefry_bits, narrow]
 # The minimum that XLA would need, as the limit for imports: collectives in the text or implied by the shardings.
 COLLECTIVES = {"embed_grad": 1, "attention": 2, "shard_map_all": 4, "pipeline": 5, "moe_dense": 1, "scan_grad": 1,
                "convolutions_along_cuts": 9}
