@@ -124,15 +124,19 @@ Sharding OpChooser::sharding_of_operand(const Operand& o) const {
 }
 
 OpChooser::Candidates OpChooser::candidates(const Instruction& i, const ShardingRule& rule) const {
-  std::vector<FactorCuts> seen;  // one per tensor
+  const size_t count = i.operands.size() + i.results.size();
+  const bool is_long = count > kMaxOrderedTensors && !has_compound(rule);
+  std::vector<FactorCuts> seen;  // one per tensor, or of a long list each one that differs
   size_t t = 0;
   for (const Operand& o : i.operands) {
     const size_t operand = t++;
     // Each rank makes its own part of a constant, so the cut in another op suggests nothing.
     const bool is_free = versions_.is_source(o.value) && !requests_[o.value.index].fixed;
-    seen.push_back(is_free
-                       ? FactorCuts(rule.factor_sizes.size())
-                       : project(mesh_, rule, rule.operands[operand], sharding_of_operand(o).dims));
+    FactorCuts cuts =
+        is_free ? FactorCuts(rule.factor_sizes.size())
+                : project(mesh_, rule, rule.operands[operand], sharding_of_operand(o).dims);
+    // Most of a long list of operands (the results of a scan's passes) suggest the same.
+    if (!is_long || !contains(seen, cuts)) seen.push_back(std::move(cuts));
   }
   for (size_t r = 0; r < i.results.size(); ++r) {
     const Sharding& request = requests_[i.results[r].index].sharding;
@@ -165,7 +169,7 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
   const std::vector<size_t> first = order;
   consider(first);
   for (size_t s = 0; s < seen.size(); ++s) consider({s});
-  if (order.size() <= kMaxOrderedTensors) {
+  if (count <= kMaxOrderedTensors) {
     std::sort(order.begin(), order.end());
     do consider(order);
     while (std::next_permutation(order.begin(), order.end()));
