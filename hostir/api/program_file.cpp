@@ -24,18 +24,21 @@ void note_lines(Program& program, const SourceManager& sources) {
   }
 }
 
-// The instructions of fusions are where the module has their operations: breakpoints, frames and
-// errors name its lines. Host functions keep the lines of the converted text, which is what runs.
-void place_fusions(const Program& imported, Program& parsed, uint32_t file) {
+// Instructions are where the module has their operations: breakpoints, frames and errors name its
+// lines. Those that the import adds (streams, communicators) are in no file.
+void place_instructions(const Program& imported, Program& parsed, uint32_t file) {
   for (Function& function : parsed.functions) {
     const Function* from = imported.find_function(function.name);
-    if (function.kind != FunctionKind::kFusion || from == nullptr) continue;
+    if (from == nullptr) continue;
     const std::vector<InstrId> here = function.preorder();
     const std::vector<InstrId> there = from->preorder();
     for (size_t i = 0; i < here.size() && here.size() == there.size(); ++i) {
       SourceSpan span = from->instr(there[i]).span;
-      if (!span.valid()) continue;
-      span.file = file;
+      if (span.valid()) {
+        span.file = file;
+      } else if (function.kind != FunctionKind::kHost) {
+        continue;
+      }
       Instruction& instruction = function.instr(here[i]);
       instruction.span = span;
       for (Operand& operand : instruction.operands) operand.span = span;
@@ -59,7 +62,7 @@ LoadedFile load_foreign(const std::string& name, std::string text,
   file.parts.push_back(std::move(imported->program));
   out = load_text(name + " (as hostir import prints it)", text::print(file));
   const uint32_t place = out.sources.add(name, std::move(given));
-  if (out.file.parts.size() == 1) place_fusions(file.parts[0], out.file.parts[0], place);
+  if (out.file.parts.size() == 1) place_instructions(file.parts[0], out.file.parts[0], place);
   out.imported = true;
   out.import_notes = std::move(notes);
   out.unfinished = imported->report.unfinished;

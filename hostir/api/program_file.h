@@ -33,8 +33,8 @@ Expected<LoadedFile> load_file(const std::string& path, const importer::ResultSh
 
 /// As load_file(), for a text that is not in a file. StableHLO and HLO are converted first. The
 /// converted text becomes the source: its name says so, and its comments give the lines of the
-/// given text, which is the second source. Import errors and the instructions of fusions refer to
-/// the given text.
+/// given text, which is the second source. Import errors and the instructions refer to the given
+/// text.
 LoadedFile load_text(const std::string& name, std::string text,
                      const importer::ResultShapes& shapes = {},
                      std::optional<int64_t> loop_passes = {});

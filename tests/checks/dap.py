@@ -147,6 +147,28 @@ def check_stablehlo(hostir):
     editor.close()
 
 
+def check_manual_stablehlo(hostir):
+    """A module that becomes a host program with a loop: lines of collectives, and of operations inside kernels."""
+    program = ROOT / "tests/truth/jax_made/manual_converge/stablehlo.mlir"
+    lines = program.read_text().splitlines()
+    gather, root = (next(i + 1 for i, text in enumerate(lines) if op in text) for op in ("all_gather", "sqrt"))
+    inputs = {str(i): f"@{program.parent}/in{i}.npy" for i in range(2)}
+    editor = Editor(hostir)
+    sets = list(editor.launch(program, [("setBreakpoints", {"source": {"path": str(program)},
+                                                            "breakpoints": [{"line": gather}, {"line": root}]})],
+                              options={"inputs": inputs}))
+    placed = sets[0]["breakpoints"]
+    check("both lines are verified", [(p["verified"], p["line"]) for p in placed] == [(True, gather), (True, root)], placed)
+    for breakpoint, name in ((0, "all_gather"), (1, "launch"), (0, "all_gather")):  # then a pass of the loop
+        stop = editor.event("stopped")
+        check("its breakpoint stops the run", stop["hitBreakpointIds"] == [placed[breakpoint]["id"]], stop)
+        frames = editor.call("stackTrace", threadId=1)["stackFrames"]
+        source = frames[1]["source"].get("path"), frames[1]["line"] <= (gather, root)[breakpoint]
+        check(f"the frame of {name} is in the module", source == (str(program), True), frames)
+        editor.call("continue", threadId=1)
+    editor.close()
+
+
 def check_fusion(hostir):
     """A fusion: breakpoints in the user's file, frames in the lowered text and in the file, both directions."""
     program = ROOT / "tests/programs/tp_mlp.hir"
@@ -327,6 +349,7 @@ def main():
     hostir = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        check_manual_stablehlo(hostir)
         check_stablehlo(hostir)
         check_fusion(hostir)
         for part in (check_host, check_hang, check_pause, check_gone, check_refusals):

@@ -236,11 +236,10 @@ refuses 2 'error[profile_rank]: W/same/a.json.gz and W/same/b.json.gz are both o
 refuses 3 'error[torch_format]: tests/unit/io/pt/missing.pt: not a readable .pt: storage "9" is missing' \
   run $add --example-inputs --input a=@tests/unit/io/pt/missing.pt
 
-# Imported programs: the position is in the converted text, whose comments give the line of the
-# source.
+# Imported programs: the position is in the module.
 moe=tests/truth/jax/moe_shard_map/stablehlo.mlir
-for line in "$moe (as hostir import prints it):32:3: error[out_of_bounds]: rank 0: @jit_moe#4 reinterpret of 1024 bytes as 512 bytes" \
-  '    %arg0_local = reinterpret %arg0 : tensor<8x16xf32>  // source line 6'; do
+for line in "$moe:6:12: error[out_of_bounds]: rank 0: @jit_moe#4 reinterpret of 1024 bytes as 512 bytes" \
+  '        %1 = stablehlo.reshape %arg2 : (tensor<8x16xf32>) -> tensor<4x2x16xf32>'; do
   refuses 3 "$line" run $moe --mesh ep=2 --example-inputs
 done
 

@@ -32,13 +32,27 @@ class SpanFinder {
   // The origin of a lowered instruction is that of the ops it was made from. Instructions that
   // lowering adds (streams, communicators) have none.
   std::vector<SourceSpan> origins_of(const Instruction& instruction) {
-    if (!is_made(instruction)) return {instruction.span};
+    if (!is_made(instruction)) return with_converted_ops(instruction);
     std::vector<SourceSpan> out;
     for (const OpRef& ref : instruction.from) out.push_back(span_of(ref));
     return out;
   }
 
  private:
+  // The launch of a kernel that was converted from another text is also where this text has the
+  // kernel's ops.
+  std::vector<SourceSpan> with_converted_ops(const Instruction& instruction) const {
+    std::vector<SourceSpan> out = {instruction.span};
+    const auto* kernel = instruction.attributes.get<Symbol>("kernel");
+    const Function* f = kernel != nullptr ? program_.find_function(kernel->name) : nullptr;
+    if (f == nullptr || !instruction.span.valid() || f->name_span.file == instruction.span.file)
+      return out;
+    for (const Instruction& op : f->instructions) {
+      if (op.span.valid() && op.span.file == instruction.span.file) out.push_back(op.span);
+    }
+    return out;
+  }
+
   // By the op's number: `@f#1` is the first.
   SourceSpan span_of(const OpRef& ref) {
     const Function* f = program_.find_function(ref.function);
@@ -179,7 +193,11 @@ std::vector<CodeIndex> ProgramView::at_line(std::string_view name, uint32_t line
   for (uint32_t f = 0; given && f < given->size(); ++f) {
     if (!name.empty() && !is_named(given->name(f), name)) continue;
     std::vector<CodeIndex> out = first_from(given_lines, *given, f, line);
-    if (!shows_given && out.size() > 1) out.resize(1);
+    if (!shows_given && !phases.empty() && out.size() > 1) out.resize(1);
+    // A line of a converted module may become several instructions, in several passes of a loop.
+    for (size_t i = out.size(); !shows_given && i-- > 1;) {
+      if (out[i - 1] + 1 == out[i]) out.erase(out.begin() + static_cast<std::ptrdiff_t>(i));
+    }
     if (!out.empty()) return out;
   }
   return {};
