@@ -165,7 +165,8 @@ class GraphBuilder {
     const auto [at, added] = targets_.try_emplace(&meeting);
     if (!added) return at->second;
     for (const Member& member : meeting.members) {
-      if (const auto target = target_of({&meeting, nullptr, &member})) at->second.push_back(*target);
+      if (const auto target = target_of({&meeting, nullptr, &member}))
+        at->second.push_back(*target);
     }
     return at->second;
   }

@@ -54,12 +54,18 @@ class CallStreams {
     if (stream.valid()) calls_[member.rank].push_back({&member, stream, sequence});
   }
 
+  // `tp` for `tp (group 3)`: the number only tells groups of one name apart.
+  static std::string name_of(const model::Communicator& c) {
+    const std::string number = fmt::format(" (group {})", c.name);
+    if (!c.description.ends_with(number)) return c.description.empty() ? c.name : c.description;
+    return c.description.substr(0, c.description.size() - number.size());
+  }
+
   // Ranks share streams of one name (the `tp` of every rank is one of many communicators), because
   // a log has a track per rank and stream. A second communicator or peer of a name gets a stream of
   // its own, as its calls need not run in order with the first one's.
   model::StreamId stream_of(Rank rank, model::CommunicatorId communicator, Rank peer) {
-    const model::Communicator& c = *run_.find(communicator);
-    std::string name = c.description.empty() ? c.name : c.description;
+    std::string name = name_of(*run_.find(communicator));
     if (peer != model::kNoRank) name += " p2p";
     auto& known = queues_[{rank, name}];
     const auto [queue, added] = known.try_emplace({communicator, peer}, known.size());

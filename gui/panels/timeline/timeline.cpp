@@ -105,6 +105,9 @@ class TimelinePanel : public Panel {
     camera_.set_extent(queries_.lanes->extent,
                        static_cast<double>(shot.position.decision) /
                            std::max(1.0, static_cast<double>(shot.last_decision)));
+    const interp::LogExtent& extent = queries_.lanes->extent;
+    const bool untimed = !shot.no_stepping.empty() && extent.begin_ns == extent.end_ns;
+    if (untimed && !std::exchange(untimed_, true)) camera_.set_axis(TimelineAxis::kSteps);
     camera_.follow();
     paint(frame);
     interact(frame);
@@ -114,6 +117,7 @@ class TimelinePanel : public Panel {
   void forget_other_log(Frame& frame) {
     if (opened_ == frame.model.last_opened()) return;
     opened_ = frame.model.last_opened();
+    if (std::exchange(untimed_, false)) camera_.set_axis(TimelineAxis::kTime);
     camera_.forget();
     range_.reset();
     folded_.clear();
@@ -469,6 +473,7 @@ class TimelinePanel : public Panel {
   std::set<Rank> folded_;
   LaneGroups groups_;
   const LaneGroups no_groups_{};  // used in steps, which have no merged lanes
+  bool untimed_ = false;          // the recording has an order but no times
   std::string pending_text_;      // text of the pending work under the pointer
   interp::CodeIndex pending_code_ = 0;
   std::optional<std::pair<int64_t, int64_t>> range_;

@@ -11,7 +11,7 @@ namespace {
 model::Communicator group(std::string name, std::vector<model::Rank> members) {
   model::Communicator c;
   c.name = std::move(name);
-  c.description = "tp";
+  c.description = "tp (group " + c.name + ")";
   c.members = std::move(members);
   return c;
 }
