@@ -179,22 +179,26 @@ class HomeSearch {
     return out.empty() ? "dimensions of inner values" : out;
   }
 
+  const char* tried_on() const {
+    if (!sample_) return "the fusion";
+    return tensor_of_.empty() ? "its beginning" : "a sample of layers";
+  }
+
   ExplainRecord explained(const std::string& axis, const std::vector<Tried>& tries,
                           size_t won) const {
     const Price& best = tries[won].price;
     const auto cost = [](const Price& p) {
       return fmt::format("{}, {} over a link", time_text(p.ns), bytes_text(std::llround(p.bytes)));
     };
-    ExplainRecord out{
-        .value = {},
-        .what = "axis " + axis,
-        .sentence = fmt::format(
-            "{} where annotations disagree; {} takes about {}{}{}",
-            won == 0 ? "each op decides" : "stays at its home " + tries[won].what,
-            sample_ ? "a sample of layers" : "the fusion", cost(best), ", nothing overlapped,",
-            costed_on(moves_.machine().name, moves_.on(mesh_).cost().scale())),
-        .from = {},
-        .pass = "homes"};
+    ExplainRecord out{.value = {},
+                      .what = "axis " + axis,
+                      .sentence = fmt::format(
+                          "{} where annotations disagree; {} takes about {}{}{}",
+                          won == 0 ? "each op decides" : "stays at its home " + tries[won].what,
+                          tried_on(), cost(best), ", nothing overlapped,",
+                          costed_on(moves_.machine().name, moves_.on(mesh_).cost().scale())),
+                      .from = {},
+                      .pass = "homes"};
     if (alternatives_ == Alternatives::kOmitted) return out;
     for (const Tried& t : tries) {
       const char* why = t.price.ns >= best.ns        ? ""

@@ -36,24 +36,41 @@ class Sampler {
   std::optional<LayerSample> sample() {
     const auto has_regions = [&](InstrId id) { return !fusion_.instr(id).regions.empty(); };
     if (std::any_of(body_.begin(), body_.end(), has_regions)) return std::nullopt;
+    // Of few layers, the gradients may not begin where the layers do: the gap may have to start one
+    // layer later for the gradients' gap to fit. The sample with fewest ops is best.
+    std::vector<std::vector<Gap>> choices;
     for (size_t kept = kFewestKept; kept <= kMostKept; ++kept) {
-      if (!choose_gaps(kept)) return std::nullopt;
+      for (size_t begin = 1; begin < kept; ++begin) {
+        if (choose_gaps(kept, begin)) choices.push_back(gaps_);
+      }
+    }
+    std::stable_sort(choices.begin(), choices.end(),
+                     [](const auto& a, const auto& b) { return ops_dropped(a) > ops_dropped(b); });
+    for (std::vector<Gap>& gaps : choices) {
+      gaps_ = std::move(gaps);
       if (join()) return finished();
     }
     return std::nullopt;
   }
 
  private:
-  // Chooses the repetitions to drop among the ops that repeat about as often as the most frequent
-  // one. Starts at the first of them. The first and the last layer may differ from the others.
-  bool choose_gaps(size_t kept) {
+  static size_t ops_dropped(const std::vector<Gap>& gaps) {
+    size_t out = 0;
+    for (const Gap& gap : gaps) out += (gap.end - gap.begin) * gap.ops.length;
+    return out;
+  }
+
+  // Chooses the repetitions to drop, from `begin` on, among the ops that repeat about as often as
+  // the most frequent one. Starts at the first of them. The first and the last layer may differ
+  // from the others.
+  bool choose_gaps(size_t kept, size_t begin) {
     gaps_.clear();
     size_t most = 0;
     for (const RepeatedOps& run : runs_) most = std::max(most, run.count);
     const auto layers = std::find_if(runs_.begin(), runs_.end(),
                                      [&](const auto& run) { return run.count + 2 >= most; });
     if (layers == runs_.end() || layers->count <= kept) return false;
-    gaps_.push_back({*layers, 1, 1 + layers->count - kept});
+    gaps_.push_back({*layers, begin, begin + layers->count - kept});
     for (const RepeatedOps& run : runs_) {
       if (run.first <= layers->first) continue;
       if (const std::optional<Gap> gap = gap_like(run)) gaps_.push_back(*gap);
@@ -123,7 +140,7 @@ class Sampler {
     for (size_t i = 0; i + 1 < body_.size(); ++i) {
       if (gap_at(i) != nullptr) continue;
       for (Operand& o : f.instr(body_[i]).operands) {
-        if (!move_before_gap(o.value)) return false;
+        if (!move_before_gap(o.value, stacks(fusion_.instr(body_[i])))) return false;
       }
       body.push_back(body_[i]);
     }
@@ -146,12 +163,23 @@ class Sampler {
     return true;
   }
 
-  bool move_before_gap(ValueId& value) const {
+  // True for the ops that make a stack of the layers' values.
+  static bool stacks(const Instruction& i) {
+    const bool is_reshaped = record(i.kind).shape == OpShape::kBroadcast && i.operands.size() == 1;
+    return is_reshaped || i.kind == OpKind::concat;
+  }
+
+  // A stack has the last layer before the gap in place of each that is dropped.
+  bool move_before_gap(ValueId& value, bool in_stack) const {
     const size_t at = value.valid() ? position_[value.index] : kNone;
     const Gap* gap = at == kNone ? nullptr : gap_at(at);
     if (gap == nullptr) return true;
-    const size_t back = (gap->end - gap->begin) * gap->ops.length;
-    if (at < gap->ops.first + back || gap_at(at - back) != nullptr) return false;
+    const size_t length = gap->ops.length;
+    size_t back = (gap->end - gap->begin) * length;
+    if (at < gap->ops.first + back || gap_at(at - back) != nullptr) {
+      if (!in_stack) return false;
+      back = (at - gap->ops.first) / length * length - (gap->begin - 1) * length;
+    }
     const Instruction& defining = fusion_.instr(body_[at]);
     const Instruction& counterpart = fusion_.instr(body_[at - back]);
     for (size_t r = 0; r < defining.results.size(); ++r) {

@@ -4,7 +4,7 @@
 //   2. Drop the same layers from each, from the middle. An op belongs to the layer whose values
 //      it uses: a gradient uses the values of its layer.
 //   3. Users of the last dropped layer now use the last layer before the gap, so that the sample
-//      is joined as the layers are.
+//      is joined as the layers are. A stack of all layers' values has this layer for each dropped.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct LayerSample {
 };
 
 /// nullopt if no layers repeat, or if ops outside use other layers than the last one (such as a sum
-/// over all layers, one by one).
+/// over all layers, one by one) and do not stack them.
 std::optional<LayerSample> sample_of_layers(const Function& fusion);
 
 }  // namespace hostir

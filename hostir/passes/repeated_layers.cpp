@@ -23,10 +23,16 @@ bool same_sharding(const Type& a, const Type& b) {
   return x == nullptr || y == nullptr ? x == y : x->to_string() == y->to_string();
 }
 
+// Whether ops that read different parts of a parameter, such as layers of a stack, are equal.
+enum class PartsOfParameters : uint8_t { kDiffer, kAlike };
+
 class LayerFinder {
  public:
-  explicit LayerFinder(const Function& fusion)
-      : fusion_(fusion), body_(body_of(fusion)), ops_(body_.empty() ? 0 : body_.size() - 1) {
+  LayerFinder(const Function& fusion, PartsOfParameters parts)
+      : fusion_(fusion),
+        body_(body_of(fusion)),
+        ops_(body_.empty() ? 0 : body_.size() - 1),
+        parts_(parts) {
     position_.assign(fusion.values.size(), kNowhere);
     for (size_t i = 0; i < ops_; ++i) {
       for (const ValueId r : instr(i).results) position_[r.index] = i;
@@ -84,8 +90,11 @@ class LayerFinder {
   const Instruction& instr(size_t i) const { return fusion_.instr(body_[i]); }
 
   size_t number_of(const Instruction& i) {
-    std::string text = std::to_string(static_cast<int>(i.kind)) + " " +
-                       std::to_string(attributes_.id(i.attributes));
+    const bool reads_part = parts_ == PartsOfParameters::kAlike && i.operands.size() == 1 &&
+                            i.operands.front().value.valid() &&
+                            position_[i.operands.front().value.index] == kNowhere;
+    std::string text = std::to_string(static_cast<int>(i.kind)) + " ";
+    if (!reads_part) text += std::to_string(attributes_.id(i.attributes));
     for (const Operand& o : i.operands)
       text += " " + (o.value.valid() ? shape_text(fusion_.value(o.value).type) : "none");
     for (const ValueId r : i.results) {
@@ -188,7 +197,8 @@ class LayerFinder {
 
   const Function& fusion_;
   const std::vector<InstrId>& body_;
-  size_t ops_;                    // without the return
+  size_t ops_;  // without the return
+  PartsOfParameters parts_;
   std::vector<size_t> position_;  // by value: of its op in the body
   std::vector<size_t> numbers_;   // by op
   AttributeIds attributes_;
@@ -198,11 +208,11 @@ class LayerFinder {
 }  // namespace
 
 std::optional<RepeatedLayers> repeated_layers(const Function& fusion) {
-  return LayerFinder(fusion).find();
+  return LayerFinder(fusion, PartsOfParameters::kDiffer).find();
 }
 
 std::vector<RepeatedOps> repeated_ops(const Function& fusion) {
-  return LayerFinder(fusion).all_repeated();
+  return LayerFinder(fusion, PartsOfParameters::kAlike).all_repeated();
 }
 
 Function with_layers(const Function& fusion, const RepeatedLayers& layers, size_t kept) {

@@ -33,8 +33,9 @@ struct RepeatedOps {
   size_t count = 0;
 };
 
-/// Steps 1 and 2, ignoring what the ops refer to: in a gradient, the layers and, after them, their
-/// gradients. In the order of the body; they do not overlap.
+/// Steps 1 and 2, ignoring what the ops refer to and which part of a parameter they read: in a
+/// gradient, the layers and, after them, their gradients. In the order of the body; they do not
+/// overlap.
 std::vector<RepeatedOps> repeated_ops(const Function& fusion);
 
 /// nullopt if the fusion has no three equal layers in a row.
