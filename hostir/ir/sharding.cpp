@@ -25,6 +25,7 @@ std::string Sharding::dims_to_string() const {
     if (dims[i].block != 0) out += " by " + std::to_string(dims[i].block);
     if (dims[i].origin != 0) out += " from " + std::to_string(dims[i].origin);
     if (dims[i].unit != 1) out += " of " + std::to_string(dims[i].unit);
+    if (dims[i].turn != 0) out += " turned " + std::to_string(dims[i].turn);
     if (dims[i].priority != 0) out += "p" + std::to_string(dims[i].priority);
   }
   out += "]";
@@ -124,6 +125,14 @@ Range block_of(const DimSharding& dim, int64_t size, int64_t parts, int64_t part
 
 Range part_of(const Mesh& mesh, const DimSharding& dim, int64_t size, int64_t position) {
   const std::vector<AxisRef>& axes = dim.axes;
+  if (dim.turn != 0) {
+    size_t part = 0;
+    for (const AxisRef& axis : axes) {
+      part = part * static_cast<size_t>(mesh.axis_size(axis)) +
+             static_cast<size_t>(mesh.coord(position, axis));
+    }
+    return parts_of(mesh, dim, size)[part];
+  }
   const bool whole =
       std::all_of(axes.begin(), axes.end(), [](const AxisRef& a) { return a.whole(); });
   const std::vector<AxisRef> merged = whole ? std::vector<AxisRef>() : merged_axes(mesh, axes);
@@ -156,6 +165,8 @@ std::vector<Range> parts_of(const Mesh& mesh, const DimSharding& dim, int64_t si
     Range& part = parts[static_cast<size_t>(p)];
     part = dim.block == 0 ? elements_of(part, dim.unit, size) : block_of(dim, size, count, p);
   }
+  const int64_t first = (count - dim.turn % count) % count;  // the part of position 0
+  std::rotate(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(first), parts.end());
   return parts;
 }
 

@@ -30,15 +30,21 @@ struct DimSharding {
   // `of 16`: runs of 16 elements, counted from 0, stay together: the axes cut their number. Columns
   // of several heads are cut like this, at the borders of heads.
   int64_t unit = 1;
+  // `turned 1`: each position along the axes has the part of the position before it, and the first
+  // that of the last. The operand of a roll is cut like this.
+  int64_t turn = 0;
 
   bool cuts_alike(const DimSharding& other) const {
-    return block == other.block && origin == other.origin && unit == other.unit;
+    return block == other.block && origin == other.origin && unit == other.unit &&
+           turn == other.turn;
   }
-  /// True for parts other than ceil(n/k) elements.
-  bool has_blocks() const { return block != 0 || unit != 1; }
+  /// True for parts other than ceil(n/k) elements, or in another order.
+  bool has_blocks() const { return block != 0 || unit != 1 || turn != 0; }
+  /// True if parts do not nest in those of fewer axes.
+  bool is_placed() const { return block != 0 || turn != 0; }
   /// Leaves the usual parts.
   void clear_blocks() {
-    block = origin = 0;
+    block = origin = turn = 0;
     unit = 1;
   }
   friend bool operator==(const DimSharding&, const DimSharding&) = default;

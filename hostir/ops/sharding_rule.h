@@ -33,13 +33,15 @@ struct ShardingRule {
 
   /// Element i of the results along factor `to` is element i + by of the operand along factor
   /// `from`, or by - i if mirrored. If `to` is cut, the operand is cut at the same elements, in
-  /// blocks (DimSharding::block), and neighbours exchange only the missing elements.
+  /// blocks (DimSharding::block), and neighbours exchange only the missing elements. If it wraps,
+  /// indices count from the end again: equal parts are moved whole (DimSharding::turn).
   struct Shift {
     size_t operand = 0;
     int from = 0;
     int to = 0;
     IndexExpr by;
     bool mirrored = false;
+    bool wraps = false;
     friend bool operator==(const Shift&, const Shift&) = default;
   };
   std::vector<Shift> shifts;

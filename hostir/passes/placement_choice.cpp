@@ -268,6 +268,13 @@ bool OpChooser::shift_parts(const Instruction& i, const ShardingRule& rule,
     const int64_t whole = moves_result ? before.value() : after.value();
     const int64_t parts = part_count(mesh_, axes);
     DimSharding cut = choice.results.front().dims[*to];
+    if (s.wraps) {
+      const int64_t part = whole / parts;
+      if (whole == 0 || whole % parts != 0 || by.value() % part != 0 || cut.has_blocks())
+        return false;
+      choice.operands[s.operand].dims[*from].turn = (parts - by.value() / part % parts) % parts;
+      continue;
+    }
     DimSharding blocks = cut;
     blocks.block = std::max<int64_t>(1, units_in(units_in(whole, cut.unit), parts)) * cut.unit;
     blocks.unit = 1;

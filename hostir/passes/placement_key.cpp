@@ -178,6 +178,7 @@ uint32_t PlacementKeys::sharding_number(const Sharding& sharding) {
     append_axes(d.axes, text);
     if (d.block != 0) text += "b" + std::to_string(d.block) + "," + std::to_string(d.origin);
     if (d.unit != 1) text += "u" + std::to_string(d.unit);
+    if (d.turn != 0) text += "t" + std::to_string(d.turn);
   }
   if (sharding.is_partial()) {
     text += std::to_string(static_cast<int>(sharding.unreduced_kind));

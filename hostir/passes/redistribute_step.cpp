@@ -84,7 +84,7 @@ class BoxNumbers {
 
 // The axes of a dimension that both shardings have in common, before they differ.
 AxisList shared_prefix(const Mesh& mesh, const DimSharding& a, const DimSharding& b) {
-  const bool alike = a.cuts_alike(b) && (a.block == 0 || a.axes == b.axes);
+  const bool alike = a.cuts_alike(b) && (!a.is_placed() || a.axes == b.axes);
   return alike ? common_prefix(mesh, a.axes, b.axes) : AxisList();
 }
 
@@ -228,7 +228,7 @@ class StepMaker {
       const AxisList& a = outer.dims[d].axes;
       const AxisList& b = inner.dims[d].axes;
       if (!a.empty() && !outer.dims[d].cuts_alike(inner.dims[d])) return false;
-      if (outer.dims[d].block != 0 && a != b) return false;
+      if (outer.dims[d].is_placed() && a != b) return false;
       if (!is_prefix(mesh_, a, b)) return false;
       entire = entire && begins_with(b, a);
     }
@@ -323,7 +323,7 @@ class StepMaker {
     for (size_t d = 0; d < cut.dims.size(); ++d) {
       const DimSharding& a = whole.dims[d];
       const DimSharding& b = cut.dims[d];
-      if (a.block != 0 || b.block != 0) return false;
+      if (a.is_placed() || b.is_placed()) return false;
       if (!a.axes.empty() && !b.axes.empty() && !a.cuts_alike(b)) return false;
       if (is_prefix(mesh_, b.axes, a.axes)) continue;
       if (!is_prefix(mesh_, a.axes, b.axes)) return false;
@@ -409,20 +409,54 @@ class StepMaker {
     return source;
   }
 
+  // The communicator spans all axes; that of a roll the moving ones, if all its groups do the same.
   RedistributeStep permute(const std::vector<int64_t>& source) const {
-    AxisList all;
+    const auto is_turned = [](const DimSharding& d) { return d.turn != 0; };
+    const bool is_roll = std::any_of(from_.dims.begin(), from_.dims.end(), is_turned) ||
+                         std::any_of(to_.dims.begin(), to_.dims.end(), is_turned);
+    AxisList all, moving;
     for (const MeshAxis& axis : mesh_.axes) {
-      if (axis.size > 1) all.push_back({axis.name, 1, 0});
+      const AxisRef whole{axis.name, 1, 0};
+      if (axis.size <= 1) continue;
+      all.push_back(whole);
+      for (size_t p = 0; is_roll && p < source.size(); ++p) {
+        if (mesh_.coord(source[p], whole) == mesh_.coord(static_cast<int64_t>(p), whole)) continue;
+        moving.push_back(whole);
+        break;
+      }
     }
-    RedistributeStep s = step(StepKind::kPermute, std::move(all));
-    // The communicator spans all axes in mesh order, so its positions are those of the mesh.
-    // Nobody sends an empty box.
-    const ShardParts after(mesh_, to_, *known_extents());
-    for (size_t p = 0; p < source.size(); ++p) {
-      if (after.volume(p) != 0) s.pairs.push_back({source[p], static_cast<int64_t>(p)});
-    }
-    std::sort(s.pairs.begin(), s.pairs.end());
+    std::optional<IntLists> pairs;
+    if (!moving.empty()) pairs = pairs_within(moving, source);
+    RedistributeStep s = step(StepKind::kPermute, pairs ? moving : all);
+    s.pairs = pairs ? *pairs : *pairs_within(all, source);
     return s;
+  }
+
+  // The pairs of positions in a communicator over the axes, in mesh order; nullopt if its groups
+  // differ. Nobody sends an empty box.
+  std::optional<IntLists> pairs_within(const AxisList& axes,
+                                       const std::vector<int64_t>& source) const {
+    constexpr int64_t kNobody = -1;
+    const ShardParts after(mesh_, to_, *known_extents());
+    std::map<int64_t, int64_t> from;  // by target
+    for (size_t p = 0; p < source.size(); ++p) {
+      const int64_t origin = after.volume(p) == 0 ? kNobody : place(axes, source[p]);
+      const auto [at, is_new] = from.emplace(place(axes, static_cast<int64_t>(p)), origin);
+      if (!is_new && at->second != origin) return std::nullopt;
+    }
+    IntLists pairs;
+    for (const auto& [target, origin] : from) {
+      if (origin != kNobody) pairs.push_back({origin, target});
+    }
+    std::sort(pairs.begin(), pairs.end());
+    return pairs;
+  }
+
+  int64_t place(const AxisList& axes, int64_t position) const {
+    int64_t out = 0;
+    for (const AxisRef& axis : axes)
+      out = out * mesh_.axis_size(axis) + mesh_.coord(position, axis);
+    return out;
   }
 
   const Mesh& mesh_;

@@ -27,7 +27,8 @@ size_t StepGraph::Hash::operator()(const Sharding& s) const {
   size_t hash = s.dims.size();
   for (const DimSharding& d : s.dims) {
     mix(d.axes, hash);
-    mix(static_cast<size_t>((d.unit * 65537 + d.block) * 65537 + d.origin), hash);
+    mix(static_cast<size_t>(((d.unit * 65537 + d.block) * 65537 + d.origin) * 65537 + d.turn),
+        hash);
   }
   mix(s.unreduced, hash);
   return hash ^ hash >> 32;

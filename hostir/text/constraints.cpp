@@ -48,7 +48,7 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"sharding_c11", "Only a sharding in a fusion has replicated axes."},
     {"sharding_c12",
      "Only a dimension with axes is cut into blocks or between runs of elements, of one element or "
-     "more; blocks need a closed one."},
+     "more; blocks and turned parts need a closed one."},
     {"sharding_c13", "A value of i1 is not unreduced, as no collective reduces i1."},
     {"type_c1", "A written type is the inferred one."},
     {"type_c2", "Parameters, results and values have the kind of type their function works on."},

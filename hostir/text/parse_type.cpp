@@ -86,9 +86,27 @@ bool parse_unit(Cursor& cursor, DimSharding& dim) {
   return is_block_number(cursor, *unit, begin);
 }
 
-// The `by 8 from -3` or `of 16` after a dimension.
+// The `turned 1` after a dimension.
+bool parse_turn(Cursor& cursor, DimSharding& dim) {
+  const uint32_t begin = cursor.begin_here();
+  const auto turn = parse_int(cursor, "by how many positions the parts are turned");
+  if (!turn) return false;
+  if (*turn < 1 || dim.axes.empty() || dim.open) {
+    cursor.error("sharding_c12",
+                 *turn < 1
+                     ? "parts turned by " + std::to_string(*turn) + " positions; write 1 or more"
+                     : "only the parts of a closed dimension with axes are turned",
+                 cursor.span_from(begin));
+    return false;
+  }
+  dim.turn = *turn;
+  return is_block_number(cursor, *turn, begin);
+}
+
+// The `by 8 from -3`, `of 16` or `turned 1` after a dimension.
 bool parse_blocks(Cursor& cursor, DimSharding& dim) {
   if (cursor.accept("of")) return parse_unit(cursor, dim);
+  if (cursor.accept("turned")) return parse_turn(cursor, dim);
   if (!cursor.accept("by")) return true;
   const uint32_t begin = cursor.begin_here();
   const auto block = parse_int(cursor, "the size of a block");

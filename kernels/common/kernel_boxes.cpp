@@ -221,6 +221,10 @@ Expected<void> visit_shifts(const Function& kernel, const Instruction& instructi
     }
     if (!held) complete[s.result_dim] = false;
     if (wanted || !held || held->lo == held->hi) continue;
+    if (s.shift->wraps) {
+      made[s.result_dim] = rolled(*held, -s.by, size);
+      continue;
+    }
     Range image = s.shift->mirrored ? Range{s.by - held->hi + 1, s.by - held->lo + 1}
                                     : Range{held->lo - s.by, held->hi - s.by};
     if (t.rule.operands.size() == 1 && held->lo == 0 && !s.shift->mirrored) image.lo = 0;

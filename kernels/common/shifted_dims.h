@@ -1,5 +1,6 @@
-// Dimensions of slice, concat, pad and reverse along which the result has the operand's elements at
-// other indices (ShardingRule::shifts): which part of the operand a part of the result needs.
+// Dimensions of slice, concat, pad, reverse and roll along which the result has the operand's
+// elements at other indices (ShardingRule::shifts): which part of the operand a part of the result
+// needs.
 #pragma once
 
 #include <algorithm>
@@ -47,9 +48,19 @@ inline Range clipped(Range range, int64_t size) {
   return {lo, std::clamp(range.hi, lo, size)};
 }
 
+// The range moved by `by` indices, where the first index follows the last one. All of the dimension
+// if the moved range reaches over its end.
+inline Range rolled(Range range, int64_t by, int64_t size) {
+  if (range.lo == range.hi) return {0, 0};
+  const int64_t lo = ((range.lo + by) % size + size) % size;
+  const int64_t hi = lo + range.hi - range.lo;
+  return hi <= size ? Range{lo, hi} : Range{0, size};
+}
+
 // The elements of the operand that a part of the result is made of.
 inline Range needed_of(const ShiftedDim& s, Range result, int64_t operand_size) {
   if (result.lo == result.hi) return {0, 0};
+  if (s.shift->wraps) return rolled(result, s.by, operand_size);
   const Range range = s.shift->mirrored ? Range{s.by - result.hi + 1, s.by - result.lo + 1}
                                         : Range{result.lo + s.by, result.hi + s.by};
   return clipped(range, operand_size);

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "kernels/cpu/kernel.h"
 #include "kernels/cpu/tile/tile_program.h"
 
 namespace hostir::cpu {

@@ -44,6 +44,10 @@ IndexedLines every_op(DType dtype, const std::string& index) {
   lines.add("reverse %x {dims = [0, 2]}", "5x6x7x");
   lines.add("pad %x {low = [0, 1, 2], high = [0, 3, 1], interior = [0, 2, 0], value = 1}",
             "5x20x10x");
+  lines.add("pad %x {low = [0, -1, 2], high = [-2, 3, -1], interior = [0, 1, 0], value = 1}",
+            "3x13x8x");
+  lines.add("roll %x {shift = 4, dim = 1}", "5x6x7x");
+  lines.add("roll %x {shift = -9, dim = 2}", "5x6x7x");
   lines.add("dynamic_slice %x, %a, %b, %c {sizes = [2, 6, 3]}", "2x6x3x");
   lines.add("dynamic_update_slice %x, %u, %a, %b, %c", "5x6x7x");
   lines.add("take %x, %i {dim = 1}", "5x4x2x7x");
