@@ -1685,15 +1685,27 @@ def _flip(g, node, args, kwargs):
     return g.emit("reverse", [x], {"dims": g.numbers(_dims_of(args[1], len(x.shape)))}, x.dtype, x.shape)
 
 
+@_aten("roll")
+def _roll(g, node, args, kwargs):
+    """Without dimensions, the elements roll in row-major order."""
+    x = g.tensor(args[0])
+    shifts = args[1] if isinstance(args[1], list) else [args[1]]
+    dims = args[2] if len(args) > 2 else kwargs.get("dims")
+    shape = x.shape
+    if dims in (None, []):
+        x, dims = g.reshape(x, [_count(shape)]), [0]
+    for shift, dim in zip(shifts, _dims_of(dims, len(x.shape))):
+        x = g.emit("roll", [x], {"shift": str(g.number(shift)), "dim": str(dim)}, x.dtype, x.shape)
+    return g.reshape(x, shape)
+
+
 @_aten("constant_pad_nd")
 def _pad(g, node, args, kwargs):
     x = g.tensor(args[0])
     low, high = [0] * len(x.shape), [0] * len(x.shape)
     for i in range(0, len(args[1]), 2):
         low[-1 - i // 2], high[-1 - i // 2] = args[1][i], args[1][i + 1]
-    for dim in range(len(x.shape)):
-        x = _box(g, x, dim, max(0, -low[dim]), x.shape[dim] - max(0, -high[dim]))
-    attributes = {"low": g.numbers([max(0, n) for n in low]), "high": g.numbers([max(0, n) for n in high])}
+    attributes = {"low": g.numbers(low), "high": g.numbers(high)}
     value = g.number(args[2]) if len(args) > 2 else 0
     if value:
         attributes["value"] = _number(value)
