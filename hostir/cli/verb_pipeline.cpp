@@ -52,6 +52,8 @@ class PipelineVerb : public Verb {
     arguments.option("--name", name_, "the name of the host function");
     arguments.flag("--reference", reference_,
                    "add the unpipelined step and a test that compares the two");
+    arguments.choice("--overlap", overlap_, {"none", "collectives", "ring", "auto"},
+                     "how collectives within stages overlap with kernels, as in `hostir lower`");
     arguments.flag("--table", table_, "print the schedule's timetable and bubbles instead");
   }
 
@@ -110,6 +112,7 @@ class PipelineVerb : public Verb {
     request.ranks = ranks_.value_or(0);
     request.micro_batches = micro_batches_;
     request.batch = batch_ == "mean" ? pipeline::Batch::kMean : pipeline::Batch::kSum;
+    request.overlap = *overlap_named(overlap_);
     HOSTIR_ASSIGN_OR_RETURN(const auto sizes, api::parse_sizes(sizes_, "--size"));
     for (const auto& [size, value] : sizes) request.sizes.bind(size, value);
     HOSTIR_ASSIGN_OR_RETURN(
@@ -134,6 +137,7 @@ class PipelineVerb : public Verb {
   std::string batch_ = "mean";
   std::vector<std::string> sizes_;
   std::string name_ = "pipeline";
+  std::string overlap_ = "none";
   bool reference_ = false;
   bool table_ = false;
   SourceManager sources_;

@@ -42,6 +42,11 @@ void Builder::begin(const Instruction& call, std::string stem) {
   stem_ = std::move(stem);
 }
 
+void Builder::annotate(ValueId value, Sharding sharding) {
+  if (value.valid())
+    std::get<TensorType>(function_.value(value).type).sharding = std::move(sharding);
+}
+
 void Builder::fail(Error error) {
   if (!error_) error_ = std::move(error);
 }

@@ -104,6 +104,9 @@ class Builder {
   /// Returns what the fusion returns.
   Values inlined(const Function& fusion, const Values& arguments);
 
+  /// Says how a value is cut, as an annotation in the text does.
+  void annotate(ValueId value, Sharding sharding);
+
   const Program& program() const { return program_; }
   void fail(Error error);
   const std::optional<Error>& error() const { return error_; }

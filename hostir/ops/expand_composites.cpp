@@ -23,8 +23,11 @@ bool has_any(const Function& f, Wanted wanted) {
 
 class Expander {
  public:
-  Expander(const Function& source, Wanted wanted)
-      : source_(source), wanted_(wanted), rebuild_(source) {}
+  using Selects = std::function<bool(const Instruction&)>;
+  using Expands = std::function<std::vector<ValueId>(ops::Builder&)>;
+
+  Expander(const Function& source, const Selects& wanted, const Expands& expand)
+      : source_(source), wanted_(wanted), expand_(expand), rebuild_(source) {}
 
   Expected<Function> run() {
     for (const InstrId id : source_.region(source_.body).instructions) {
@@ -38,7 +41,7 @@ class Expander {
  private:
   void visit(const Instruction& i) {
     if (error_) return;
-    if (!is_wanted(i, wanted_)) {
+    if (!wanted_(i)) {
       rebuild_.copy(i, [this](const Instruction& inner) { visit(inner); });
     } else if (auto done = expand(i); !done) {
       error_ = std::move(done.error());
@@ -50,7 +53,7 @@ class Expander {
     const size_t before = rebuild_.out().instructions.size();
     const size_t first_value = rebuild_.out().values.size();
     b.begin(rebuild_.with_operands(i), source_.value(i.results.front()).name);
-    std::vector<ValueId> values = record(i.kind).expand(b);
+    std::vector<ValueId> values = expand_(b);
     if (b.error()) return tl::unexpected(*b.error());
     for (size_t r = 0; r < i.results.size(); ++r) {
       const Value& result = source_.value(i.results[r]);
@@ -64,7 +67,8 @@ class Expander {
       Value& value = rebuild_.out().value(values[r]);
       value.name = result.name;
       value.span = result.span;
-      if (const Sharding* s = sharding_of(result.type)) {
+      const Sharding* s = sharding_of(result.type);
+      if (s != nullptr && s->dims.size() == shape_of(value.type).size()) {
         std::get<TensorType>(value.type).sharding = *s;
       }
       rebuild_.set(i.results[r], values[r]);
@@ -79,7 +83,8 @@ class Expander {
   }
 
   const Function& source_;
-  Wanted wanted_;
+  const Selects& wanted_;
+  const Expands& expand_;
   ops::Rebuild rebuild_;
   std::optional<Error> error_;
   std::vector<bool> made_;  // by instruction: true if an expansion added it
@@ -96,9 +101,18 @@ Expected<Function> expand_composites(Function fusion, Origins origins, Wanted wa
     if (origins == Origins::kNoted && i.from.empty()) i.from = {{fusion.name, number}};
   }
   while (has_any(fusion, wanted)) {
-    HOSTIR_ASSIGN_OR_RETURN(fusion, Expander(fusion, wanted).run());
+    HOSTIR_ASSIGN_OR_RETURN(fusion,
+                            replace_ops(
+                                fusion, [&](const Instruction& i) { return is_wanted(i, wanted); },
+                                [](ops::Builder& b) { return record(b.call().kind).expand(b); }));
   }
   return fusion;
+}
+
+Expected<Function> replace_ops(const Function& fusion,
+                               const std::function<bool(const Instruction&)>& wanted,
+                               const std::function<std::vector<ValueId>(ops::Builder&)>& expand) {
+  return Expander(fusion, wanted, expand).run();
 }
 
 }  // namespace hostir

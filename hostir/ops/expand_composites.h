@@ -9,6 +9,8 @@
 // fusion it comes from.
 #pragma once
 
+#include <functional>
+
 #include "hostir/ops/record.h"
 
 namespace hostir {
@@ -18,5 +20,11 @@ enum class Origins : uint8_t { kNone, kNoted };
 /// `wanted` selects the composites; null: all. Errors: those of the records' `expand`.
 Expected<Function> expand_composites(Function fusion, Origins origins,
                                      bool (*wanted)(const OpRecord&) = nullptr);
+
+/// Steps 1, 2 and 4 for other replacements: `expand` appends what replaces an instruction that
+/// `wanted` selects, and returns a value per result. A result of another rank loses its annotation.
+Expected<Function> replace_ops(const Function& fusion,
+                               const std::function<bool(const Instruction&)>& wanted,
+                               const std::function<std::vector<ValueId>(ops::Builder&)>& expand);
 
 }  // namespace hostir

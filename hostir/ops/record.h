@@ -124,6 +124,12 @@ struct Communication {
   std::string_view glyph;
 };
 
+/// How a composite's operands are cut where it is computed in a ring (OpRecord::expand_ring).
+struct RingCut {
+  int64_t parts = 1;
+  std::vector<Sharding> operands;
+};
+
 /// Classifies compute ops for fusing and for partial values, so that passes never test op kinds.
 enum class OpShape : uint8_t {
   kPointwise,  // a result element depends on the same element of each operand
@@ -198,6 +204,12 @@ struct OpRecord {
   /// no values if this is not worthwhile. Null: the dimension is gathered. A composite with this
   /// function is expanded last, when the cuts of its operand are known.
   std::vector<ValueId> (*expand_blocks)(ops::Builder& builder, int64_t parts) = nullptr;
+  /// For a composite whose operands 0 and 1 have the next to last dimension cut over the same axes:
+  /// appends the computation in as many steps as there are parts, between which the parts of
+  /// operand 1 and what belongs to them move on in a ring. Returns no values if this is not
+  /// possible. What it returns for an optional result is for the `expand_ring` of the ops that use
+  /// the result.
+  std::vector<ValueId> (*expand_ring)(ops::Builder& builder, const RingCut& cut) = nullptr;
   Cost (*cost)(const OpCall&, std::span<const Extents> operands,
                std::span<const Extents> results) = nullptr;
   std::optional<Reduction> fold;  // reductions: how elements combine; kAvg: their mean

@@ -1,8 +1,6 @@
 #include <fmt/core.h>
 
-#include <cmath>
-
-#include "hostir/ops/composite.h"
+#include "hostir/ops/attention.h"
 
 namespace hostir {
 
@@ -83,42 +81,23 @@ ops::Violated check_dtypes(const OpCall& call) {
 }
 
 Expected<std::vector<Type>> infer_attention(const OpCall& call) {
-  Shape shape = shape_of(call.operands[0]);
+  const Shape& q = shape_of(call.operands[0]);
+  const Shape& k = shape_of(call.operands[1]);
+  const DType dtype = dtype_of(call.operands[0]);
+  Shape shape = q;
   shape.back() = shape_of(call.operands[2]).back();
-  return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
-}
-
-// The scale, 1 / sqrt(D) unless the attribute is set, broadcast to the shape of `like`.
-ValueId scale_like(ops::Builder& b, ValueId like) {
-  if (const auto* scale = b.attributes().get<double>("scale")) return b.full_like(like, *scale);
-  const IndexExpr size = b.shape(b.arg(0)).back().simplified();
-  if (size.is_const()) {
-    return b.full_like(like, 1 / std::sqrt(static_cast<double>(size.value())));
-  }
-  return b.broadcast_to(b.op(OpKind::rsqrt, {b.full_size(b.dtype(like), {}, size)}), b.shape(like));
-}
-
-// The shape of a tensor with heads at dimension `at`, which become [groups, heads/groups].
-Shape in_groups(Shape shape, size_t at, const IndexExpr& groups) {
-  const IndexExpr heads = shape[at];
-  shape[at] = groups;
-  const IndexExpr each = IndexExpr::binary(IndexExpr::Kind::kDiv, heads, groups).simplified();
-  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at) + 1, each);
-  return shape;
-}
-
-// The mask, with its heads grouped like the heads of the scores.
-ValueId grouped_mask(ops::Builder& b, const IndexExpr* groups) {
-  const ValueId mask = b.arg(3);
-  if (groups == nullptr || b.rank(mask) < 3) return mask;
-  const size_t heads = b.rank(mask) - 3;
-  const Shape shape = b.shape(mask);
-  const bool alike = ops::same_size(shape[heads], 1);
-  return b.reshape(mask, in_groups(shape, heads, alike ? IndexExpr(1) : *groups));
+  const size_t heads = q.size() - 3;
+  Shape weights = scores_shape(q, k);
+  if (!ops::same_size(q[heads], k[heads])) weights = ops::in_groups(weights, heads, k[heads]);
+  const DType wide = is_narrow_float(dtype) ? DType::kF32 : dtype;
+  Shape sums = q;
+  sums.pop_back();
+  return std::vector<Type>{ops::tensor(dtype, std::move(shape)), ops::tensor(wide, weights),
+                           ops::tensor(wide, std::move(sums))};
 }
 
 // Masked scores become a very low number, whose exponential is 0.
-ValueId masked(ops::Builder& b, ValueId scores, const IndexExpr* groups) {
+ValueId masked(ops::Builder& b, ValueId scores) {
   const Shape shape = b.shape(scores);
   const auto rank = static_cast<int64_t>(shape.size());
   const ValueId lowest = b.full_like(scores, -1e30);
@@ -128,20 +107,10 @@ ValueId masked(ops::Builder& b, ValueId scores, const IndexExpr* groups) {
     scores = b.select(b.compare(query, key, "ge"), scores, lowest);
   }
   if (!b.has_arg(3)) return scores;
-  const ValueId mask = b.broadcast_to(grouped_mask(b, groups), shape);
+  const ValueId mask = b.broadcast_to(ops::grouped_mask(b, b.arg(3)), shape);
   if (b.error()) return {};
   if (b.dtype(mask) == DType::kI1) return b.select(mask, scores, lowest);
   return b.add(scores, b.cast(mask, b.dtype(scores)));
-}
-
-// a[b.., G, R, S, k] with c[b.., G, ...], contracted over a's last dimension and c's `contracted`.
-ValueId group_product(ops::Builder& b, ValueId a, ValueId c, int64_t contracted) {
-  IntList batch = ops::all_dims(b.rank(c) - 2);
-  return b.op(OpKind::dot_general, {a, c},
-              ops::attrs({{"lhs_batch", batch},
-                          {"rhs_batch", batch},
-                          {"lhs_contracting", IntList{b.last_dim(a)}},
-                          {"rhs_contracting", IntList{contracted}}}));
 }
 
 // Heads that share keys are a dimension of their own, so that groups, heads of a group and queries
@@ -149,25 +118,49 @@ ValueId group_product(ops::Builder& b, ValueId a, ValueId c, int64_t contracted)
 ops::Values expand_attention(ops::Builder& b) {
   const ValueId k = b.arg(1);
   const ValueId v = b.arg(2);
-  const Shape shape = b.shape(b.arg(0));
-  const size_t heads = shape.size() - 3;
-  const IndexExpr groups = b.shape(k)[heads];
-  const bool grouped = !ops::same_size(shape[heads], groups);
-  const ValueId q = grouped ? b.reshape(b.arg(0), in_groups(shape, heads, groups)) : b.arg(0);
-  IntList swapped = ops::all_dims(shape.size());
-  std::swap(swapped[heads + 1], swapped[heads + 2]);
-  const ValueId products =
-      grouped ? group_product(b, q, k, b.last_dim(k)) : b.matmul(q, b.transpose(k, swapped));
-  ValueId scores = b.widened(products);
-  if (b.error()) return {scores};
-  scores = masked(b, b.mul(scores, scale_like(b, scores)), grouped ? &groups : nullptr);
-  const ValueId weights = b.cast(b.op(OpKind::softmax, {scores}, {}, "weights"), b.dtype(q));
-  if (b.error()) return {scores};
+  const ValueId q = ops::by_groups(b, b.arg(0));
+  const bool grouped = q != b.arg(0);
+  const ValueId products = grouped ? ops::group_product(b, q, k, b.last_dim(k))
+                                   : b.matmul(q, ops::matrices_transposed(b, k));
+  const ValueId wide = b.widened(products);
+  if (b.error()) return ops::Values(3, wide);
+  const ValueId scores = masked(b, b.mul(wide, ops::attention_scale(b, wide)));
+  if (b.error()) return ops::Values(3, scores);
+  const IntList keys = {b.last_dim(scores)};
+  const Shape scores_shape = b.shape(scores);
+  const ValueId largest = b.reduce(OpKind::reduce_max, scores, keys);
+  const ValueId shifted = b.exp(b.sub(scores, b.unreduce(largest, keys, scores_shape)));
+  const ValueId sum = b.sum(shifted, keys);
+  const ValueId weights = b.div(shifted, b.unreduce(sum, keys, scores_shape));
+  const ValueId log = b.add(largest, b.log(sum));
+  const ValueId shares = b.cast(weights, b.dtype(q));
+  if (b.error()) return ops::Values(3, weights);
+  Shape sums_shape = b.shape(b.arg(0));
+  sums_shape.pop_back();
+  const ValueId log_sums = b.reshape(log, sums_shape);
   const ValueId y =
-      grouped ? group_product(b, weights, v, b.last_dim(v) - 1) : b.matmul(weights, v);
-  Shape result = shape;
+      grouped ? ops::group_product(b, shares, v, b.last_dim(v) - 1) : b.matmul(shares, v);
+  Shape result = b.shape(b.arg(0));
   result.back() = b.shape(v).back();
-  return {b.reshape(y, result)};
+  return {b.reshape(y, result), weights, log_sums};
+}
+
+// One op for the gradient, so that a device or a ring can compute it without the weights.
+ops::Values attention_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const bool has_mask = b.has_arg(3);
+  const ValueId mask = has_mask ? b.arg(3) : ValueId();
+  const bool adds_mask = has_mask && is_float(b.dtype(mask));
+  ops::Values grads;
+  if (dy[1].valid() || dy[2].valid()) {
+    grads = ops::attention_gradient(b, {b.result(1), dy[0], dy[1], dy[2], mask});
+  } else {
+    ops::Values operands = {b.arg(0), b.arg(1), b.arg(2), b.result(0), b.result(1), dy[0]};
+    if (has_mask) operands.push_back(mask);
+    grads = b.ops(OpKind::scaled_dot_product_attention_grad, operands, b.attributes(),
+                  adds_mask ? 4 : 3, "grad");
+  }
+  grads.resize(has_mask ? 4 : 3);
+  return grads;
 }
 
 }  // namespace
@@ -184,8 +177,9 @@ OpRecord op_scaled_dot_product_attention() {
                      "H is a multiple of G (grouped queries). The mask widens to [b.., H, S, T].",
            .sharding =
                "Batch and heads pass through, and S of the queries: each rank knows the "
-               "positions it holds. If T is cut, the softmax and the result are reduced. A cut D "
-               "leaves partial scores. Grouped heads are cut at the borders of groups.",
+               "positions it holds. If T is cut, the softmax and the result are reduced, or, with "
+               "--overlap, keys and values travel in a ring. A cut D leaves partial scores. "
+               "Grouped heads are cut at the borders of groups.",
            .dtypes = "Floats, the same for all; the softmax of 16- and 8-bit ones is computed in "
                      "f32. The mask is i1 (0: left out) or floating-point (added).",
            .cost =
@@ -204,7 +198,15 @@ OpRecord op_scaled_dot_product_attention() {
                      {.name = "scale",
                       .type = AttributeSpec::Type::kFloat,
                       .doc = "of the scores; 1/sqrt(D) if absent"}},
-      .results = {{.name = "y", .doc = "softmax(q k^T * scale) v"}},
+      .results = {{.name = "y", .doc = "softmax(q k^T * scale) v"},
+                  {.name = "weights",
+                   .doc = "softmax(q k^T * scale), in f32 for narrower floats; with grouped "
+                          "queries [b.., G, H/G, S, T]",
+                   .optional = true},
+                  {.name = "log_sums",
+                   .doc = "[b.., H, S], the logarithms of the sums of exponentials: with them, the "
+                          "results for parts of the keys can be joined",
+                   .optional = true}},
       .constraints = {{"scaled_dot_product_attention_c1",
                        "q, k and v are [.., heads, length, size] and fit together.", check_heads},
                       {"scaled_dot_product_attention_c2",
@@ -215,8 +217,10 @@ OpRecord op_scaled_dot_product_attention() {
                        "q, k and v are floating-point, of one dtype.", check_dtypes}},
       .infer = infer_attention,
       .expand = expand_attention,
+      .expand_ring = ops::ring_attention,
       .cost = ops::composite_cost<100>,
-      .gradient = "that of the ops it expands to",
+      .gradient = "scaled_dot_product_attention_grad",
+      .vjp = attention_vjp,
       .example =
           R"(fusion @f(%q: tensor<2x4x6x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x8xf32>)
     -> (%y: tensor<2x4x6x8xf32>) {

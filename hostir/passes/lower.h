@@ -84,6 +84,7 @@ struct Lowered {
   NamedHomes homes;      // of axes
   Explanation explanation;
   std::vector<Provenance> provenance;  // empty before `host`
+  bool has_rings = false;              // attention is computed in a ring (rings.h)
   std::vector<LoopValue> loop_values;  // what `unrolled` named the values of loops
   std::vector<int64_t> pass_ns;        // the time each pass took
 };

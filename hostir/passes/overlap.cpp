@@ -17,8 +17,6 @@
 
 namespace hostir {
 
-namespace {
-
 // Predicts when a host function ends. Kernels run on one engine and collectives on another, in text
 // order. Each starts when its inputs are ready and the host has issued it.
 double expected_ns(const Program& program, const Function& host, const Machine& machine) {
@@ -55,6 +53,8 @@ double expected_ns(const Program& program, const Function& host, const Machine& 
   }
   return end;
 }
+
+namespace {
 
 class Overlapper {
  public:

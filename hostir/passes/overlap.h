@@ -8,7 +8,8 @@
 //   collectives  The chunks are the blocks of the ranks, or equal pieces of them. An
 //                all_gather becomes a broadcast per chunk, a reduce_scatter a reduce to the rank
 //                that keeps the chunk, an all_reduce one per chunk. Every value is computed and
-//                added up in the same order as before. ring         Each rank passes blocks to
+//                added up in the same order as before.
+//   ring         Each rank passes blocks to
 //                its neighbour (permute), one fewer than there are ranks, and meanwhile
 //                multiplies the block that it has. For a reduce_scatter the block of partial sums
 //                travels and each rank adds its own: the addends of block r are added in the
@@ -50,6 +51,9 @@ struct OverlapRequest {
   /// The fusion value that a collective produces, for the explanation.
   std::function<std::string(const Instruction&)> value_of;
 };
+
+/// When the function, on one stream, is expected to end on two engines.
+double expected_ns(const Program& program, const Function& host, const Machine& machine);
 
 /// Rewrites the host function `host` of `program`, and the kernels that it launches. Entries of
 /// `provenance` for buffers that are now written in parts are dropped.

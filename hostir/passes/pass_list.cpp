@@ -21,6 +21,7 @@
 #include "hostir/passes/mesh_borders.h"
 #include "hostir/passes/needless_reshards.h"
 #include "hostir/passes/propagate.h"
+#include "hostir/passes/rings.h"
 #include "hostir/passes/split_reshards.h"
 
 namespace hostir {
@@ -138,7 +139,7 @@ void append(Explanation records, Explanation& to) {
             std::make_move_iterator(records.end()));
 }
 
-Expected<void> propagate_shardings(LowerState& s) {
+Expected<void> propagate_bound(LowerState& s) {
   s.bound = s.function();
   HOSTIR_ASSIGN_OR_RETURN(Function bordered, with_mesh_borders(taken(s)));
   const auto early = [](const OpRecord& op) { return op.expand_blocks == nullptr; };
@@ -160,6 +161,24 @@ Expected<void> propagate_shardings(LowerState& s) {
     s.function() = propagate(s.out.program, std::move(simple), edges, s.out.mesh, s.out.explanation,
                              s.homes.homes);
   }
+  return {};
+}
+
+// Where something is computed in a ring, shardings are propagated again through its steps.
+Expected<void> propagate_shardings(LowerState& s) {
+  HOSTIR_TRY(propagate_bound(s));
+  if (!s.rings) return {};
+  Explanation of_rings;
+  HOSTIR_ASSIGN_OR_RETURN(std::optional<Function> with,
+                          with_rings(s.out.program, s.bound, s.function(), of_rings));
+  if (with) {
+    s.out.has_rings = true;
+    s.out.explanation.clear();
+    s.homes = {};
+    s.function() = std::move(*with);
+    HOSTIR_TRY(propagate_bound(s));
+  }
+  append(std::move(of_rings), s.out.explanation);
   return {};
 }
 

@@ -23,6 +23,7 @@ struct LowerState {
   Lowered out;
 
   Function bound;              // the fusion as after `unrolled`, from `propagated` to `kernels`
+  bool rings = false;          // `propagated` may compute attention in a ring (rings.h)
   MeshMoves* moves = nullptr;  // plans and costs on the fusion's meshes: own_moves or an option
   std::unique_ptr<MeshMoves> own_moves;
   ChosenHomes homes;    // from `propagated` to `sharded`

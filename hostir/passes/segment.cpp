@@ -80,14 +80,14 @@ class Segmenter {
     return composites;
   }
 
-  // True if the ops have a reduction between two contractions.
   bool reduces_between_contractions(const std::vector<InstrId>& ops) const {
-    enum class Seen : uint8_t { kNothing, kContraction, kReduction } seen = Seen::kNothing;
+    bool has_product = false;
+    bool has_reduction = false;  // after a product
     for (const InstrId id : ops) {
       const OpShape shape = record(f_.instr(id).kind).shape;
-      if (shape == OpShape::kContraction && seen == Seen::kReduction) return true;
-      if (shape == OpShape::kContraction) seen = Seen::kContraction;
-      if (shape == OpShape::kReduction && seen == Seen::kContraction) seen = Seen::kReduction;
+      if (shape == OpShape::kContraction && has_reduction) return true;
+      has_product = has_product || shape == OpShape::kContraction;
+      has_reduction = has_reduction || (has_product && shape == OpShape::kReduction);
     }
     return false;
   }
@@ -98,12 +98,8 @@ class Segmenter {
       const Instruction& i = f_.instr(id);
       if (i.from.size() != 1 || record(i.kind).shape == OpShape::kLayout) continue;
       const OpRef& source = i.from.front();
-      auto known = composites.find(source.function);
-      if (known == composites.end()) {
-        known = composites
-                    .emplace(source.function, composites_of(program.find_function(source.function)))
-                    .first;
-      }
+      const auto [known, is_new] = composites.try_emplace(source.function);
+      if (is_new) known->second = composites_of(program.find_function(source.function));
       const auto composite = known->second.find(source.number);
       if (composite == known->second.end()) continue;
       OneKernel& kernel = one_kernels_[source];
@@ -130,8 +126,10 @@ class Segmenter {
         const InstrId id = o.value.valid() ? f_.value(o.value).defined_by : InstrId();
         if (!id.valid() || record(f_.instr(id).kind).shape != OpShape::kBroadcast) continue;
         const OneKernel* other = kernel_of_[id.index];
-        const bool is_taken = other != nullptr && other->is_possible;
-        if (is_taken || kept(o.value) || !is_only_read_by(kernel, o.value)) continue;
+        if ((other != nullptr && other->is_possible) || kept(o.value)) continue;
+        const auto is_inside = [&](InstrId user) { return kernel_of_[user.index] == &kernel; };
+        const auto& users = uses_[o.value.index];
+        if (!std::all_of(users.begin(), users.end(), is_inside)) continue;
         kernel_of_[id.index] = &kernel;
         kernel.ops.push_back(id);
       }
@@ -139,17 +137,22 @@ class Segmenter {
     std::sort(kernel.ops.begin(), kernel.ops.end(), in_body_order());
   }
 
-  bool is_only_read_by(const OneKernel& kernel, ValueId v) const {
-    return std::all_of(uses_[v.index].begin(), uses_[v.index].end(),
-                       [&](InstrId user) { return kernel_of_[user.index] == &kernel; });
-  }
-
-  // True if only these ops use their results, apart from the result of the last op.
+  // True if only these ops use their results, apart from the result of the last op and what later
+  // ops read of values per row that a reduction left (the logarithms of attention).
   bool is_only_used_inside(const OneKernel& kernel) const {
+    const size_t last = position_[kernel.ops.back().index];
+    size_t rank = 0;  // of the first product
     for (const InstrId id : kernel.ops) {
+      const Instruction& i = f_.instr(id);
+      const bool is_product = record(i.kind).shape == OpShape::kContraction;
       if (id == kernel.ops.back()) break;
-      for (const ValueId r : f_.instr(id).results) {
-        if (!is_only_read_by(kernel, r)) return false;
+      for (const ValueId r : i.results) {
+        const size_t own = tensor_type(f_, r).shape.size();
+        if (is_product && rank == 0) rank = own;
+        const auto fits = [&, may_leave = !is_product && own < rank](InstrId user) {
+          return kernel_of_[user.index] == &kernel || (may_leave && position_[user.index] > last);
+        };
+        if (!std::all_of(uses_[r.index].begin(), uses_[r.index].end(), fits)) return false;
       }
     }
     return true;

@@ -133,6 +133,7 @@ class PipelineMaker {
       stage.roles = roles[s];
       stage.inputs = inputs;
       stage.sizes = request_.sizes;
+      stage.overlap = request_.overlap;
       stage.split_backward = request_.kind == ScheduleKind::kZeroBubble;
       HOSTIR_ASSIGN_OR_RETURN(Stage made, make_stage(program(), stage));
       inputs.clear();

@@ -29,6 +29,7 @@ struct PipelineRequest {
   int64_t micro_batches = 1;
   Batch batch = Batch::kMean;
   SizeBindings sizes;
+  Overlap overlap = Overlap::kNone;  // within stages
 };
 
 struct Pipeline {

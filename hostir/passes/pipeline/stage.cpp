@@ -167,6 +167,7 @@ class StageMaker {
     LowerOptions options;
     options.sizes = request_.sizes;
     options.until = LowerPhase::kPropagated;
+    options.overlap = request_.overlap;  // rings, before the parts are cut
     HOSTIR_ASSIGN_OR_RETURN(Lowered lowered, lower(alone, request_.name + ".gradient", options));
     out_.gradient = *lowered.program.find_function(request_.name + ".gradient");
     find_values(fusion, parameters);
@@ -246,6 +247,7 @@ class StageMaker {
         fusion_of(out_.gradient, part, name, [&](ValueId v) { return *out_.layout(v).sharding; }));
     LowerOptions options;
     options.sizes = request_.sizes;
+    options.overlap = request_.overlap;
     HOSTIR_ASSIGN_OR_RETURN(Lowered lowered, lower_alone(name, options));
     program_ = std::move(lowered.program);
     phase.host = lowered.function;

@@ -52,6 +52,7 @@ struct StageRequest {
   std::vector<ShardType> inputs;  // what the previous stage hands over
   SizeBindings sizes;
   bool split_backward = false;
+  Overlap overlap = Overlap::kNone;
 };
 
 /// Appends the phases' fusions, kernels and host functions to `program`, which has the fusion and
