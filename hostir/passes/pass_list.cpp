@@ -20,9 +20,11 @@
 #include "hostir/passes/member_regions.h"
 #include "hostir/passes/mesh_borders.h"
 #include "hostir/passes/needless_reshards.h"
+#include "hostir/passes/prefetch.h"
 #include "hostir/passes/propagate.h"
 #include "hostir/passes/rings.h"
 #include "hostir/passes/split_reshards.h"
+#include "hostir/support/text.h"
 
 namespace hostir {
 
@@ -260,6 +262,20 @@ Expected<void> overlap(LowerState& s) {
   overlap_collectives(s.out.program, s.out.function,
                       {s.source, s.moves->machine(), s.options.overlap, value_namer(s)},
                       s.out.provenance, s.out.explanation);
+  std::optional<Function> earlier = prefetched(s.host());
+  if (!earlier) return {};
+  const double as_it_is = expected_ns(s.out.program, s.host(), s.moves->machine());
+  const double prefetches = expected_ns(s.out.program, *earlier, s.moves->machine());
+  if (prefetches >= as_it_is) return {};
+  s.host() = std::move(*earlier);
+  s.out.explanation.push_back(
+      {.value = {},
+       .what = "prefetch",
+       .sentence = fmt::format("collectives of parameters one step ahead: the function is expected "
+                               "to take {}, as it is {}",
+                               time_text(prefetches), time_text(as_it_is)),
+       .from = {},
+       .pass = "overlap"});
   return {};
 }
 

@@ -65,6 +65,46 @@ std::string mlp(int64_t tokens, int64_t hidden, int64_t features) {
          "  return %y\n}\n";
 }
 
+// For each collective, how many matrix products are issued before it: `0 1 2`.
+std::string products_before(const std::string& text, Overlap overlap) {
+  LowerOptions options;
+  options.overlap = overlap;
+  const auto lowered = lowered_text(text, std::move(options));
+  if (!lowered) return {};
+  std::string out;
+  int products = 0;
+  const Function& host = *lowered->program.find_function(lowered->function);
+  for (const InstrId id : host.preorder()) {
+    const Instruction& i = host.instr(id);
+    if (i.kind == OpKind::launch) {
+      products += i.attributes.get<Symbol>("kernel")->name.starts_with("matmul") ? 1 : 0;
+    } else if (record(i.kind).op_class == OpClass::kCommunication) {
+      out += (out.empty() ? "" : " ") + std::to_string(products);
+    }
+  }
+  return out;
+}
+
+// Layers with stacked weights that are cut over the data-parallel axis, as FSDP does.
+std::string fsdp(int64_t tokens, int64_t hidden) {
+  const std::string n = std::to_string(tokens);
+  const std::string h = std::to_string(hidden);
+  return "mesh @m = <dp=4>\nfusion @layers(%x: tensor<" + n + "x" + h +
+         "xbf16> <@m, [{dp}, {}]>, %w: tensor<5x" + h + "x" + h +
+         "xbf16> <@m, [{}, {dp}, {}]>) -> (%y: tensor<" + n + "x" + h +
+         "xbf16> <@m, [{dp}, {}]>) {\n  %y = for %i in 0..5 carry(%p = %x) {\n"
+         "    %wi = at %w[%i]\n    %q = matmul %p, %wi\n    %r = gelu %q\n    yield %r\n  }\n"
+         "  return %y\n}\n";
+}
+
+TEST(Overlap, ParametersAreGatheredOneLayerAhead) {
+  const std::string text = fsdp(65536, 8192);
+  EXPECT_EQ(products_before(text, Overlap::kNone), "0 0 2 3 4");  // two joined
+  EXPECT_EQ(products_before(text, Overlap::kAuto), "0 0 1 2 3");
+  const std::string why = overlapped(text, Overlap::kAuto).sentences;
+  EXPECT_NE(why.find("collectives of parameters one step ahead"), std::string::npos) << why;
+}
+
 TEST(Overlap, NoneIsTheDefault) {
   const Overlapped o = overlapped(mlp(64, 16, 32), LowerOptions().overlap);
   EXPECT_EQ(o.calls, "all_gather, reduce_scatter");
