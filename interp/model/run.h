@@ -154,7 +154,7 @@ struct Run {
   std::string entry;  // the function that all ranks run, with '@'; empty: unknown
   Motion motion = Motion::kUnknown;
   std::string motion_source;  // source of this: `the engine`, `a timeout of 600 s`; empty: unknown
-  /// For kMoving: the age of the oldest call in flight when the record was written; unset: unknown.
+  /// The age of the oldest call in flight when the record was written; unset: unknown.
   std::optional<int64_t> oldest_call_ns;
   /// For kStuck: the source gave up after this time without a completion; unset: a completion is
   /// impossible.

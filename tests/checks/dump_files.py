@@ -7,13 +7,14 @@ The jobs are those of flight_recorder_writer.py. Ends with `N passed, N failed`.
 """
 import csv
 import json
+import os
 import select
 import shutil
 import subprocess
 import sys
 
 from cases import HOSTIR, accuses, accuses_nobody, case, opened, run_cases
-from flight_recorder_writer import Call, Job
+from flight_recorder_writer import START_NS, Call, Job
 
 SECOND_NS = 10**9
 
@@ -98,6 +99,28 @@ def arrivals_in_the_log(folder):
     first, second = csv.DictReader(table.stdout.splitlines())
     assert int(first["first_arrival_ns"]) == 0 and int(first["skew_ns"]) < 10**6, first
     assert SECOND_NS <= int(second["skew_ns"]) < SECOND_NS + 10**6 and second["start_ns"] == "", second
+
+
+@case
+def a_hung_call_lasts_until_the_dump(folder):
+    """In the export, on a track named as in the verdict. A copy of the files is older: then the call lasts as long as its timeout."""
+    job = Job(4)
+    job.all_reduce(30)
+    job.all_reduce(31, ranks=[0, 1, 3])
+    job.run()
+    for age_s, lasts_s in ((12, 12), (24 * 3600, 600)):
+        dumps = job.write(folder / f"dumps_{age_s}")
+        for path in dumps.iterdir():
+            os.utime(path, ns=(START_NS + age_s * SECOND_NS,) * 2)
+        subprocess.run([HOSTIR, "open", dumps, "--trace", folder / "job.db"], capture_output=True)
+        done = subprocess.run([HOSTIR, "trace", "export", folder / "job.db"], capture_output=True, text=True, check=True)
+        events = json.loads(done.stdout)["traceEvents"]
+        hung = [e for e in events if e["name"] == "all_reduce (in flight)"]
+        assert sorted(e["pid"] for e in hung) == [0, 1, 3] and all(e["ph"] == "B" for e in hung), hung
+        end = max(e["ts"] for e in events if "ts" in e)  # viewers show open slices until there
+        assert all(abs((end - e["ts"]) / 1e6 - lasts_s) < 1 for e in hung), (age_s, end, hung)
+        names = {e["args"]["name"] for e in events if e["name"] == "thread_name" and e["tid"] == hung[0]["tid"]}
+        assert all("default_pg" in name for name in names), names
 
 
 # ---- names

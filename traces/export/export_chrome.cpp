@@ -14,6 +14,7 @@
 
 #include "hostir/support/json_text.h"
 #include "interp/diagnose/user_frame.h"
+#include "traces/reader/job_findings.h"
 
 namespace hostir::traces {
 
@@ -272,6 +273,15 @@ void put_flows(const LogReader& log, ChromeWriter& writer, const Anchors& anchor
   }
 }
 
+// Viewers show open slices until the last event.
+void put_end(const LogReader& log, ChromeWriter& writer) {
+  const int64_t end_ns = record_end_ns(log);
+  if (log.extent().event_count == 0 || end_ns <= log.extent().end_ns) return;
+  writer.put(fmt::format(
+      R"({{"ph":"i","s":"g","name":"the dumps were written","pid":0,"tid":0,"ts":{}}})",
+      us(end_ns)));
+}
+
 }  // namespace
 
 Expected<void> export_chrome(const LogReader& log, std::ostream& out, std::stop_token stop) {
@@ -285,6 +295,7 @@ Expected<void> export_chrome(const LogReader& log, std::ostream& out, std::stop_
   Anchors anchors;
   HOSTIR_TRY(put_events(log, writer, sequences, anchors, std::move(stop)));
   put_flows(log, writer, anchors, members);
+  put_end(log, writer);
   writer.close(log);
   if (!out.flush()) return fail(ErrorKind::kRuntime, "export_write", "cannot write the export");
   return {};

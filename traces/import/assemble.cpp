@@ -394,20 +394,24 @@ class Assembler {
           oldest_ns = age_ns;
           timeout_ms = call.timeout_ms;
         }
-        if (!call.timed_out.value_or(false)) continue;
+        if (!call.timed_out.value_or(false) || run.motion == model::Motion::kStuck) continue;
         run.motion = model::Motion::kStuck;
         run.motion_source =
             call.timeout_ms
                 ? fmt::format("a timeout of {} s", static_cast<double>(*call.timeout_ms) / 1000)
                 : std::string("a watchdog that gave up");
-        return;
       }
     }
-    if (unfinished && !young) doubt_file_times(oldest_ns, timeout_ms.value_or(patience_ms));
-    if (!unfinished || !young) return;
+    if (!unfinished) return;
+    // A watchdog would have reported the call long before: the time is that of a copy.
+    const int64_t limit_ms = timeout_ms.value_or(patience_ms);
+    const bool copied = !young && oldest_ns / 1'000'000 >= 2 * limit_ms + 60'000;
+    if (young || oldest_ns > 0) run.oldest_call_ns = copied ? limit_ms * 1'000'000 : oldest_ns;
+    if (run.motion == model::Motion::kStuck) return;
+    if (copied) doubt_file_times(oldest_ns);
+    if (!young) return;
     run.motion = model::Motion::kMoving;
     note_older_files();
-    run.oldest_call_ns = oldest_ns;
     run.motion_source = fmt::format("the oldest call was {} old when its file was written",
                                     seconds_text(oldest_ns));
     if (timeout_ms) {
@@ -417,10 +421,7 @@ class Assembler {
     }
   }
 
-  // No watchdog reported the call, and it would have done so long before. A copy of a file, unlike
-  // the file itself, is often younger than the job.
-  void doubt_file_times(int64_t oldest_ns, int64_t timeout_ms) {
-    if (oldest_ns / 1'000'000 < 2 * timeout_ms + 60'000) return;
+  void doubt_file_times(int64_t oldest_ns) {
     builder_.gap({model::Gap::Kind::kNotTranslated,
                   {},
                   {},

@@ -169,6 +169,28 @@ ordered_json skipped_json(const OpenedJob& job) {
 
 }  // namespace
 
+namespace {
+
+std::optional<int64_t> ended_unix_ns(const model::Run& run) {
+  if (!run.oldest_call_ns) return std::nullopt;
+  std::optional<int64_t> oldest;
+  const auto note = [&](const model::Member& member) {
+    const auto& issued = member.times.issued_ns;
+    if (member.unfinished() && issued) oldest = std::min(oldest.value_or(*issued), *issued);
+  };
+  for (const model::Meeting& meeting : run.meetings) {
+    for (const model::Member& member : meeting.members) note(member);
+  }
+  for (const model::SendRecv& pair : run.pairs) {
+    note(pair.send);
+    note(pair.recv);
+  }
+  if (oldest) *oldest += *run.oldest_call_ns;
+  return oldest;
+}
+
+}  // namespace
+
 JobFindings findings_of(const OpenedJob& job) {
   JobFindings out;
   out.notes = notes_of(job);
@@ -185,6 +207,7 @@ JobFindings findings_of(const OpenedJob& job) {
   out.trial = job.trial.sentence;
   for (const std::string& text : verdict.not_known) out.notes.push_back("not known: " + text);
   out.at_fault = calls_at_fault(job.dumps);
+  out.ended_unix_ns = ended_unix_ns(*job.dumps.run);
   return out;
 }
 

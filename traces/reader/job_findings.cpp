@@ -1,8 +1,12 @@
 #include "traces/reader/job_findings.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "hostir/support/json_text.h"
+#include "hostir/support/number_from.h"
+#include "traces/reader/log_reader.h"
 
 namespace hostir::traces {
 
@@ -12,6 +16,7 @@ using nlohmann::json;
 
 constexpr std::string_view kNote = "note_";
 constexpr std::string_view kAtFault = "at_fault_";
+constexpr std::string_view kEnded = "record_ended_unix_ns";
 
 // A damaged log gives no call.
 std::optional<CallAtFault> call_of(const std::string& text) {
@@ -41,6 +46,7 @@ LogProperties to_properties(const JobFindings& findings) {
     add("verdict_holds", findings.holds == JobFindings::Holds::kAlways ? "always" : "open");
   add("trial", findings.trial);
   add("profile", findings.profile);
+  if (findings.ended_unix_ns) add(std::string(kEnded), std::to_string(*findings.ended_unix_ns));
   for (size_t i = 0; i < findings.notes.size(); ++i)
     add(std::string(kNote) + std::to_string(i), findings.notes[i]);
   for (size_t i = 0; i < findings.at_fault.size(); ++i) {
@@ -63,12 +69,22 @@ std::optional<JobFindings> findings_of(const LogProperties& properties) {
     }
     if (key == "trial") out.trial = value;
     if (key == "profile") out.profile = value;
+    if (key == kEnded) out.ended_unix_ns = number_from<int64_t>(value);
     if (key.starts_with(kNote)) out.notes.push_back(value);
     if (!key.starts_with(kAtFault)) continue;
     if (auto call = call_of(value)) out.at_fault.push_back(*std::move(call));
   }
   if (out.sentence().empty()) return std::nullopt;
   return out;
+}
+
+int64_t record_end_ns(const LogReader& log) {
+  const int64_t last_ns = log.extent().end_ns;
+  const auto ended_ns = number_from<int64_t>(log.run().property(kEnded));
+  const auto origin = log.query("SELECT clock_origin_unix_ns FROM run");
+  if (!ended_ns || !origin || origin->rows.empty()) return last_ns;
+  const auto* origin_ns = std::get_if<int64_t>(&origin->rows.front().front());
+  return origin_ns == nullptr ? last_ns : std::max(last_ns, *ended_ns - *origin_ns);
 }
 
 }  // namespace hostir::traces

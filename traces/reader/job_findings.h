@@ -12,6 +12,8 @@
 
 namespace hostir::traces {
 
+class LogReader;
+
 /// A call that the verdict is about, with what each member did there.
 struct CallAtFault {
   std::string communicator;  // its name, not its description
@@ -32,6 +34,10 @@ struct JobFindings {
   std::vector<std::string> notes;  // one sentence each
   std::vector<CallAtFault> at_fault;  // the wrong call, and the one that it replaced
 
+  /// When the dumps were written, as far as their times can be trusted: calls in flight last until
+  /// then.
+  std::optional<int64_t> ended_unix_ns;
+
   const std::string& sentence() const { return verdict.empty() ? profile : verdict; }
 };
 
@@ -40,5 +46,7 @@ using LogProperties = std::vector<std::pair<std::string, std::string>>;
 LogProperties to_properties(const JobFindings& findings);
 /// nullopt: the log was not written from other tools' files.
 std::optional<JobFindings> findings_of(const LogProperties& properties);
+/// The time of the log at which its record ends: that of the dumps, else of the last event.
+int64_t record_end_ns(const LogReader& log);
 
 }  // namespace hostir::traces

@@ -34,7 +34,7 @@ int kind_of(const interp::LogInstruction& i) {
 using Stalls = std::map<std::pair<int64_t, int64_t>, std::string>;
 
 /// The longest waits in collectives, and those that never ended. Packed events are not included.
-Stalls stalls_of(const LogReader& log, const interp::LogExtent& extent) {
+Stalls stalls_of(const LogReader& log, const interp::LogExtent& extent, int64_t record_end_ns) {
   Stalls out;
   const auto add = [&](std::string_view sql, int what) {
     const auto table = log.query(sql, 4000);
@@ -45,7 +45,7 @@ Stalls stalls_of(const LogReader& log, const interp::LogExtent& extent) {
       if (begin == nullptr) continue;
       std::string& list = out[{std::get<int64_t>(row[0]), std::get<int64_t>(row[1])}];
       list += fmt::format("{}{},{},{}", list.empty() ? "" : ",", *begin - extent.begin_ns,
-                          (end != nullptr ? *end : extent.end_ns) - extent.begin_ns, what);
+                          (end != nullptr ? *end : record_end_ns) - extent.begin_ns, what);
     }
   };
   add("SELECT e.rank, COALESCE(e.stream, -1), c.arrival_ns, c.start_ns FROM collective_row c JOIN "
@@ -67,7 +67,8 @@ Expected<std::string> timeline_section(const LogReader& log) {
   std::string tracks, names;
   std::map<interp::CodeIndex, size_t> known;
   size_t shown = 0, left_out = 0;
-  const Stalls stalls = stalls_of(log, extent);
+  const int64_t end_ns = record_end_ns(log);
+  const Stalls stalls = stalls_of(log, extent, end_ns);
   for (interp::TrackId t = 0; t < log.tracks().size(); ++t) {
     const interp::LogTrack& track = log.tracks()[t];
     const auto slices = log.timeline({t, extent.begin_ns, extent.end_ns, kColumns});
@@ -109,7 +110,7 @@ Expected<std::string> timeline_section(const LogReader& log) {
   body += fmt::format(
       "<script type=\"application/json\" id=\"timeline-data\">{{\"end\":{},\"names\":[{}],"
       "\"tracks\":[{}]}}</script>",
-      extent.end_ns - extent.begin_ns, names, tracks);
+      end_ns - extent.begin_ns, names, tracks);
   return section("timeline", "Timeline", body);
 }
 
