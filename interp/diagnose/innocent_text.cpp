@@ -47,6 +47,16 @@ std::string innocent_sentence(const Run& run, bool moving) {
     ++calls;
     if (pair.send.unfinished() || pair.recv.unfinished()) ++unfinished;
   }
+  std::vector<Rank> dead;
+  for (size_t r = 0; r < run.ranks.size(); ++r) {
+    if (run.ranks[r].state == model::RankState::kDead) dead.push_back(static_cast<Rank>(r));
+  }
+  if (unfinished == 0 && !dead.empty()) {
+    return fmt::format(
+        "no rank is accused, because no call in flight is on record, but {} died or no longer "
+        "{}",
+        model::list_of(dead), dead.size() == 1 ? "answers" : "answer");
+  }
   if (unfinished == 0) {
     return fmt::format("no rank is at fault: all {} calls on record completed", calls);
   }

@@ -206,6 +206,87 @@ def ras_behind_by_several(folder):
     assert any("only 4 AllReduce on communicator 0x5f1c, and others made 8" in t for t in said["not_known"]), said["not_known"]
 
 
+RAS_TEXT = """NCCL version 2.28.9 compiled with CUDA 12.9
+CUDA runtime version 12090, driver version 12090
+
+Job summary
+===========
+
+  Nodes  Processes         GPUs  Processes     GPUs
+(total)   per node  per process    (total)  (total)
+      2          8            1         16       16
+
+Communicators... (0.001s)
+=============
+
+Group     Comms     Nodes     Ranks     Ranks     Ranks    Status  Errors
+    #  in group  per comm  per node  per comm  in group
+    0         1         2         8        16        16   RUNNING  {whole}
+    1         2         1         8         8        16   RUNNING  {half}
+
+Errors
+======
+
+{errors}Warnings
+========
+
+{warnings}"""
+MISMATCH = """#{label} (00000000deadbeef) MISMATCH
+  Communicator ranks have different AllReduce operation counts
+"""
+BEHIND = "  Rank 3 has launched up to operation 4 -- GPU 3 managed by process 4003 on node 10.0.0.1\n\n"
+
+
+def ras_text(folder, whole="OK", half="OK", errors="", warnings="", name="ras.txt"):
+    (folder / name).write_text(RAS_TEXT.format(whole=whole, half=half, errors=errors, warnings=warnings), encoding="utf-8")
+
+
+@case
+def ras_as_text(folder):
+    """`ncclras` prints text by default: it names the ranks that are few, and counts what differs."""
+    ras_text(folder, whole="MISMATCH", warnings=MISMATCH.format(label="0-0") + "  15 ranks have launched up to operation 8\n" + BEHIND)
+    said = opened(folder)
+    accuses(said, "never_came", 3)
+    assert "all_reduce seq 5 on communicator 0x00000000deadbeef, in which ranks 0, 1, 2, 4..15 wait" in said["sentence"], said["sentence"]
+    assert any("rank 3 of communicator #0-0 (00000000deadbeef) is process 4003 on 10.0.0.1" in n for n in said["notes"]), said["notes"]
+
+
+@case
+def ras_as_text_of_a_part(folder):
+    """Two ranks, named in a list, have made none, on a communicator of half of the job."""
+    ras_text(folder, half="MISMATCH", warnings=MISMATCH.format(label="1-1") + "  6 ranks have launched up to operation 2\n"
+             "  2 ranks have not launched any operations\n  Rank 1 -- GPU 1 managed by process 11 on node h\n"
+             "  Rank 5 -- GPU 5 managed by process 15 on node h\n\n")
+    said = opened(folder)
+    accuses(said, "never_came", 1, 5)
+    assert any("which has 8 of at least 16 ranks" in n for n in said["notes"]), said["notes"]
+
+
+@case
+def ras_as_text_that_names_nobody(folder):
+    ras_text(folder, whole="MISMATCH", warnings=MISMATCH.format(label="0-0") + "  8 ranks have launched up to operation 8\n"
+             "  8 ranks have launched up to operation 4\n\n")
+    said = opened(folder)
+    accuses_nobody(said)
+    assert any("8 ranks have made 8, 8 ranks have made 4; the text report does not name them" in n for n in said["notes"]), said["notes"]
+
+
+@case
+def ras_as_text_of_a_healthy_job(folder):
+    ras_text(folder)
+    accuses_nobody(opened(folder))
+
+
+@case
+def ras_as_text_with_a_dead_rank(folder):
+    ras_text(folder, whole="INCOMPLETE", errors="DEAD\n  1 job process is considered dead (unreachable via the RAS network)\n"
+             "  Process 77 on node h2 managing GPU 1\n\n#0-0 (5f1c) INCOMPLETE\n  Missing communicator data from 1 rank\n"
+             "  Rank 9 -- GPU 1 managed by process 77 on node h2\n\n")
+    said = opened(folder)
+    accuses_nobody(said, "but rank 9 died or no longer answers")
+    assert any("rank 9 of communicator #0-0 (5f1c) is process 77 on h2" in n for n in said["notes"]), said["notes"]
+
+
 @case
 def ras_of_thousands_of_ranks(folder):
     """The time grows with the ranks, not with their pairs; and thousands of groups make no thousands of notes."""

@@ -202,7 +202,7 @@ refuses 2 'error[json_format]: byte 6: not valid JSON' open "$work/rank_0.json"
 dump rank_0.json '{"a":1}'
 refuses 2 'error[import_format]: W/rank_0.json: holds plain data, but no dump of a known recorder' open "$work/rank_0.json"
 dump ras.txt 'NCCL version 2.28.7 compiled with CUDA 13.0\n\nJob summary\n==========='
-refuses 2 'error[ras_format]: W/ras.txt: is a RAS report as text; `ncclras -f json`, from NCCL 2.28.7 on, writes one that can be read' open "$work/ras.txt"
+refuses 2 'error[ras_format]: the report has no table of communicators' open "$work/ras.txt"
 dump rank_0.pkl '\x80\x02c'
 refuses 2 'error[pickle_opcode]: byte 2: opcode GLOBAL (0x63) is not plain data; Flight Recorder dumps and tensor files do not contain it, so the file is rejected' \
   open "$work/rank_0.pkl"

@@ -25,6 +25,7 @@
 #include "traces/import/nccl_debug.h"
 #include "traces/import/nccl_ring.h"
 #include "traces/import/ras.h"
+#include "traces/import/ras_text.h"
 
 namespace hostir::traces::import {
 
@@ -103,11 +104,11 @@ Expected<DumpFile> read_text(std::string_view bytes, const std::string& path) {
   if (looks_like_nccl_debug(head)) {
     return DumpFile{DumpFormat::kNcclDebug, read_nccl_debug(bytes), {}};
   }
-  if (head.find("Job summary") != std::string_view::npos && head.starts_with("NCCL version")) {
-    return fail(ErrorKind::kInvalid, "ras_format",
-                fmt::format("{}: is a RAS report as text; `ncclras -f json`, from NCCL 2.28.7 on, "
-                            "writes one that can be read",
-                            path));
+  if (looks_like_ras_text(head)) {
+    DumpFile file{DumpFormat::kRas, {}, {}};
+    HOSTIR_ASSIGN_OR_RETURN(const io::PlainTree tree, read_ras_text(bytes, file.notes));
+    file.dumps = read_ras(io::PlainView(tree));
+    return file;
   }
   const size_t begin = head.find_first_not_of(" \t\r\n");
   const bool braced = begin != std::string_view::npos && (head[begin] == '{' || head[begin] == '[');

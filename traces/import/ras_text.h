@@ -1,0 +1,21 @@
+// Reads NCCL's RAS report as text, as `ncclras` prints it by default.
+//
+// The text names only what differs: the counts of ranks of a communicator that disagree, and the
+// ranks that are few. It becomes a report as of `ncclras -f json` about the largest communicator
+// that differs, with the counts of the kinds that differ.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hostir/io/plain_value.h"
+
+namespace hostir::traces::import {
+
+bool looks_like_ras_text(std::string_view head);
+/// A report for read_ras(). `notes` gets what the text leaves open, one sentence each.
+/// Errors: `ras_format` (no table of communicators).
+Expected<io::PlainTree> read_ras_text(std::string_view text, std::vector<std::string>& notes);
+
+}  // namespace hostir::traces::import
