@@ -9,6 +9,7 @@
 #include "traces/database/schema.h"
 #include "traces/export/export_chakra.h"
 #include "traces/export/export_chrome.h"
+#include "traces/export/export_value.h"
 #include "traces/export/queries.h"
 #include "traces/reader/log_reader.h"
 #include "traces/reader/open_file.h"
@@ -29,8 +30,8 @@ class TraceVerb : public Verb {
            "  hostir trace events run.db 'op=all_reduce,launch rank=0..3 dur>5us'\n"
            "  hostir trace sql run.db 'select * from v_slowest_waits limit 5'\n"
            "  hostir trace export run.db -o run.json         opens in the Perfetto UI\n"
-           "  hostir trace export run.db --value %y --rank 1 -o y.npy    if logged with "
-           "--trace-values data=y\n"
+           "  hostir trace export run.db --value %y -o y.npy    if logged with --trace-values "
+           "data=y; with --rank 1, its part\n"
            "  hostir trace export run.db --format chakra -o job          job.0.et, ..., "
            "job.groups.json\n"
            "  hostir trace info ssh:node7:/tmp/run.db        every verb that reads a log takes one "
@@ -51,7 +52,9 @@ class TraceVerb : public Verb {
         "output format; export: perfetto (default), csv (one row per event), chakra (one file "
         "per rank, with the prefix -o), log (a copy, also of a log that is still being written)");
     arguments.option("--value", value_, "export: a tensor's last contents as .npy");
-    arguments.option("--rank", rank_, "export --value: the rank whose part is written");
+    arguments.option("--rank", rank_,
+                     "export --value: the rank whose part is written; left out: the whole tensor, "
+                     "from all ranks' parts");
     arguments.option("-o,--output", output_, "a file instead of stdout");
     arguments.repeated("--op", ops_, "events: only these mnemonics");
     arguments.option("--limit", limit_, "events: maximum number");
@@ -102,7 +105,7 @@ class TraceVerb : public Verb {
   }
 
   Expected<int> export_log(Terminal& terminal, const traces::LogReader& log) const {
-    if (!value_.empty()) return export_value(log);
+    if (!value_.empty()) return export_value(terminal, log);
     if (format_ == "csv") {
       HOSTIR_ASSIGN_OR_RETURN(const interp::LogTable table,
                               log.query("SELECT * FROM v_timeline ORDER BY event",
@@ -147,26 +150,18 @@ class TraceVerb : public Verb {
     return 0;
   }
 
-  // The last write whose contents the log kept.
-  Expected<int> export_value(const traces::LogReader& log) const {
-    if (output_.empty() || !rank_)
-      return fail(ErrorKind::kUsage, "usage", "export --value needs --rank and -o y.npy");
-    interp::WriteFilter filter;
-    filter.value = value_.starts_with('%') ? value_.substr(1) : value_;
-    filter.rank = static_cast<interp::Rank>(*rank_);
-    filter.shown_only = true;
-    HOSTIR_ASSIGN_OR_RETURN(const auto writes, log.writes(filter));
-    for (auto write = writes.rbegin(); write != writes.rend(); ++write) {
-      if (!write->has_data) continue;
-      HOSTIR_ASSIGN_OR_RETURN(const Tensor tensor,
-                              log.contents({write->event, write->row, write->rank}));
-      HOSTIR_TRY(io::write_npy(output_, tensor));
-      return 0;
+  Expected<int> export_value(Terminal& terminal, const traces::LogReader& log) const {
+    if (output_.empty()) return fail(ErrorKind::kUsage, "usage", "export --value needs -o y.npy");
+    const auto rank = rank_ ? std::optional(static_cast<interp::Rank>(*rank_)) : std::nullopt;
+    auto value =
+        traces::exported_value(log, value_.starts_with('%') ? value_.substr(1) : value_, rank);
+    if (!value) {
+      for (Diagnostic& d : value.error().diagnostics) d.message = log_ + ": " + d.message;
+      return tl::unexpected(std::move(value.error()));
     }
-    return fail(ErrorKind::kRuntime, "log_no_data",
-                fmt::format("{}: the log has {} writes of %{} on rank {}, none with contents; "
-                            "record the run with --trace-values data={}",
-                            log_, writes.size(), filter.value, *rank_, filter.value));
+    if (!value->note.empty()) terminal.note(value->note);
+    HOSTIR_TRY(io::write_npy(output_, value->tensor));
+    return 0;
   }
 
   Expected<void> write(Terminal& terminal, const std::string& text) const {
