@@ -6,7 +6,7 @@
 //   2. An op that shares an optional result with a candidate (the weights of attention, which the
 //      gradient uses) must be one too, with the same parts; else neither is.
 //   3. Replace the candidates. The new values are annotated, so a second propagation cuts them as
-//      intended, and each move to the next position becomes one permute.
+//      intended, and each move to the next position becomes one permute or what takes less time.
 // No rank then has all keys, or scores for them, at any time, and the permutes overlap the
 // products.
 #pragma once

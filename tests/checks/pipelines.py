@@ -12,6 +12,7 @@ import tempfile
 HOSTIR = sys.argv[1]
 STAGES = "tests/programs/pipeline_stages.hir"
 SHARDED = "tests/programs/pipeline_sharded_stages.hir"
+GPT = "tests/programs/gpt_stages.hir"
 SWEPT = "completes without p2p buffers, whatever the size of the messages\n"
 failures = []
 passed = 0
@@ -85,7 +86,18 @@ def plant(schedule):
         expect(f"{schedule}: {what}: found", status in (1, 3, 4) and re.search(says, output), output)
 
 
+def gpt():
+    """A training step of the GPT, with attention in a ring, equals the same stages without a pipeline."""
+    sizes = [word for size in ("B=1", "S=8", "E=8", "V=11", "X=2", "F=6") for word in ("--size", size)]
+    status, text = run(["pipeline", GPT, "--stages", "embed,attention,experts,head", "--data", "ids,targets", "--schedule",
+                        "interleaved", "--ranks", "2", "--micro-batches", "2", "--overlap", "ring", "--reference", *sizes])
+    expect("gpt: keys and values travel over cp", status == 0 and " permute %c_cp pairs " in text, text)
+    status, output = run(["test", "-", "--filter", "without a pipeline"], text)
+    expect("gpt: as without a pipeline", status == 0 and output.startswith("1 passed"), output)
+
+
 def main():
+    gpt()
     cases = []
     for micro_batches in (1, 2, 5):
         for ranks in (2, 4):
