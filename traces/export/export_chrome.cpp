@@ -277,9 +277,9 @@ void put_flows(const LogReader& log, ChromeWriter& writer, const Anchors& anchor
 void put_end(const LogReader& log, ChromeWriter& writer) {
   const int64_t end_ns = record_end_ns(log);
   if (log.extent().event_count == 0 || end_ns <= log.extent().end_ns) return;
-  writer.put(fmt::format(
-      R"({{"ph":"i","s":"g","name":"the dumps were written","pid":0,"tid":0,"ts":{}}})",
-      us(end_ns)));
+  writer.put(
+      fmt::format(R"({{"ph":"i","s":"g","name":"the dumps were written","pid":0,"tid":0,"ts":{}}})",
+                  us(end_ns)));
 }
 
 }  // namespace
