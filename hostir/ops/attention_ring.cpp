@@ -27,9 +27,11 @@ class Ring {
     keys_ = k[heads_ + 1].simplified();
   }
 
-  /// A causal ring needs blocks of keys that are entirely before or after a block of queries.
+  /// A ring needs a key per position, and a causal one blocks of keys that are entirely before or
+  /// after a block of queries.
   bool is_possible() const {
-    return queries_.is_const() && keys_.is_const() && (!is_causal() || has_like_blocks());
+    return queries_.is_const() && keys_.is_const() && keys_.value() >= cut_.parts &&
+           (!is_causal() || has_like_blocks());
   }
 
   ValueId query_blocks(ValueId x) { return blocks(x, cut_.operands[0]); }

@@ -151,7 +151,9 @@ Expected<std::optional<Function>> with_rings(const Program& program, const Funct
       std::vector<ValueId> made = record(b.call().kind).expand_ring(b, found.cuts().at(at));
       if (made.empty() && !refused) {
         refused = true;
-        found.refuse(at, "it has a mask or sizes that are not numbers");
+        found.refuse(at,
+                     "it has a mask, sizes that are not numbers, fewer keys than there are parts, "
+                     "or is causal with blocks of queries and keys that differ in size");
       }
       return made.empty() ? record(b.call().kind).expand(b) : made;
     };
