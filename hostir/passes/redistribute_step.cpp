@@ -387,17 +387,15 @@ class StepMaker {
     const ShardParts before(mesh_, from_, *extents);
     const ShardParts after(mesh_, to_, *extents);
     const BoxNumbers numbers(mesh_, from_.unreduced, before, after);
-    constexpr int64_t kNobody = -1;
     std::vector<int64_t> source(positions(), kNobody);
     // By number: the first position that gives its box away; by position: the next one.
     std::vector<int64_t> first(numbers.count(), kNobody);
     std::vector<int64_t> next(positions(), kNobody);
     for (size_t p = positions(); p-- > 0;) {
-      if (numbers.before(p) == numbers.after(p)) {
+      if (numbers.before(p) == numbers.after(p))
         source[p] = static_cast<int64_t>(p);
-      } else {
+      else
         next[p] = std::exchange(first[numbers.before(p)], static_cast<int64_t>(p));
-      }
     }
     for (size_t p = 0; p < positions(); ++p) {
       if (source[p] != kNobody) continue;
@@ -425,8 +423,7 @@ class StepMaker {
         break;
       }
     }
-    std::optional<IntLists> pairs;
-    if (!moving.empty()) pairs = pairs_within(moving, source);
+    const auto pairs = moving.empty() ? std::nullopt : pairs_within(moving, source);
     RedistributeStep s = step(StepKind::kPermute, pairs ? moving : all);
     s.pairs = pairs ? *pairs : *pairs_within(all, source);
     return s;
@@ -436,7 +433,6 @@ class StepMaker {
   // differ. Nobody sends an empty box.
   std::optional<IntLists> pairs_within(const AxisList& axes,
                                        const std::vector<int64_t>& source) const {
-    constexpr int64_t kNobody = -1;
     const ShardParts after(mesh_, to_, *known_extents());
     std::map<int64_t, int64_t> from;  // by target
     for (size_t p = 0; p < source.size(); ++p) {
@@ -459,12 +455,12 @@ class StepMaker {
     return out;
   }
 
+  static constexpr int64_t kNobody = -1;  // sends
   const Mesh& mesh_;
   const Shape& shape_;
   const Sharding& from_;
   const Sharding& to_;
-  // Filled on first use.
-  mutable std::vector<Extents> samples_;
+  mutable std::vector<Extents> samples_;  // these two are filled on first use
   mutable std::optional<std::optional<Extents>> extents_;
 };
 
