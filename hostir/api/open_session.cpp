@@ -112,11 +112,6 @@ bool is_log(std::string_view head) { return head.starts_with("SQLite format 3");
 
 Expected<std::shared_ptr<const interp::Prepared>> SessionOpener::prepare_program(
     const interp::OpenRequest& request, const interp::PrepareProgress& watch) {
-  if (request.text.empty()) {
-    HOSTIR_ASSIGN_OR_RETURN(file_, load_file(request.path));
-  } else {
-    file_ = load_text(request.path, request.text);
-  }
   ProgramOptions arguments = options_.program;
   arguments.path = request.path;
   arguments.input_data = options_.backend.input_data();
@@ -126,6 +121,12 @@ Expected<std::shared_ptr<const interp::Prepared>> SessionOpener::prepare_program
   for (const auto& [axis, size] : request.mesh_sizes)
     arguments.mesh.push_back(axis + "=" + std::to_string(size));
   for (const auto& [name, value] : request.inputs) arguments.inputs.push_back(name + "=" + value);
+  const importer::ImportOptions import{.arguments = arguments.argument_values()};
+  if (request.text.empty()) {
+    HOSTIR_ASSIGN_OR_RETURN(file_, load_file(request.path, import));
+  } else {
+    file_ = load_text(request.path, request.text, import);
+  }
   HOSTIR_TRY(arguments.differentiate(file_));
   const bool make_up = options_.missing_inputs == SessionOptions::MissingInputs::kMakeUp;
   return arguments.prepare(file_, make_up ? &notice_ : nullptr, watch);

@@ -47,10 +47,10 @@ void place_instructions(const Program& imported, Program& parsed, uint32_t file)
 }
 
 LoadedFile load_foreign(const std::string& name, std::string text,
-                        const importer::ResultShapes& shapes, std::optional<int64_t> loop_passes) {
+                        const importer::ImportOptions& options) {
   LoadedFile out;
   const uint32_t id = out.sources.add(name, std::move(text));
-  auto imported = importer::import_text(out.sources, id, shapes, loop_passes);
+  auto imported = importer::import_text(out.sources, id, options);
   if (!imported) {
     out.diagnostics = std::move(imported.error().diagnostics);
     return out;
@@ -74,9 +74,9 @@ LoadedFile load_foreign(const std::string& name, std::string text,
 }  // namespace
 
 LoadedFile load_text(const std::string& name, std::string text,
-                     const importer::ResultShapes& shapes, std::optional<int64_t> loop_passes) {
+                     const importer::ImportOptions& options) {
   if (importer::language_of(text) != importer::SourceLanguage::kHir) {
-    return load_foreign(name, std::move(text), shapes, loop_passes);
+    return load_foreign(name, std::move(text), options);
   }
   LoadedFile out;
   const uint32_t id = out.sources.add(name, std::move(text));
@@ -87,10 +87,9 @@ LoadedFile load_text(const std::string& name, std::string text,
   return out;
 }
 
-Expected<LoadedFile> load_file(const std::string& path, const importer::ResultShapes& shapes,
-                               std::optional<int64_t> loop_passes) {
+Expected<LoadedFile> load_file(const std::string& path, const importer::ImportOptions& options) {
   HOSTIR_ASSIGN_OR_RETURN(std::string text, io::read_text(path));
-  return load_text(path == "-" ? "<stdin>" : path, std::move(text), shapes, loop_passes);
+  return load_text(path == "-" ? "<stdin>" : path, std::move(text), options);
 }
 
 Expected<ChosenFunction> choose_function(const LoadedFile& file, const std::string& function) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hostir/import/result_shapes.h"
+#include "hostir/import/import_options.h"
 #include "hostir/ir/program.h"
 #include "hostir/support/expected.h"
 
@@ -25,19 +25,17 @@ struct LoadedFile {
   std::string unfinished;  // the result that is true if the import unrolled too little
 };
 
-/// `shapes` has the whole shapes of results, which scheduled HLO does not contain.
+/// `options`: for StableHLO and HLO.
 /// Errors: the file cannot be read. Errors in the program are in `diagnostics`.
-/// `loop_passes` as for importer::import_text().
-Expected<LoadedFile> load_file(const std::string& path, const importer::ResultShapes& shapes = {},
-                               std::optional<int64_t> loop_passes = {});
+Expected<LoadedFile> load_file(const std::string& path,
+                               const importer::ImportOptions& options = {});
 
 /// As load_file(), for a text that is not in a file. StableHLO and HLO are converted first. The
 /// converted text becomes the source: its name says so, and its comments give the lines of the
 /// given text, which is the second source. Import errors and the instructions refer to the given
 /// text.
 LoadedFile load_text(const std::string& name, std::string text,
-                     const importer::ResultShapes& shapes = {},
-                     std::optional<int64_t> loop_passes = {});
+                     const importer::ImportOptions& options = {});
 
 /// The part with the chosen function (`@f`, or empty for the first part's main function). Errors:
 /// `no_function`; the file's errors as kInvalid.

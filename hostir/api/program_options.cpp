@@ -147,6 +147,23 @@ Expected<std::vector<interp::NamedInput>> ProgramOptions::named_inputs() const {
   return out;
 }
 
+importer::ArgumentValues ProgramOptions::argument_values() const {
+  auto known = std::make_shared<std::optional<std::vector<interp::NamedInput>>>();
+  return [this, known](size_t index, const std::string& name) -> std::optional<int64_t> {
+    if (!*known) {
+      auto read = named_inputs();  // errors are reported when the run is prepared
+      *known = read ? std::move(*read) : std::vector<interp::NamedInput>();
+    }
+    for (const interp::NamedInput& input : **known) {
+      const auto* tensor = std::get_if<Tensor>(&input.value);
+      const bool meant = input.name == name || position_of(input.name) == index;
+      if (meant && tensor != nullptr && tensor->element_count() == 1 && !is_float(tensor->dtype))
+        return tensor->get_int(0);
+    }
+    return std::nullopt;
+  };
+}
+
 namespace {
 
 bool has_parameter(const Function& function, const std::string& name) {

@@ -47,6 +47,9 @@ struct ProgramOptions {
   /// Parses `x=@x.npy`, `x=4xf32=[..]`, `x=normal(1)`, `@all.npz`, `@all.safetensors` or `@all.pt`
   /// (all members, by name). Errors: kUsage; those of reading files.
   Expected<std::vector<interp::NamedInput>> named_inputs() const;
+  /// Integers of one element among the inputs, for loops that they bound. Reads the inputs when the
+  /// import first asks; refers to this object.
+  importer::ArgumentValues argument_values() const;
   /// Chooses the function and finds its inputs. If `notice` is not null, adds missing inputs
   /// (example_inputs.h) and describes them in `*notice`.
   Expected<RunArguments> arguments(const LoadedFile& file, std::string* notice = nullptr) const;

@@ -29,7 +29,7 @@ class ImportVerb : public Verb {
     declare_loop_passes(loop_passes_, arguments);
   }
   int execute(Terminal& terminal) override {
-    const auto loaded = api::load_file(path_, {}, loop_passes_);
+    const auto loaded = api::load_file(path_, {.loop_passes = loop_passes_});
     if (!loaded) return terminal.report(loaded.error());
     if (!loaded->parsed) {
       return terminal.report(Error{ErrorKind::kInvalid, loaded->diagnostics}, loaded->sources);

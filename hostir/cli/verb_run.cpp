@@ -88,8 +88,10 @@ class RunVerb : public Verb {
     program_.input_data = backend_.input_data();
     program_.machine = backend_.machine;
     auto loaded = api::load_file(
-        program_.path, [this](size_t index) { return ExpectedOutputs::shape(expects_, index); },
-        loop_passes_);
+        program_.path,
+        {.shapes = [this](size_t index) { return ExpectedOutputs::shape(expects_, index); },
+         .loop_passes = loop_passes_,
+         .arguments = program_.argument_values()});
     if (!loaded) return terminal.report(loaded.error());
     if (auto made = program_.differentiate(*loaded); !made) {
       return terminal.report(made.error(), loaded->sources);

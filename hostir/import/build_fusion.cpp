@@ -150,7 +150,9 @@ Expected<void> build_fusion(const Module& module, const ModuleFunction& entry, P
     const ValueNumber number = entry.body.arguments[p];
     const Known known = emitter.parameter(entry.values[number].name, port.type, std::move(type));
     fusion.params.push_back({known.value, false});
-    frame[number] = known;
+    const auto given = module.known_arguments.find(p);
+    frame[number] =
+        given == module.known_arguments.end() ? known : emitter.integer(given->second, port.type);
   }
   HOSTIR_ASSIGN_OR_RETURN(const auto results, emitter.block(entry, entry.body, frame));
   if (results.size() != entry.results.size()) {

@@ -4,7 +4,7 @@
 
 #include "hostir/import/emitter.h"
 #include "hostir/import/hlo_module.h"
-#include "hostir/import/result_shapes.h"
+#include "hostir/import/import_options.h"
 
 namespace hostir::importer {
 

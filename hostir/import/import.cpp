@@ -74,6 +74,39 @@ Expected<Imported> import_for_one_device(const Module& module) {
   return out;
 }
 
+// Integers that a loop may be bounded by. `pairs`: the places of complex parameters, which are two
+// here and one in the module's text. False if no value is known.
+bool set_arguments(Module& module, const std::vector<size_t>& pairs, const ArgumentValues& values) {
+  if (!values) return false;
+  const ModuleFunction& entry = entry_of(module);
+  for (size_t p = 0; p < entry.params.size(); ++p) {
+    const ModuleType& type = entry.params[p].type;
+    if (!type.is_tensor() || !type.dims.empty() || !type.dtype() || is_float(*type.dtype()))
+      continue;
+    const auto before =
+        std::count_if(pairs.begin(), pairs.end(), [&](size_t at) { return at < p; });
+    const auto given =
+        values(p - static_cast<size_t>(before), entry.values[entry.body.arguments[p]].name);
+    if (given) module.known_arguments.emplace(p, *given);
+  }
+  return !module.known_arguments.empty();
+}
+
+void note_arguments(const Module& module, ImportReport& report) {
+  const ModuleFunction& entry = entry_of(module);
+  std::string list;
+  for (const auto& [p, value] : module.known_arguments) {
+    list += fmt::format("{}%{} = {}", list.empty() ? "" : ", ",
+                        entry.values[entry.body.arguments[p]].name, value);
+  }
+  report.notes.push_back(
+      {Severity::kNote,
+       "import_loop",
+       "the end of a loop depends on arguments: the program is for " + list + " only",
+       entry.span,
+       {}});
+}
+
 }  // namespace
 
 SourceLanguage language_of(std::string_view text) {
@@ -94,7 +127,7 @@ Expected<Imported> import_module(const Module& module) {
 }
 
 Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
-                               const ResultShapes& shapes, std::optional<int64_t> loop_passes) {
+                               const ImportOptions& options) {
   if (language_of(sources.text(file)) == SourceLanguage::kHlo) {
     HOSTIR_ASSIGN_OR_RETURN(HloText text, read_hlo_text(sources, file));
     write_out_library_calls(text);
@@ -108,8 +141,8 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
     hlo.entry.shardings = std::move(shardings);
     write_out_ragged_exchanges(hlo.module);
     split_complex(hlo.module, hlo.module.functions.front().name, out.report);
-    HOSTIR_TRY(build_hlo(hlo, shapes_of_parts(shapes, out.report.complex.results), out.program,
-                         out.report));
+    HOSTIR_TRY(build_hlo(hlo, shapes_of_parts(options.shapes, out.report.complex.results),
+                         out.program, out.report));
     return out;
   }
   if (const std::string_view tracer = tracer_of(sources.text(file)); !tracer.empty()) {
@@ -120,7 +153,7 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
                    {file, 0, 0});
   }
   HOSTIR_ASSIGN_OR_RETURN(Module module, read_mlir(sources, file));
-  module.loop_passes = loop_passes;
+  module.loop_passes = options.loop_passes;
   HOSTIR_TRY(write_out_replicas(module, entry_of(module).name));
   HOSTIR_TRY(name_tile_shardings(module));
   write_out_batch_norms(module);
@@ -131,6 +164,12 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
   if (!out) return out;
   if (!out->report.unfinished.empty() && module.partitions == 1 && module.meshes.empty()) {
     if (auto host = import_for_one_device(module)) out = std::move(host);
+  }
+  if (!out->report.unfinished.empty() && !options.loop_passes &&
+      set_arguments(module, report.complex.params, options.arguments)) {
+    out = import_module(module);
+    if (!out) return out;
+    note_arguments(module, out->report);
   }
   out->report.complex = std::move(report.complex);
   out->report.notes.insert(out->report.notes.begin(), report.notes.begin(), report.notes.end());

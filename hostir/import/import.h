@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "hostir/import/emitter.h"
-#include "hostir/import/result_shapes.h"
+#include "hostir/import/import_options.h"
 #include "hostir/ir/program.h"
 
 namespace hostir::importer {
@@ -24,11 +24,8 @@ struct Imported {
   ImportReport report;
 };
 
-/// `shapes` has the whole shapes of results of HLO that the caller knows. `loop_passes` is the
-/// number of passes to unroll of a loop of a fusion whose end depends on data.
 Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
-                               const ResultShapes& shapes = {},
-                               std::optional<int64_t> loop_passes = {});
+                               const ImportOptions& options = {});
 
 /// Converts a parsed module to a program.
 Expected<Imported> import_module(const Module& module);

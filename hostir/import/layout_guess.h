@@ -7,7 +7,7 @@
 #pragma once
 
 #include "hostir/import/hlo_module.h"
-#include "hostir/import/result_shapes.h"
+#include "hostir/import/import_options.h"
 
 namespace hostir::importer {
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -164,6 +165,8 @@ struct Module {
   // Not of the text: how many passes of a loop whose end depends on data to unroll. Nothing: as
   // many as its condition allows, within limits.
   std::optional<int64_t> loop_passes;
+  // Not of the text: integers that will be given for scalar parameters of the entry, by index.
+  std::map<size_t, int64_t> known_arguments;
   std::vector<Mesh> meshes;
   std::vector<ModuleFunction> functions;
 

@@ -592,6 +592,38 @@ def threefry_bits():
     return module("threefry_bits", body), [(state, "u8")], outputs
 
 
+def loop_bounded_by_argument():
+    """fori_loop(0, n) on four devices, with n an argument: as many all_reduces as passes. The value of n is an input."""
+    passes, x = 7, Numbers(61).normal(8, 4)
+    body = """  func.func public @main(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"tp"}, {}]>}, %arg1: tensor<i32>)
+      -> (tensor<8x4xf32> {jax.result_info = "result[0]"}, tensor<i32> {jax.result_info = "result[1]"}) {
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %0:2 = stablehlo.while(%iterArg = %c, %iterArg_0 = %arg0) : tensor<i32>, tensor<8x4xf32>
+    cond {
+      %1 = stablehlo.compare LT, %iterArg, %arg1, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %1 : tensor<i1>
+    } do {
+      %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %1 = stablehlo.reduce(%iterArg_0 init: %cst) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x4xf32>, tensor<f32>) -> tensor<f32>
+      %2 = stablehlo.broadcast_in_dim %1, dims = [] : (tensor<f32>) -> tensor<8x4xf32>
+      %cst_1 = stablehlo.constant dense<1.562500e-02> : tensor<f32>
+      %3 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f32>) -> tensor<8x4xf32>
+      %4 = stablehlo.multiply %2, %3 : tensor<8x4xf32>
+      %5 = stablehlo.subtract %iterArg_0, %4 : tensor<8x4xf32>
+      %c_2 = stablehlo.constant dense<1> : tensor<i32>
+      %6 = stablehlo.add %iterArg, %c_2 : tensor<i32>
+      stablehlo.return %6, %5 : tensor<i32>, tensor<8x4xf32>
+    }
+    return %0#1, %0#0 : tensor<8x4xf32>, tensor<i32>
+  }
+"""
+    y = x
+    for _ in range(passes):
+        total = sum(flat(y))
+        y = each(lambda v: v - total / 64, y)
+    return module("loop_bounded_by_argument", body), [(x, "f4"), (passes, "i4")], [(y, "f4"), (passes, "i4")]
+
+
 def narrow():
     """Element types that JAX uses beside f32: fp8 constants and conversions, ui64, i16, ui16, shifts that cross signs."""
     x = [0.3, -1.0625, 448.0, 500.0, 1e-3, 70000.0]
@@ -628,10 +660,10 @@ def narrow():
 
 
 CASES = [embed_grad, loss_labels, attention, scan_grad, branches, shard_map_all, pipeline, bf16_mlp, adamw, sort_topk,
-         moe_dense, threefry, threefry_bits, narrow]
+         moe_dense, threefry, threefry_bits, loop_bounded_by_argument, narrow]
 # The minimum that XLA would need, as the limit for imports: collectives in the text or implied by the shardings.
 COLLECTIVES = {"embed_grad": 1, "attention": 2, "shard_map_all": 4, "pipeline": 5, "moe_dense": 1, "scan_grad": 1,
-               "convolutions_along_cuts": 9}
+               "convolutions_along_cuts": 9, "loop_bounded_by_argument": 7}
 # Bytes per rank of XLA's collectives. Along a cut dimension each sends the elements that the next part lacks.
 BYTES = {"convolutions_along_cuts": 4 * (2 * 8 + 24 + 2 * 30 + 8 + 2 * 8 + 60)}
 ATOL = {"adamw": 3e-5, "bf16_mlp": 1e-2}
