@@ -1,6 +1,7 @@
 // Files that do not outlive the process, also if a signal ends it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace hostir {
