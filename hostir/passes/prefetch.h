@@ -5,12 +5,11 @@
 // is first used, it waits for the kernels before it, since it is fed by one (a slice of stacked
 // weights) on their stream.
 //
-//   1. A unit is such a collective with the launches, views and allocs that feed it and nothing
-//   else.
+//   1. A unit is such a collective, with the launches, views and allocs that only feed it.
 //   2. Units whose results the same launch uses first are a level, in the order of these launches.
 //   3. A level moves up to the first user of the level before it, so that it travels while that
-//   user computes. It goes
-//      no further: at most two levels are in memory, whatever the number of layers.
+//      user computes. It goes no further, so at most two levels are in memory, whatever the number
+//      of layers.
 // Straight-line code on one stream, before streams are assigned.
 #pragma once
 
