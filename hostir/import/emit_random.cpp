@@ -29,7 +29,7 @@ Words words_of(Formula& f, const Known& x) {
 std::vector<Known> philox(Formula& f, Emitter& e, const Known& key, const Known& low,
                           const Known& high, const Known& steps) {
   const Sizes dims = steps.type.dims;
-  const auto wide = [&](const Known& x) { return f.broadcast(x, {}, dims); };
+  const auto wide = [&, &formula = f](const Known& x) { return formula.broadcast(x, {}, dims); };
   const Known first = f.add(wide(low), steps);
   const Known carried = f.add(high, e.integer(1, high.type));
   const Known second = f.select(f.compare(first, wide(low), "lt"), wide(carried), wide(high));
@@ -151,7 +151,7 @@ Expected<void> give_threefry(Generator& g) {
   const ModuleType row = tensor_type("ui64", {count});
   HOSTIR_ASSIGN_OR_RETURN(const Known steps, e.apply(OpKind::iota, {}, std::move(along), &row));
   HOSTIR_ASSIGN_OR_RETURN(const Known places, e.reshaped(steps, dims));
-  const auto wide = [&](const Known& x) { return f.broadcast(x, {}, dims); };
+  const auto wide = [&, &formula = f](const Known& x) { return formula.broadcast(x, {}, dims); };
   const Words key = words_of(f, state[0]);
   const Words made =
       threefry(f, e, {wide(key.low), wide(key.high)}, words_of(f, f.add(wide(state[1]), places)));

@@ -34,7 +34,7 @@ ops::Violated check_grouped_dtypes(const OpCall& call) {
   return std::nullopt;
 }
 
-ops::Violated check_counts(const OpCall& call) { return ops::check_index_dtype(call, 2); }
+ops::Violated check_group_sizes(const OpCall& call) { return ops::check_index_dtype(call, 2); }
 
 Expected<std::vector<Type>> infer_grouped(const OpCall& call) {
   const Shape& a = shape_of(call.operands[0]);
@@ -113,7 +113,7 @@ OpRecord op_grouped_matmul() {
                        check_grouped_shapes},
                       {"grouped_matmul_c2", "Rows and matrices are floats of one dtype.",
                        check_grouped_dtypes},
-                      {"grouped_matmul_c3", "The counts are integers, not i1.", check_counts}},
+                      {"grouped_matmul_c3", "The counts are integers, not i1.", check_group_sizes}},
       .infer = infer_grouped,
       .rule = grouped_rule,
       .cost = grouped_cost,

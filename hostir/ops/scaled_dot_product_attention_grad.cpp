@@ -6,7 +6,7 @@ namespace hostir {
 
 namespace {
 
-enum Operand : size_t { kQ, kK, kV, kY, kWeights, kDy, kMask };
+enum GradOperand : size_t { kQ, kK, kV, kY, kWeights, kDy, kMask };
 
 // The operands that attention would have, and the types of its results.
 Expected<std::vector<Type>> types_of_attention(const OpCall& call) {

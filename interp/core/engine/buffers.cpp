@@ -128,7 +128,7 @@ bool Buffers::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRang
       run_.backend.capabilities().reads_values ||
       std::none_of(run_.code->instructions.begin(), run_.code->instructions.end(),
                    [](const CodeInstruction& c) { return c.kind == OpKind::read; });
-  const bool is_error = !returned || ((shard || step.rank == 0) && counts_are_known);
+  const bool is_error = counts_are_known && (!returned || shard || step.rank == 0);
   const CommunicationFacts* writer =
       a.written_by == kNoCode ? nullptr
                               : communication_facts(run_.code->instructions[a.written_by].kind);
