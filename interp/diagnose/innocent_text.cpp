@@ -29,19 +29,73 @@ std::string not_started_text(const model::Meeting& meeting) {
       model::list_of(started), model::list_of(waiting), waiting.size() == 1 ? "has" : "have");
 }
 
+// Some members have completed the call, others are still in it.
+std::string held_text(const Run& run, const model::Meeting& meeting) {
+  std::vector<Rank> past;
+  std::vector<Rank> held;
+  const Member* first = nullptr;
+  for (const Member& member : meeting.members) {
+    if (member.state == model::MemberState::kCompleted) past.push_back(member.rank);
+    if (!member.unfinished()) continue;
+    held.push_back(member.rank);
+    if (first == nullptr) first = &member;
+  }
+  if (past.empty()) return {};
+  std::ranges::sort(past);
+  std::ranges::sort(held);
+  return fmt::format("; {} {} still in it{}, {} {} completed it", model::list_of(held),
+                     held.size() == 1 ? "is" : "are", at_stack(run, {&meeting, nullptr, first}),
+                     model::list_of(past), past.size() == 1 ? "has" : "have");
+}
+
+// What the record lacks of a call that does not complete although all its members are in it.
+std::string unrecorded_text(const Run& run, const model::Meeting& meeting) {
+  const model::Call& call = meeting.members.front().call;
+  const auto lacks = [&](const auto& has) {
+    return std::ranges::none_of(meeting.members, [&](const Member& m) { return has(m.call); });
+  };
+  const bool rooted = call.kind == OpKind::broadcast || call.kind == OpKind::reduce ||
+                      call.kind == OpKind::gather || call.kind == OpKind::scatter;
+  if (rooted && lacks([](const model::Call& c) { return c.root.has_value(); }))
+    return "; its root is not recorded, and may differ";
+  if (call.kind == OpKind::all_to_all &&
+      lacks([](const model::Call& c) { return !c.sends.empty() || !c.receives.empty(); })) {
+    return fmt::format("; its sizes for each peer are not recorded{}, and may differ",
+                       run.producer.name.starts_with("PyTorch") ? " before PyTorch 2.11" : "");
+  }
+  const bool completed = std::ranges::any_of(
+      meeting.members, [](const Member& m) { return m.state == model::MemberState::kCompleted; });
+  return completed ? "; a GPU or a link between them may have failed" : "";
+}
+
+// The oldest call in flight, if possible one that all members have reached: the others wait for
+// it.
+const model::Meeting* call_in_flight(const Run& run) {
+  const model::Meeting* out = nullptr;
+  size_t best = 0;
+  for (const model::Meeting& meeting : run.meetings) {
+    const auto are = [&](auto holds) { return std::ranges::any_of(meeting.members, holds); };
+    if (!are([](const Member& m) { return m.unfinished(); })) continue;
+    size_t weight = 1;
+    if (!are([](const Member& m) { return !m.arrived(); }))
+      weight = are([](const Member& m) { return !m.unfinished(); }) ? 3 : 2;
+    if (weight <= best) continue;
+    best = weight;
+    out = &meeting;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string innocent_sentence(const Run& run, bool moving) {
   size_t calls = 0;
   size_t unfinished = 0;
-  const model::Meeting* oldest = nullptr;
   for (const model::Meeting& meeting : run.meetings) {
     ++calls;
     const bool open = std::any_of(meeting.members.begin(), meeting.members.end(),
                                   [](const Member& m) { return m.unfinished(); });
-    if (!open) continue;
-    ++unfinished;
-    if (oldest == nullptr) oldest = &meeting;
+    if (open) ++unfinished;
   }
   for (const model::SendRecv& pair : run.pairs) {
     ++calls;
@@ -63,14 +117,13 @@ std::string innocent_sentence(const Run& run, bool moving) {
   std::string text = fmt::format("no rank is accused: {} of {} calls on record {} in flight",
                                  unfinished, calls, unfinished == 1 ? "is" : "are");
   if (moving) return text + ", and the run may still move: " + run.motion_source;
+  const model::Meeting* oldest = call_in_flight(run);
   if (oldest == nullptr) return text;
   const auto first = std::find_if(oldest->members.begin(), oldest->members.end(),
                                   [](const Member& m) { return m.unfinished(); });
   text += fmt::format("; as far as is recorded, all members of {} are in it with the same call",
                       call_name(run, {oldest, nullptr, &*first}));
-  text += not_started_text(*oldest);
-  const bool rooted = first->call.kind == OpKind::broadcast || first->call.kind == OpKind::reduce;
-  if (rooted && !first->call.root) text += "; its root is not recorded, and may differ";
+  text += held_text(run, *oldest) + not_started_text(*oldest) + unrecorded_text(run, *oldest);
   return text;
 }
 

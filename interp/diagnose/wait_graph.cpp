@@ -185,26 +185,57 @@ class GraphBuilder {
     graph_.edges.push_back(std::move(edge));
   }
 
-  // In a run that is stuck, a host with unknown position and waiting work is assumed to wait for
-  // that work, so that the chain leads to its cause.
+  // In a run that is stuck, a host with unknown position and work in flight is assumed to wait for
+  // that work, so that the chain leads to its cause. The chain may end at a call that all members
+  // have reached and that does not complete.
   void infer_hosts() {
     std::vector<bool> linked(run_.ranks.size(), false);
     constexpr size_t kNone = SIZE_MAX;
     std::vector<size_t> first_edge(graph_.nodes.size(), kNone);
     for (size_t e = graph_.edges.size(); e-- > 0;) first_edge[graph_.edges[e].from] = e;
-    for (const auto& [key, n] : node_of_) {
+    const auto link = [&](const QueueKey& key, uint32_t n, const std::string& on) {
       const auto r = static_cast<size_t>(key.rank);
-      if (graph_.nodes[n].why != Why::kWaits || linked[r]) continue;
-      if (graph_.nodes[r].why != Why::kUnknown && graph_.nodes[r].why != Why::kWaits) continue;
+      if (linked[r]) return;
+      if (graph_.nodes[r].why != Why::kUnknown && graph_.nodes[r].why != Why::kWaits) return;
       linked[r] = true;
-      if (first_edge[r] != kNone) continue;
+      if (first_edge[r] != kNone) return;
       WaitEdge edge;
       edge.from = static_cast<uint32_t>(r);
       edge.to = n;
-      edge.on = "its own " + graph_.edges[first_edge[n]].on;
+      edge.on = "its own " + on;
       edge.inferred = true;
       graph_.edges.push_back(std::move(edge));
+    };
+    for (const auto& [key, n] : node_of_) {
+      if (graph_.nodes[n].why == Why::kWaits) link(key, n, graph_.edges[first_edge[n]].on);
     }
+    const std::vector<uint64_t> oldest = oldest_calls();
+    for (const auto& [key, n] : node_of_) {
+      if (graph_.nodes[n].why == Why::kWaits) continue;
+      for (const MemberRef& ref : queues_.heads().at(key).members) {
+        if (may_hang(ref, oldest)) link(key, n, name_of(ref));
+      }
+    }
+  }
+
+  // By rank, the place of its first unfinished call.
+  std::vector<uint64_t> oldest_calls() const {
+    std::vector<uint64_t> out(run_.ranks.size(), UINT64_MAX);
+    for (const auto& [key, head] : queues_.heads()) {
+      uint64_t& oldest = out[static_cast<size_t>(key.rank)];
+      for (const MemberRef& ref : head.members)
+        oldest = std::min(oldest, ref.member->order.value_or(UINT64_MAX));
+    }
+    return out;
+  }
+  // True if the call may be what hangs: every member is in it, and none is held up before it.
+  bool may_hang(const MemberRef& ref, const std::vector<uint64_t>& oldest) const {
+    if (ref.meeting == nullptr || ref.member->task != model::kNoTask) return false;
+    return std::ranges::all_of(ref.meeting->members, [&](const Member& member) {
+      return member.arrived() &&
+             (!member.unfinished() ||
+              member.order.value_or(0) <= oldest[static_cast<size_t>(member.rank)]);
+    });
   }
 
   const Run& run_;

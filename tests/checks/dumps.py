@@ -175,6 +175,45 @@ def unsorted_group(world):
     return job.run(), {}, INNOCENT
 
 
+# ---- a call that all members are in, and that does not complete on some of them
+
+def held_in(kind, held, ahead, **sizes):
+    """The held ranks are still in their last call; the others have completed it and wait in the next one, or issued it."""
+    job = layers(Job(4), [10, 11])
+    job.each(range(4), lambda r: Call("0", kind, sizes.get("size", [64]), 12, **({"out": sizes["out"]} if "out" in sizes else {})))
+    job.all_reduce(13, (8,), ranks=ahead)
+    job.run()
+    for r in held:
+        job.issued[r][2].state, job.issued[r][2].done = "scheduled", None
+    return job
+
+
+@case(4)
+def an_exchange_of_which_a_part_is_missing(world):
+    """Which of the ranks sends less than rank 2 expects is not recorded."""
+    job = held_in("all_to_all", [2], [0, 1, 3], size=[64])
+    return job, {}, {**INNOCENT, "line": 12, "says": "rank 2 is still in it at /home/ada/train.py:12 in step, from train.py:90 in <module>, "
+                     "ranks 0, 1, 3 have completed it; its sizes for each peer are not recorded before PyTorch 2.11, and may differ"}
+
+
+@case(4)
+def a_broadcast_with_another_root(world):
+    job = held_in("broadcast", [1, 3], [0, 2])
+    return job, {}, {**INNOCENT, "line": 12, "says": "ranks 1, 3 are still in it at /home/ada/train.py:12 in step, from train.py:90 in <module>, "
+                     "ranks 0, 2 have completed it; its root is not recorded, and may differ"}
+
+
+@case(4)
+def a_broadcast_that_only_its_root_leaves(world):
+    return held_in("broadcast", [1, 2, 3], [0]), {}, {**INNOCENT, "says": "its root is not recorded"}
+
+
+@case(4)
+def a_call_that_ends_on_all_but_one(world):
+    return held_in("all_reduce", [2], [0, 1, 3]), {}, {**INNOCENT, "line": 12, "says": "ranks 0, 1, 3 have completed it; a GPU or a "
+                                                      "link between them may have failed"}
+
+
 # ---- missing calls, extra calls, calls in another order
 
 @case(3, 4, 8)
