@@ -172,6 +172,31 @@ def unknown_contents_under_a_ranks_name(folder):
 
 
 @case
+def logs_that_begin_like_json(folder):
+    """torch's log of the dead rank begins with a bracket; other programs log an object per line. Neither is a damaged dump."""
+    lines = "[rank3]:[W1128 07:32:40.2939 Utils.hpp:137] Warning\n[rank3]: Traceback (most recent call last):\n"
+    objects = '{"step": 1, "rank": 3}\n{"step": 2, "rank": 3}\n'
+    for number, (name, text) in enumerate((("log_3.txt", lines), ("attempt_0/3/stderr.log", lines), ("rank_3.log", objects),
+                                           ("stderr-3", "[2026-11-28 07:32:40] rank 3 starts\n"), ("trace_3.txt", "{rank: 3}\n"))):
+        where = folder / str(number)
+        training(skips=(3, 3)).write(where, missing=(3,))
+        (where / name).parent.mkdir(parents=True, exist_ok=True)
+        (where / name).write_text(text)
+        accuses(opened(where), "no_record", 3)
+
+
+@case
+def a_json_dump_cut_short(folder):
+    for size in (1, 3, 900):
+        where = training(skips=(3, 3)).write(folder / f"cut_{size}", form="json")
+        text = (where / "trace_3.json").read_text()
+        assert len(text) > size
+        (where / "trace_3.json").unlink()
+        (where / "dump-3.json").write_text(text[:size])
+        accuses_nobody(opened(where), "a file is there but cannot be read: dump-3.json of rank 3")
+
+
+@case
 def a_log_file_beside_a_missing_dump(folder):
     """The rank's log is no dump that could not be read: a rank that lives writes its dump."""
     training().write(folder)

@@ -96,4 +96,12 @@ Expected<io::PlainTree> read_json(std::string_view text) {
   return std::move(builder.tree);
 }
 
+bool begins_like_object(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const size_t brace = text.find_first_not_of(kSpace);
+  if (brace == std::string_view::npos || text[brace] != '{') return false;
+  const size_t next = text.find_first_not_of(kSpace, brace + 1);
+  return next == std::string_view::npos || text[next] == '"' || text[next] == '}';
+}
+
 }  // namespace hostir::traces::import

@@ -12,4 +12,7 @@ namespace hostir::traces::import {
 /// Errors: `json_format` (with the position), `plain_data`.
 Expected<io::PlainTree> read_json(std::string_view text);
 
+/// True if the text, which may be cut, begins like a JSON object.
+bool begins_like_object(std::string_view text);
+
 }  // namespace hostir::traces::import

@@ -110,12 +110,14 @@ Expected<DumpFile> read_text(std::string_view bytes, const std::string& path) {
     file.dumps = read_ras(io::PlainView(tree));
     return file;
   }
-  const size_t begin = head.find_first_not_of(" \t\r\n");
-  const bool braced = begin != std::string_view::npos && (head[begin] == '{' || head[begin] == '[');
-  if (!braced) return other_format(path, kUnknownFormat);
   if (looks_like_profile(head)) return other_format(path, "is a profile, not a dump");
-  HOSTIR_ASSIGN_OR_RETURN(const io::PlainTree tree, read_json(bytes));
-  return read_tree(tree, path);
+  // Logs begin like JSON too: `[rank3]: Warning`, or an object per line.
+  if (!begins_like_object(head)) return other_format(path, kUnknownFormat);
+  const auto tree = read_json(bytes);
+  if (tree) return read_tree(*tree, path);
+  const auto line = read_json(bytes.substr(0, bytes.find('\n')));
+  if (line && !read_tree(*line, path)) return other_format(path, kUnknownFormat);
+  return tl::unexpected(tree.error());
 }
 
 std::optional<int64_t> written_ns(const std::string& path) {
