@@ -185,7 +185,7 @@ class Continuation {
       const JobCall& call = job_[r][part.call];
       if (part.done || call.shape == Shape::kCollective || !may_make(call.peer, call)) return;
       // An added call that did not complete needs no further added call.
-      if (call.order >= kLater && call.order != UINT64_MAX) return;
+      if (is_continuation(call)) return;
       if (!is_head(r, part)) return;
       JobCall made = call;
       made.shape = opposite(call.shape);
@@ -286,6 +286,10 @@ class Continuation {
 
 void go_on(const model::Run& run, const std::vector<MayMake>& may_make, JobCalls& job) {
   Continuation(run, may_make, job).go();
+}
+
+bool is_continuation(const JobCall& call) {
+  return call.order >= kLater && call.order != UINT64_MAX;
 }
 
 std::set<std::string> passing_lines(const model::Run& run, const std::vector<MayMake>& may_make,

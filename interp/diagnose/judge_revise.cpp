@@ -43,12 +43,22 @@ void Judge::revise() {
   spare_ranks_with_a_record(run_, out_);
 }
 
+namespace {
+
+bool is_in(const MemberRef& call, Rank rank) {
+  if (call.pair != nullptr) return call.member->rank == rank;
+  const Member* member = call.meeting == nullptr ? nullptr : call.meeting->member(rank);
+  return member != nullptr && member->arrived();
+}
+
+}  // namespace
+
 // Ranks in flight that the sentence has not named.
 std::string Judge::wait_behind() {
   std::vector<Rank> behind;
   for (const Rank rank : unfinished_ranks(calls_)) {
-    const bool named =
-        contains(named_, rank) || contains(out_.culprits, rank) || contains(out_.suspects, rank);
+    const bool named = contains(named_, rank) || is_in(out_.missing, rank) ||
+                       contains(out_.culprits, rank) || contains(out_.suspects, rank);
     if (!named) behind.push_back(rank);
     if (!contains(out_.culprits, rank)) insert_once(out_.waiting, rank);
   }
@@ -61,7 +71,9 @@ std::string Judge::wait_behind() {
 // A fault among ranks that have no part in the first disagreement is not its consequence.
 void Judge::second_fault() {
   const auto apart = [&](Rank rank) {
-    return found_.front().member(rank) == nullptr && !contains(out_.culprits, rank);
+    const model::Meeting* meeting = found_.front().meeting;
+    const bool waited = meeting != nullptr && meeting->member(rank) != nullptr;
+    return !waited && found_.front().member(rank) == nullptr && !contains(out_.culprits, rank);
   };
   for (size_t i = 1; i < found_.size(); ++i) {
     const auto& all = found_[i].members;

@@ -51,10 +51,93 @@ class WaitedFinder {
                           [&](const Waited& other) { return comes_before(other.call, w.call); });
     });
     if (first != out.end()) std::rotate(out.begin(), first, first + 1);
+    add_first_without(out);
     return out;
   }
 
  private:
+  // A rank without a record stopped before the first of the calls that others issued and in which
+  // they wait for it. Hosts that do not block issue several. A call before one that the rank
+  // completed with them is not among these if another one on its group follows: perhaps nobody has
+  // looked at its end.
+  void add_first_without(std::vector<Waited>& all) const {
+    if (all.empty() || !all.front().absent.empty() || all.front().unknown.empty()) return;
+    const Rank rank = all.front().unknown.front();
+    std::vector<Waited> found;
+    for (const Waited& waited : all) {
+      if (!waited.absent.empty() || !contains(waited.unknown, rank)) continue;
+      for (const Rank waiting : waited.waiting) {
+        const MemberRef call = first_without(waiting, rank);
+        if (call.member == nullptr) continue;
+        const bool known =
+            std::ranges::any_of(found, [&](const Waited& w) { return is_same(w.call, call); });
+        if (!known) found.push_back(waited_in(call));
+      }
+    }
+    if (found.empty()) return;
+    std::ranges::stable_sort(found, std::ranges::greater(),
+                             [](const Waited& w) { return w.waiting.size(); });
+    const auto is_first = [&](const Waited& w) {
+      return std::ranges::none_of(found, [&](const Waited& other) {
+        return is_issued_before(other, w) || comes_before(other.call, w.call);
+      });
+    };
+    const auto at = std::ranges::find_if(found, is_first);
+    const Waited first = at == found.end() ? found.front() : *at;
+    std::erase_if(all, [&](const Waited& w) { return is_same(w.call, first.call); });
+    all.insert(all.begin(), first);
+  }
+  MemberRef first_without(Rank waiting, Rank rank) const {
+    const auto& line = calls_[static_cast<size_t>(waiting)];
+    const auto concerns = [&](const MemberRef& ref) {
+      return ref.meeting != nullptr ? ref.meeting->member(rank) != nullptr : ref.peer() == rank;
+    };
+    MemberRef out;
+    bool passed = false;
+    for (const MemberRef& ref : line) {
+      if (!concerns(ref)) continue;
+      if (ref.member->state == model::MemberState::kCompleted) passed = true;
+      if (!ref.member->unfinished() || some_completed(ref)) continue;
+      if (out.member != nullptr && !(passed && ref.communicator() == out.communicator())) continue;
+      out = ref;
+      passed = false;
+    }
+    return out;
+  }
+  static bool some_completed(const MemberRef& ref) {
+    return ref.meeting != nullptr &&
+           std::ranges::any_of(ref.meeting->members, [](const Member& member) {
+             return member.state == model::MemberState::kCompleted;
+           });
+  }
+  static Waited waited_in(const MemberRef& call) {
+    Waited out{call, {}, {}, {}};
+    const auto add = [&](const Member& member) {
+      if (member.unfinished()) insert_once(out.waiting, member.rank);
+      if (member.state == model::MemberState::kUnknown) insert_once(out.unknown, member.rank);
+    };
+    if (call.pair != nullptr) {
+      add(call.pair->send);
+      add(call.pair->recv);
+    } else {
+      std::ranges::for_each(call.meeting->members, add);
+    }
+    return out;
+  }
+  static bool is_same(const MemberRef& a, const MemberRef& b) {
+    return a.meeting == b.meeting && a.pair == b.pair;
+  }
+  bool is_issued_before(const Waited& one, const Waited& two) const {
+    const auto place = [&](const Waited& waited, Rank rank) {
+      const auto& line = calls_[static_cast<size_t>(rank)];
+      return std::ranges::find_if(line,
+                                  [&](const MemberRef& ref) { return is_same(ref, waited.call); });
+    };
+    return std::ranges::any_of(one.waiting, [&](Rank rank) {
+      return contains(two.waiting, rank) && place(one, rank) < place(two, rank);
+    });
+  }
+
   // A rank in an unfinished call of its own is not the one that stopped, if another rank is idle.
   void only_idle(std::vector<Waited>& all) const {
     const auto busy = [&](Rank rank) {

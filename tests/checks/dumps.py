@@ -214,6 +214,33 @@ def a_call_that_ends_on_all_but_one(world):
                                                       "link between them may have failed"}
 
 
+# ---- a rank without a file, and hosts that ran ahead of it
+
+@case(4)
+def dead_before_the_first_of_several_calls(world):
+    """The hosts of the others issued the calls of the whole round: rank 3 died before the first of these."""
+    job = Job(world, {"1": [0, 2], "2": [1, 3]})
+    for i in range(3):
+        last = i == 2
+        layers(job, [10])
+        for group in ("1", "2"):
+            job.all_reduce(11, (128,), group=group, ranks=[r for r in job.groups[group] if not (last and r == 3)])
+        job.all_reduce(12, (32,), ranks=[0, 1, 2] if last else None)
+    job.dead = {3}
+    return job.run(), {}, fault("no_record", 3, trial=True, says="rank 1 waits in all_reduce f32[128] seq 3 on group 2 at /home/ada/train.py:11 ",
+                                trial_says="with this call on rank 3, and with all_reduce f32[32] seq 6 on default_pg added there, "
+                                           "the program completes", never_says="rank 1 waits in turn")
+
+
+@case(4)
+def dead_with_a_call_that_ended_late(world):
+    """The call on group 2 in round 2 completed, for rank 3 made the later ones of that round, but nobody looked until the dump."""
+    job, _, said = dead_before_the_first_of_several_calls(world)
+    job.issued[1][4].end_late()
+    return job, {}, {**said, "trial_says": "with this call on rank 3, and with all_reduce f32[128] seq 2 on group 2 and "
+                                           "all_reduce f32[32] seq 6 on default_pg added there, the program completes"}
+
+
 # ---- missing calls, extra calls, calls in another order
 
 @case(3, 4, 8)
@@ -1281,7 +1308,7 @@ def one_recv_more(folder):
     job.run().write(folder)
     return {"fault": True, "kind": "order", "culprits": [], "suspects": [2, 3], "trial": True,
             "says": "rank 2 has made no send for the recv: either rank 3 makes one recv more, or rank 2 comes to its send later",
-            "trial_says": "without recv from rank 2 on rank 3 the program completes"}
+            "trial_says": "without recv from rank 2 on rank 3, and with all_reduce f32[1] seq 2 on default_pg added there, the program completes"}
 
 
 def blocks_of_two_ranks(folder):

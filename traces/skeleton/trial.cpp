@@ -6,6 +6,7 @@
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/common_past.h"
+#include "interp/diagnose/continuation.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/session/answers/fault_names.h"
 #include "interp/session/what_if/what_if_trial.h"
@@ -96,6 +97,53 @@ diagnose::JobCalls joined(diagnose::JobCalls job) {
   return job;
 }
 
+// The size of a send or recv is only recorded if its rank made it.
+std::string call_of(const model::Run& run, const diagnose::MemberRef& ref) {
+  return ref.pair != nullptr ? diagnose::short_call_name(run, ref) : diagnose::call_name(run, ref);
+}
+
+// The calls that the repair adds, beyond its edits, on the ranks that it edits: a rank continues to
+// the calls in which others wait. A rank without a record has made those that completed.
+// Calls in another order are only told once.
+std::string continuation_text(const model::Run& run, const diagnose::RecordedVerdict& verdict,
+                              const diagnose::JobCalls& repaired) {
+  if (verdict.charge == diagnose::Charge::kOrder || verdict.charge == diagnose::Charge::kSwapped)
+    return {};
+  constexpr size_t kMostNamed = 2;
+  std::vector<model::Rank> ranks;
+  std::vector<std::string> told;  // by the edits
+  for (const diagnose::CallEdit& edit : verdict.repair) {
+    insert_once(ranks, edit.rank);
+    if (edit.kind == diagnose::CallEdit::Kind::kAdd)
+      told.push_back(call_of(run, diagnose::as_made_by(edit.rank, edit.pattern)));
+  }
+  std::vector<std::string> calls;
+  size_t count = 0;
+  for (const model::Rank rank : ranks) {
+    std::vector<std::string> left = told;
+    for (const diagnose::JobCall& call : repaired[static_cast<size_t>(rank)]) {
+      if (!diagnose::is_continuation(call) || call.completed) continue;
+      const diagnose::MemberRef made = diagnose::as_made_by(rank, call.from);
+      std::string name = call_of(run, made);
+      if (verdict.repair_text.find(diagnose::short_call_name(run, made)) != std::string::npos)
+        continue;
+      const auto known = std::ranges::find(left, name);
+      if (known != left.end()) {
+        left.erase(known);
+        continue;
+      }
+      ++count;
+      add_once(calls, std::move(name));
+    }
+  }
+  if (count == 0) return {};
+  const std::string which = calls.size() <= kMostNamed && count == calls.size()
+                                ? fmt::format("{}", fmt::join(calls, " and "))
+                                : fmt::format("{} more calls in which others wait", count);
+  return fmt::format(", and with {} added {},", which,
+                     ranks.size() == 1 ? std::string("there") : "on " + model::list_of(ranks));
+}
+
 }  // namespace
 
 Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdict,
@@ -112,6 +160,7 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
     out.sentence = "not tried: " + call;
     return out;
   }
+  const std::string repair = verdict.repair_text + continuation_text(run, verdict, repaired);
   const size_t all = calls_in(recorded);
   if (all > kMostWhole) {
     const std::vector<size_t> past = diagnose::common_past(run, recorded, repaired);
@@ -159,7 +208,7 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
       out.reproduced ? fmt::format("tried: {}, run in a simulation, hang as well", which)
                      : fmt::format("tried: {}, run in a simulation, do not hang{}", which,
                                    before.why.empty() ? std::string() : " (" + before.why + ")");
-  out.sentence = fmt::format("{}; {} the program {}{}", first, verdict.repair_text,
+  out.sentence = fmt::format("{}; {} the program {}{}", first, repair,
                              out.completes ? "completes" : "does not complete",
                              out.completes || after.why.empty() ? std::string() : ": " + after.why);
   return out;
