@@ -69,6 +69,8 @@ class Judge {
 
   bool disagreeing_members();
   void disagreement(const Disagreement& found);
+  bool is_one_size(const Disagreement& found) const;
+  void prefer_one_size(const Disagreement& found, const MemberRef& right);
   void undecided(const Disagreement& found);
   void fit_receivers(const Disagreement& found);
 

@@ -63,6 +63,7 @@ void CallReader::read(const Disagreement& found, RecordedVerdict& verdict) const
 
 void CallReader::read_one(Rank odd, const MemberRef& right, RecordedVerdict& verdict) const {
   const AlignedCalls aligned = align_ranks(run_, odd, right.member->rank, right.communicator());
+  if (only_one_differs(aligned)) return;
   for (size_t i = 0; i < aligned.steps.size(); ++i) {
     const AlignedStep& step = aligned.steps[i];
     if (step.kind == Step::kSame) continue;
@@ -80,6 +81,25 @@ void CallReader::read_one(Rank odd, const MemberRef& right, RecordedVerdict& ver
     step.kind == Step::kLeftOut ? left_out(aligned, i, verdict) : extra(aligned, i, verdict);
     return;
   }
+}
+
+// True if one call differs and the later ones agree, in the same places. If they also agree after
+// moving the calls by one place, the ranks must have made equally many.
+bool CallReader::only_one_differs(const AlignedCalls& aligned) const {
+  const auto& mine = aligned.mine.calls;
+  const auto& theirs = aligned.theirs.calls;
+  const auto agree_from = [&](size_t m, size_t t) {
+    while (m < mine.size() && t < theirs.size()) {
+      if (!same(mine[m++], theirs[t++])) return false;
+    }
+    return true;
+  };
+  size_t at = 0;
+  while (at < mine.size() && at < theirs.size() &&
+         same_call(mine[at].member->call, theirs[at].member->call))
+    ++at;
+  if (at + 1 >= std::min(mine.size(), theirs.size()) || !agree_from(at + 1, at + 1)) return false;
+  return mine.size() == theirs.size() || (!agree_from(at, at + 1) && !agree_from(at + 1, at));
 }
 
 // ---- what the alignment shows
@@ -286,7 +306,13 @@ void CallReader::steps_left_out(const AlignedCalls& aligned, const Place& here,
   verdict.count = 1;
   verdict.repair_text = fmt::format("with this call on rank {}", aligned.mine.rank);
   const bool twice = here.mine > 0 && same(aligned.mine.calls[here.mine - 1], mine);
-  verdict.also = twice ? "; or it makes that call once more" : "";
+  const bool one_line = same_stack(run_, *mine.member, *verdict.missing.member);
+  verdict.also.clear();
+  if (twice) verdict.also = "; or it makes that call once more";
+  if (!twice && one_line) {
+    verdict.also = fmt::format("; rank {} calls {} in its place, which may be a wrong size",
+                               aligned.mine.rank, model::call_text(mine.member->call));
+  }
 }
 
 // The same call, but from another line than the others'. That usually means nothing, but here the

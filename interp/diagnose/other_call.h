@@ -39,6 +39,7 @@ class CallReader {
   };
 
   void read_one(model::Rank odd, const MemberRef& right, RecordedVerdict& verdict) const;
+  bool only_one_differs(const AlignedCalls& aligned) const;
   void crossed(const AlignedCalls& aligned, size_t one, size_t two, RecordedVerdict& verdict) const;
   void swapped(const AlignedCalls& aligned, size_t left, size_t extra,
                RecordedVerdict& verdict) const;

@@ -11,6 +11,7 @@
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/aligned_calls.h"
+#include "interp/diagnose/call_order.h"
 #include "interp/diagnose/continuation.h"
 #include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/doubt.h"
@@ -92,6 +93,8 @@ void Judge::disagreement(const Disagreement& found) {
   out_.missing = right;
   out_.charge = found.blocks ? Charge::kBlocks : Charge::kDifferentCall;
   if (found.meeting != nullptr && !found.blocks) reader_.read(found, out_);
+  if (out_.charge == Charge::kDifferentCall && !out_.repair.empty() && is_one_size(found))
+    prefer_one_size(found, right);
   const bool repairable =
       out_.charge == Charge::kDifferentCall || (found.blocks && out_.culprits.size() == 1);
   if (repairable && out_.repair.empty()) {
@@ -104,6 +107,28 @@ void Judge::disagreement(const Disagreement& found) {
                                      model::list_of(out_.culprits));
     }
   }
+}
+
+// True if the odd calls differ from the others' in nothing but their size.
+bool Judge::is_one_size(const Disagreement& found) const {
+  const Member& expected = *found.expected.front();
+  return std::ranges::all_of(found.odd, [&](const Member* odd) {
+    return odd->call.kind == expected.call.kind && odd->call.dtype == expected.call.dtype &&
+           same_stack(run_, *odd, expected);
+  });
+}
+
+// Several calls that are missing or too many need more faults than one wrong size.
+void Judge::prefer_one_size(const Disagreement& found, const MemberRef& right) {
+  RecordedVerdict one = out_;
+  one.repair.clear();
+  one.also.clear();
+  one.at = found.ref(*found.odd.front());
+  one.missing = right;
+  one.sequence = found.sequence();
+  std::swap(one, out_);
+  for (const Member* odd : found.odd) change_call(found.ref(*odd), right);
+  if (!some_lost(run_) && !completes(run_, repaired(run_, out_.repair))) std::swap(one, out_);
 }
 
 void Judge::undecided(const Disagreement& found) {

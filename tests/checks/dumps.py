@@ -241,6 +241,69 @@ def dead_with_a_call_that_ended_late(world):
                                            "all_reduce f32[32] seq 6 on default_pg added there, the program completes"}
 
 
+# ---- one call that differs, and later ones that agree
+
+def buckets(wrong, blocks=False, kinds=None, world=4):
+    """Four rounds of three buckets from one line, of other sizes; `wrong` is that of rank 1's second bucket in the last round."""
+    job = Job(world)
+    for step in range(4):
+        for r in range(world):
+            sizes = [100, wrong if (r, step) == (1, 3) else 200, 300]
+            job.calls[r] += [Call("0", "all_reduce", [n], 25, blocks=blocks) for n in sizes]
+            job.calls[r].append(Call("0", "all_reduce", [1], 30, blocks=True))
+    return job.run()
+
+
+@case(4, 8)
+def size_of_the_next_bucket(world):
+    return buckets(300, world=world), {}, fault(
+        "collective_mismatch", 1, line=25, trial=True, never_says="left out",
+        says=f"rank 1 calls all_reduce f32[300] seq 14 on default_pg at /home/ada/train.py:25 in step, from train.py:90 in <module> "
+             f"where ranks 0, 2{', 3' if world == 4 else '..7'} call all_reduce f32[200]")
+
+
+@case(4)
+def size_of_the_bucket_before(world):
+    return buckets(100), {}, fault("collective_mismatch", 1, line=25, trial=True, never_says="came first")
+
+
+@case(4)
+def size_of_the_bucket_before_blocking(world):
+    return buckets(100, blocks=True), {}, fault("collective_mismatch", 1, trial=True, never_says="came first")
+
+
+@case(4)
+def size_of_the_next_bucket_blocking(world):
+    """The records end there: that a bucket was left out is as likely."""
+    return buckets(300, blocks=True), {}, fault("left_out_call", 1, trial=True,
+                                                says="rank 1 calls all_reduce f32[300] in its place, which may be a wrong size")
+
+
+def shards(last):
+    """Three rounds of an all_gather, and a layer; `last` gives rank 3's calls in the third."""
+    job = Job(4)
+    for step in range(3):
+        for r in range(4):
+            calls = [Call("0", "_all_gather_base", [100], 22, out=[400]), Call("0", "all_reduce", [8], 24, blocks=True)]
+            job.calls[r] += last if (r, step) == (3, 2) else calls
+    job.all_reduce(70, (1,))
+    return job.run()
+
+
+@case(4)
+def another_kind_of_call_after_rounds(world):
+    job = shards([Call("0", "_reduce_scatter_base", [400], 23, out=[100]), Call("0", "all_reduce", [8], 24, blocks=True)])
+    return job, {}, fault("collective_mismatch", 3, line=23, never_says="more", trial=True,
+                          trial_says="with all_gather f32[100] on rank 3 the program completes")
+
+
+@case(4)
+def leaves_the_loop_one_round_early(world):
+    """Without its barrier the others would wait for ever: the trial says which call it adds."""
+    job = shards([])
+    return job, {}, fault("collective_mismatch", 3, trial=True, trial_says="on rank 3, and with ")
+
+
 # ---- missing calls, extra calls, calls in another order
 
 @case(3, 4, 8)
