@@ -227,7 +227,9 @@ class DivergenceJudge {
     out_.missing = theirs;
     const bool extra = odd.kind == DivergentRank::Kind::kExtra;
     out_.communicator = extra ? out_.at.communicator() : odd.theirs.front().communicator;
-    out_.sequence = extra ? out_.at.sequence() : theirs.sequence();
+    out_.sequence = extra            ? out_.at.sequence()
+                    : odd.own_rounds ? own_number(odd)
+                                     : theirs.sequence();
     if (odd.proved && extra) {
       out_.charge = Charge::kExtraCall;
       out_.missing = {};
@@ -240,6 +242,25 @@ class DivergenceJudge {
       out_.charge = Charge::kOrder;
       out_.sentence = order_sentence(run_, out_, odd.proved);
     }
+  }
+
+  // The number that the rank's call would have had: `theirs` is of an earlier round.
+  uint64_t own_number(const DivergentRank& odd) const {
+    const MemberRef& earlier = odd.theirs.front().call;
+    const auto& line = calls_[static_cast<size_t>(odd.rank)];
+    const auto is_next = [&](const MemberRef& ref) {
+      return (ref.pair == nullptr) == (earlier.pair == nullptr) &&
+             ref.communicator() == earlier.communicator() &&
+             (ref.pair == nullptr ||
+              (ref.sends() == earlier.sends() && ref.peer() == earlier.peer()));
+    };
+    uint64_t last = earlier.sequence();
+    for (size_t i = 0; i < line.size(); ++i) {
+      if (!is_next(line[i])) continue;
+      if (i >= odd.at) return line[i].sequence();
+      last = line[i].sequence() + 1;
+    }
+    return last;
   }
 
   void repair(const DivergentRank& odd, bool proved) {
@@ -337,8 +358,8 @@ class DivergenceJudge {
   void change(const DivergentRank& odd) {
     const MemberRef& right = odd.theirs.front().call;
     out_.repair.push_back(CallEdit::change(odd.rank, odd.at, right));
-    out_.repair_text = fmt::format("with {} on {}", model::call_text(right.member->call),
-                                   model::list_of(out_.culprits));
+    out_.repair_text =
+        fmt::format("with {} on {}", repaired_call(out_.at, right), model::list_of(out_.culprits));
   }
 
   const Run& run_;
@@ -362,6 +383,15 @@ std::vector<Rank> unfinished_ranks(const std::vector<std::vector<MemberRef>>& ca
     if (at != line.end()) out.push_back(at->member->rank);
   }
   return out;
+}
+
+std::string repaired_call(const MemberRef& wrong, const MemberRef& right) {
+  model::Call call = right.member->call;
+  if (wrong.pair != nullptr) {
+    call.kind = wrong.member->call.kind;
+    call.name = wrong.member->call.name;
+  }
+  return model::call_text(call);
 }
 
 void name_wrong_peer(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& wrong,

@@ -1,6 +1,7 @@
 // The charges against the odd ranks of divergent_ranks.h.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "interp/diagnose/recorded.h"
@@ -16,6 +17,9 @@ void accuse_divergent_ranks(const model::Run& run, const std::vector<std::vector
 /// The rank of `wrong` names the wrong peer; `other` waits for it.
 void name_wrong_peer(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& wrong,
                      const MemberRef& other, RecordedVerdict& verdict);
+
+/// The call that a repair makes of `wrong`: a send stays one, though `right` may be a recv.
+std::string repaired_call(const MemberRef& wrong, const MemberRef& right);
 
 /// Ranks with a call in flight.
 std::vector<model::Rank> unfinished_ranks(const std::vector<std::vector<MemberRef>>& calls);

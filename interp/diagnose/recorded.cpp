@@ -35,6 +35,8 @@ using model::Run;
 RecordedVerdict Judge::judge() {
   accuse(rules());
   revise();
+  std::ranges::sort(out_.waiting);
+  out_.waiting.erase(std::ranges::unique(out_.waiting).begin(), out_.waiting.end());
   out_.not_known = gap_sentences(run_);
   return std::move(out_);
 }
@@ -298,16 +300,22 @@ void Judge::never_came(const Waited& waited) {
   out_.repair_text = fmt::format("with this call on {}", model::list_of(out_.culprits));
 }
 
+// If calls were lost, nothing else shows that the missing call comes before one in which the rank
+// waits: other members of that one may wait for the rank before they come to it.
 void Judge::add_call(Rank rank, const MemberRef& pattern) {
-  const size_t end = calls_[static_cast<size_t>(rank)].size();
-  out_.repair.push_back(CallEdit::add(rank, end, pattern));
+  const auto& line = calls_[static_cast<size_t>(rank)];
+  const auto waits = std::ranges::find_if(line, [](const MemberRef& ref) {
+    return ref.meeting != nullptr && ref.member->unfinished();
+  });
+  const auto at = some_lost(run_) ? waits : line.end();
+  out_.repair.push_back(CallEdit::add(rank, static_cast<size_t>(at - line.begin()), pattern));
 }
 
 void Judge::change_call(const MemberRef& wrong, const MemberRef& right) {
   const Rank rank = wrong.member->rank;
   out_.repair.push_back(CallEdit::change(rank, place_of(wrong), right));
   out_.repair_text =
-      fmt::format("with {} on {}", model::call_text(right.member->call),
+      fmt::format("with {} on {}", repaired_call(wrong, right),
                   model::list_of(out_.culprits.empty() ? std::vector<Rank>{rank} : out_.culprits));
 }
 

@@ -429,8 +429,19 @@ std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,
         example(before), at_stack(run, before), one ? "its" : "their");
   }
   if (awaiting.member != nullptr) {
-    text += fmt::format("; rank {} waits for it in {}{}", awaiting.member->rank,
-                        call_name(run, awaiting), at_stack(run, awaiting));
+    std::vector<Rank> waiting;
+    const auto alike = [&](const Member& member) {
+      return member.unfinished() && same_stack(run, member, *awaiting.member);
+    };
+    if (awaiting.pair != nullptr) waiting = {awaiting.member->rank};
+    for (size_t i = 0; awaiting.meeting != nullptr && i < awaiting.meeting->members.size(); ++i) {
+      const Member& member = awaiting.meeting->members[i];
+      if (alike(member)) waiting.push_back(member.rank);
+    }
+    std::ranges::sort(waiting);
+    text += fmt::format("; {} {} for it in {}{}", model::list_of(waiting),
+                        verb(waiting, "waits", "wait"), call_name(run, awaiting),
+                        at_stack(run, awaiting));
   }
   return text + "; all other ranks repeat theirs";
 }

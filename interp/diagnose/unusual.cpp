@@ -98,7 +98,7 @@ void accuse_unusual(const Run& run, const std::vector<std::vector<MemberRef>>& c
   verdict.at = found.ref(*odd.front());
   verdict.missing = right;
   for (const Member* member : odd) insert_once(verdict.culprits, member->rank);
-  verdict.repair_text = fmt::format("with {} on {}", model::call_text(right.member->call),
+  verdict.repair_text = fmt::format("with {} on {}", repaired_call(verdict.at, right),
                                     model::list_of(verdict.culprits));
   verdict.sentence = sentence_of(run, calls, verdict) +
                      fmt::format("; all {} other calls of {} have the size and type of the latter",
