@@ -36,7 +36,7 @@ RecordedVerdict Judge::judge() {
   accuse(rules());
   revise();
   std::ranges::sort(out_.waiting);
-  out_.waiting.erase(std::ranges::unique(out_.waiting).begin(), out_.waiting.end());
+  out_.waiting.erase(std::unique(out_.waiting.begin(), out_.waiting.end()), out_.waiting.end());
   out_.not_known = gap_sentences(run_);
   return std::move(out_);
 }

@@ -21,10 +21,6 @@ namespace {
 
 constexpr std::string_view kMarker = " NCCL INFO ";
 
-std::optional<int64_t> number_after(std::string_view line, std::string_view word) {
-  const auto text = word_after(line, word);
-  return text ? number_from<int64_t>(*text) : std::nullopt;
-}
 std::optional<uint64_t> hex_after(std::string_view line, std::string_view word) {
   const auto text = word_after(line, word);
   return text ? parse_hex(*text) : std::nullopt;

@@ -28,11 +28,6 @@ using nlohmann::json;
 
 constexpr std::string_view kNothing = " not launched any operations";
 
-std::optional<int64_t> number_after(std::string_view line, std::string_view word) {
-  const auto text = word_after(line, word);
-  return text ? number_from<int64_t>(*text) : std::nullopt;
-}
-
 /// Ranks that have made equally many calls of a kind.
 struct RankClass {
   int64_t ranks = 0;

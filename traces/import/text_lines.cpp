@@ -26,6 +26,11 @@ std::optional<std::string_view> word_after(std::string_view line, std::string_vi
   return std::nullopt;
 }
 
+std::optional<int64_t> number_after(std::string_view line, std::string_view word) {
+  const auto text = word_after(line, word);
+  return text ? number_from<int64_t>(*text) : std::nullopt;
+}
+
 std::optional<uint64_t> parse_hex(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   return number_from<uint64_t>(text, 16);
