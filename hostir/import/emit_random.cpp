@@ -54,7 +54,7 @@ std::vector<Known> philox(Formula& f, Emitter& e, const Known& key, const Known&
   return c;
 }
 
-// Two words for each of two words of a counter.
+// Encrypts a counter of two words with a key of two words.
 Words threefry(Formula& f, Emitter& e, const Words& key, const Words& counter) {
   static constexpr int64_t kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   const auto number = [&](int64_t n) { return e.integer(n, key.low.type); };
@@ -79,13 +79,13 @@ Known joined(Formula& f, Emitter& e, const Known& low, const Known& high) {
   return f.bit_or(f.cast(low, "ui64"), f.op(OpKind::shift_left, upper, e.integer(32, upper.type)));
 }
 
-// The state as scalars, the shape of the words, and what becomes of them.
+// What both generators need: the state as scalars, the shape of the words, and the results.
 struct Generator {
   const OpSite& s;
   Emitter& e;
   Formula& f;
   std::vector<Known> state;
-  ModuleType words;  // the result, of ui32 if its elements are narrower
+  ModuleType words;  // the result's shape; ui32 for bits narrower than 32
   bool is_wide = false;
 
   // Bits narrower than a word are its lower ones.

@@ -107,7 +107,7 @@ OpRecord op_grouped_matmul() {
               .cost = "2 * T * K * N flops; reads the operands and writes y once (bytes)."},
       .operands = {{.name = "rows", .doc = "[T, K]", .partial = ops::kLinear},
                    {.name = "matrices", .doc = "[E, K, N] or [T, N]", .partial = ops::kLinear},
-                   {.name = "counts", .doc = "the number of rows of each group"}},
+                   {.name = "counts", .doc = "how many rows each group has"}},
       .results = {{.name = "y", .doc = "[T, N] or [E, K, N]"}},
       .constraints = {{"grouped_matmul_c1", "Rows, matrices and counts fit together.",
                        check_grouped_shapes},

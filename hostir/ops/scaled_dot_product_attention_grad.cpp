@@ -8,19 +8,14 @@ namespace {
 
 enum GradOperand : size_t { kQ, kK, kV, kY, kWeights, kDy, kMask };
 
-// The operands that attention would have, and the types of its results.
-Expected<std::vector<Type>> types_of_attention(const OpCall& call) {
+std::vector<Type> operands_of_attention(const OpCall& call) {
   std::vector<Type> operands(call.operands.begin(), call.operands.begin() + kY);
   if (call.operands.size() > kMask) operands.push_back(call.operands[kMask]);
-  return record(OpKind::scaled_dot_product_attention)
-      .infer({.kind = OpKind::scaled_dot_product_attention,
-              .operands = operands,
-              .attributes = call.attributes});
+  return operands;
 }
 
 ops::Violated check_forward(const OpCall& call) {
-  std::vector<Type> operands(call.operands.begin(), call.operands.begin() + kY);
-  if (call.operands.size() > kMask) operands.push_back(call.operands[kMask]);
+  const std::vector<Type> operands = operands_of_attention(call);
   const OpCall attention{.kind = OpKind::scaled_dot_product_attention,
                          .operands = operands,
                          .attributes = call.attributes};
@@ -35,7 +30,11 @@ ops::Violated check_forward(const OpCall& call) {
 
 ops::Violated check_results(const OpCall& call) {
   if (check_forward(call)) return std::nullopt;  // _c1
-  const auto types = types_of_attention(call);
+  const std::vector<Type> operands = operands_of_attention(call);
+  const auto types = record(OpKind::scaled_dot_product_attention)
+                         .infer({.kind = OpKind::scaled_dot_product_attention,
+                                 .operands = operands,
+                                 .attributes = call.attributes});
   if (!types) return std::nullopt;
   const auto differs = [&](size_t operand, const Type& wanted) {
     const Type& given = call.operands[operand];
@@ -76,7 +75,7 @@ OpRecord op_scaled_dot_product_attention_grad() {
       .summary = "The cotangents of the operands of scaled_dot_product_attention.",
       .doc = {.shapes = "Those of scaled_dot_product_attention; each result has its operand's.",
               .sharding =
-                  "As scaled_dot_product_attention. If the queries are cut, the results for "
+                  "Like scaled_dot_product_attention. If the queries are cut, the results for "
                   "keys and values are partial, or, with --overlap, travel in a ring.",
               .dtypes = "Floats; the softmax of 16- and 8-bit ones is differentiated in f32.",
               .cost = "4 * S * T * (D + E) flops per head. Reads the weights (bytes)."},

@@ -4,6 +4,8 @@
 
 namespace hostir::ops {
 
+namespace {
+
 Violated check_matrices(const OpCall& call) {
   const size_t rank = shape_of(call.operands[0]).size();
   if (rank >= 2) return std::nullopt;
@@ -12,11 +14,31 @@ Violated check_matrices(const OpCall& call) {
                    0};
 }
 
-AttributeSpec diagonal_attribute() {
-  return {.name = "diagonal",
-          .type = AttributeSpec::Type::kInt,
-          .doc = "0: the main diagonal; 1: the one above it",
-          .fallback = Attribute(int64_t{0})};
+// The gradient keeps the same elements.
+Values triangle_vjp(Builder& b, std::span<const ValueId> dy) {
+  return {b.op(b.call().kind, {dy[0]}, b.attributes())};
+}
+
+}  // namespace
+
+OpRecord triangle_record(std::string_view constraint) {
+  return {
+      .shape = OpShape::kComposite,
+      .doc = {.shapes = "[.., M, N]; the result has the same.",
+              .sharding = "All dimensions pass through: each rank knows which rows and columns it "
+                          "has. Linear: a partial sum stays partial.",
+              .dtypes = "Any.",
+              .cost = "Reads x and writes y once (bytes); no flops."},
+      .operands = {{.name = "x", .doc = "the matrices", .partial = kLinear}},
+      .attributes = {{.name = "diagonal",
+                      .type = AttributeSpec::Type::kInt,
+                      .doc = "0: the main diagonal; 1: the one above it",
+                      .fallback = Attribute(int64_t{0})}},
+      .constraints = {{constraint, "The operand has two dimensions or more.", check_matrices}},
+      .infer = infer_like_first,
+      .cost = pointwise_cost<0>,
+      .vjp = triangle_vjp,
+  };
 }
 
 Values triangle(Builder& b, std::string_view direction) {

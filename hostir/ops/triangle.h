@@ -1,13 +1,12 @@
-// The computation of tril and triu.
+// tril and triu differ only in the side of the diagonal that they keep.
 #pragma once
 
 #include "hostir/ops/builder.h"
 
 namespace hostir::ops {
 
-inline constexpr std::string_view kMatrices = "The operand has two dimensions or more.";
-Violated check_matrices(const OpCall& call);
-AttributeSpec diagonal_attribute();
+/// What both records have in common. `constraint`: the id of the one constraint.
+OpRecord triangle_record(std::string_view constraint);
 /// x where `row + diagonal` compares to the column in this direction, else 0.
 Values triangle(Builder& b, std::string_view direction);
 

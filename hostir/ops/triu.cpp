@@ -5,37 +5,22 @@ namespace hostir {
 namespace {
 
 ops::Values expand_triu(ops::Builder& b) { return ops::triangle(b, "le"); }
-ops::Values triu_vjp(ops::Builder& b, std::span<const ValueId> dy) {
-  return {b.op(OpKind::triu, {dy[0]}, b.attributes())};
-}
 
 }  // namespace
 
 OpRecord op_triu() {
-  return {
-      .mnemonic = "triu",
-      .shape = OpShape::kComposite,
-      .summary = "The elements on and above a diagonal of matrices; the others are 0.",
-      .doc = {.shapes = "[.., M, N]; the result has the same.",
-              .sharding = "All dimensions pass through: each rank knows which rows and columns it "
-                          "has. Linear: a partial sum stays partial.",
-              .dtypes = "Any.",
-              .cost = "Reads x and writes y once (bytes); no flops."},
-      .operands = {{.name = "x", .doc = "the matrices", .partial = ops::kLinear}},
-      .attributes = {ops::diagonal_attribute()},
-      .results = {{.name = "y", .doc = "x[.., i, j] where j - i >= diagonal, else 0"}},
-      .constraints = {{"triu_c1", ops::kMatrices, ops::check_matrices}},
-      .infer = ops::infer_like_first,
-      .expand = expand_triu,
-      .cost = ops::pointwise_cost<0>,
-      .gradient = "dx = triu dy with the same diagonal",
-      .vjp = triu_vjp,
-      .example = R"(fusion @f(%x: tensor<3x4xf32>) -> (%y: tensor<3x4xf32>) {
+  OpRecord op = ops::triangle_record("triu_c1");
+  op.mnemonic = "triu";
+  op.summary = "The elements on and above a diagonal of matrices; the others are 0.";
+  op.results = {{.name = "y", .doc = "x[.., i, j] where j - i >= diagonal, else 0"}};
+  op.expand = expand_triu;
+  op.gradient = "dx = triu dy with the same diagonal";
+  op.example = R"(fusion @f(%x: tensor<3x4xf32>) -> (%y: tensor<3x4xf32>) {
   %y = triu %x {diagonal = 1}
   return %y
-})",
-      .source = "torch.triu, numpy.triu",
-  };
+})";
+  op.source = "torch.triu, numpy.triu";
+  return op;
 }
 
 }  // namespace hostir

@@ -1,9 +1,9 @@
 // Issues what a step needs of the parameters while the step before it computes: the gathers of
 // FSDP.
 //
-// A collective whose inputs come from parameters alone could start at once. Left where its result
-// is first used, it waits for the kernels before it, since it is fed by one (a slice of stacked
-// weights) on their stream.
+// A collective whose inputs come from parameters alone could start at once. Issued just before its
+// result is used, it waits for the kernels before it, because its input often comes from a kernel
+// on the same stream (a slice of stacked weights).
 //
 //   1. A unit is such a collective, with the launches, views and allocs that only feed it.
 //   2. Units whose results the same launch uses first are a level, in the order of these launches.

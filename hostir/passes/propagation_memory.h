@@ -1,8 +1,8 @@
 // The effects of earlier propagation edges: a model repeats its layers, so most of its edges repeat
 // an earlier question.
 //
-// Two edges have the same effect if they have the same rule and kind of op, tensors of the same
-// sizes and shardings, and the same treatment in this round.
+// Two edges have the same effect if their rules, kinds of op, tensor sizes, shardings and treatment
+// in this round are equal.
 #pragma once
 
 #include <span>

@@ -77,7 +77,8 @@ class RingFinder {
     const Sharding& queries = cut.operands[0];
     const Sharding& keys = cut.operands[1];
     const Mesh* mesh = program_.find_mesh(queries.mesh);
-    if (mesh == nullptr || keys.mesh != queries.mesh) return "its operands are on two meshes";
+    if (mesh == nullptr || keys.mesh != queries.mesh)
+      return "its queries and keys are on different meshes";
     const DimSharding& rows = queries.dims[queries.dims.size() - 2];
     const DimSharding& columns = keys.dims[keys.dims.size() - 2];
     cut.parts = part_count(*mesh, columns.axes);
@@ -111,7 +112,7 @@ class RingFinder {
         all = all && (!shares || fits(value.defined_by));
       }
       if (all) continue;
-      problems_.emplace(id, "an op that shares its weights is none");
+      problems_.emplace(id, "an op that uses or makes its weights cannot be a ring");
       cuts_.erase(id);
       return true;
     }

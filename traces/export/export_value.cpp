@@ -68,7 +68,7 @@ Expected<ExportedValue> whole(const LogReader& log, const std::string& name,
       shards);
   if (!all.missing.empty())
     return no_data(
-        fmt::format("the log has no contents of %{} on {} {}", name,
+        fmt::format("the log has no values of %{} on {} {}", name,
                     all.missing.size() == 1 ? "rank" : "ranks", fmt::join(all.missing, ", ")),
         name);
   ExportedValue out{all.tensor, {}};

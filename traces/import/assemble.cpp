@@ -44,10 +44,12 @@ model::Instruction instruction_of(const DumpCall& call) {
   return made;
 }
 
-/// `0.4 s`, `12 s`.
-std::string seconds_text(int64_t ns) {
+/// `0.4 s`, `12 s`, `5 h`, `6 days`.
+std::string age_text(int64_t ns) {
   const double s = static_cast<double>(ns) / 1e9;
-  return s < 9.95 ? fmt::format("{:.1f} s", s) : fmt::format("{:.0f} s", s);
+  if (s < 9.95) return fmt::format("{:.1f} s", s);
+  if (s < 2 * 3600) return fmt::format("{:.0f} s", s);
+  return s < 48 * 3600 ? fmt::format("{:.0f} h", s / 3600) : fmt::format("{:.0f} days", s / 86400);
 }
 
 class Assembler {
@@ -412,12 +414,11 @@ class Assembler {
     if (!young) return;
     run.motion = model::Motion::kMoving;
     note_older_files();
-    run.motion_source = fmt::format("the oldest call was {} old when its file was written",
-                                    seconds_text(oldest_ns));
+    run.motion_source =
+        fmt::format("the oldest call was {} old when its file was written", age_text(oldest_ns));
     if (timeout_ms) {
-      run.motion_source =
-          fmt::format("the oldest call is {} old and its timeout is {} s", seconds_text(oldest_ns),
-                      static_cast<double>(*timeout_ms) / 1000);
+      run.motion_source = fmt::format("the oldest call is {} old and its timeout is {} s",
+                                      age_text(oldest_ns), static_cast<double>(*timeout_ms) / 1000);
     }
   }
 
@@ -429,7 +430,7 @@ class Assembler {
                   fmt::format("when the files were written: by their times, {} after the oldest "
                               "call in flight; if these are the times of copies, the job may "
                               "still have been running",
-                              seconds_text(oldest_ns))});
+                              age_text(oldest_ns))});
   }
 
   // A rank of a running job goes on after its file was written. Each rank whose file is older than
@@ -452,7 +453,7 @@ class Assembler {
            {},
            fmt::format("rank {}: its file was written {} before that of rank {}, so it may "
                        "have gone on since",
-                       *dump.rank, seconds_text(before_ns), *newest->rank)});
+                       *dump.rank, age_text(before_ns), *newest->rank)});
     }
   }
 

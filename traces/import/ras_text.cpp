@@ -1,7 +1,7 @@
 // 1. The table of communicators gives their sizes, by group.
 // 2. Each section `#GROUP-INDEX (HASH) MISMATCH` gives counts, by kind, as classes of ranks; each
 //    section INCOMPLETE the ranks that did not answer.
-// 3. The ranks of the only class without names are all that no class names.
+// 3. If one class of a kind has no rank names, it has all ranks that the other classes do not name.
 #include "traces/import/ras_text.h"
 
 #include <fmt/format.h>

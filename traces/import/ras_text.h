@@ -1,8 +1,8 @@
 // Reads NCCL's RAS report as text, as `ncclras` prints it by default.
 //
-// The text names only what differs: the counts of ranks of a communicator that disagree, and the
-// ranks that are few. It becomes a report as of `ncclras -f json` about the largest communicator
-// that differs, with the counts of the kinds that differ.
+// The text has only what differs: counts of calls on which the ranks of a communicator disagree,
+// and the names of the ranks in the minority. This makes of it what `ncclras -f json` would say of
+// the largest such communicator, with the counts of the kinds that differ.
 #pragma once
 
 #include <string>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hostir/text/parser.h"
+#include "interp/diagnose/sentences.h"
 #include "interp/diagnose/user_frame.h"
 
 namespace hostir::traces {
@@ -50,9 +51,7 @@ std::vector<std::string> texts_of_calls(const model::Run& run) {
     std::string& text = out[member.instruction.index];
     if (!text.empty()) return;
     text = model::call_text(member.call);
-    const model::Communicator* group = run.find(communicator);
-    if (group != nullptr)
-      text += " on " + (group->description.empty() ? group->name : group->description);
+    text += " on " + diagnose::communicator_name(run, communicator);
   };
   for (const model::Meeting& meeting : run.meetings) {
     for (const model::Member& member : meeting.members) note(member, meeting.communicator);
