@@ -76,12 +76,14 @@ configure_and_build() {
   cmake --preset "$preset" && cmake --build --preset "$preset" --parallel "$(nproc)" ${1:+--target "$@"}
 }
 
-# What each sanitizer covers: AddressSanitizer the unit tests of parsers, the compiler, kernels and buffers, and all scripts;
-# ThreadSanitizer the unit tests of folders with threads, and scripts that run on several ranks, but not a whole GPT, which
-# takes as long as all others. With AVX2 run the scripts that compute. tests/long/sanitizers.sh runs everything under everything.
+# What each sanitizer covers: AddressSanitizer the unit tests of parsers, the compiler, kernels and buffers, and the scripts;
+# ThreadSanitizer the unit tests of folders with threads, and scripts that run on several ranks. Neither runs whole models,
+# which do at length what other scripts do briefly. With AVX2 run the scripts that compute. tests/long/sanitizers.sh runs
+# everything under everything.
 memory=(core cpu cuda device import io ir modules ops passes pipeline script session sim text traces)
 threaded=(cpu cuda device session sim traces)
-ranks=(tests/scripts/{collectives,faults,stuck} $(ls tests/programs/*.hir | grep -v gpt_stages))
+small=($(ls tests/programs/*.hir | grep -vE 'gpt_stages|block_training'))
+ranks=("${small[@]}" tests/scripts/{collectives,faults,stuck})
 kernels=(tests/programs tests/scripts/ops)
 # Slow unit tests that a sanitizer learns nothing from: searches that compare costs, long counts,
 # texts that `hostir test` round-trips, and `inside` for whole programs, which is also tested with
@@ -161,7 +163,7 @@ wait_for_steps
 step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 $hostir test "${kernels[@]}" -j 2
 step build-asan built_behind asan
 GTEST_FILTER=$unmemory step unit-asan unit asan "${memory[@]}"
-step scripts-asan build-asan/bin/hostir test tests/programs tests/scripts -j 2
+step scripts-asan build-asan/bin/hostir test "${small[@]}" tests/scripts -j 2
 # libgomp is not instrumented for ThreadSanitizer and its barriers look like races, so oneDNN gets one thread.
 export OMP_NUM_THREADS=1 TSAN_OPTIONS="suppressions=$PWD/tests/checks/tsan.supp history_size=4"
 step build-tsan built_behind tsan

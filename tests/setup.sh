@@ -8,7 +8,7 @@ packages=(g++ cmake ninja-build ccache pkg-config git ca-certificates python3
   libfmt-dev libexpected-dev libcli11-dev nlohmann-json3-dev libdnnl-dev libsqlite3-dev sqlite3 libzstd-dev
   libxxhash-dev zlib1g-dev libzip-dev libedit-dev libmimalloc-dev libimgui-dev libstb-dev libglfw3-dev libgl-dev libfreetype-dev fonts-dejavu-core
   libgtest-dev libbenchmark-dev)
-[ "${1:-}" = --dev ] && packages+=(python3-numpy clang-format-14 clang-tidy clang libclang-rt-dev llvm xvfb xauth xdotool libgl1-mesa-dri
+[ "${1:-}" = --dev ] && packages+=(python3-numpy clang-format-14 clang-tidy clang lld libclang-rt-dev llvm xvfb xauth xdotool libgl1-mesa-dri
   openssh-client)
 # For tests/checks/remote.py. Only as root: a machine that needs sudo is probably personal and should not get a server.
 [ "${1:-}" = --dev ] && [ "$(id -u)" = 0 ] && packages+=(openssh-server)
