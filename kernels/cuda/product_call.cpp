@@ -48,7 +48,8 @@ std::string key_of(const ProductStep& step, const CompilerOptions& options, uint
                        fmt::join(m.batch_strides, ","));
   };
   return fmt::format(
-      "product, timed in graphs {} {} [{}] {}x{}x{} a{} b{} c{} d{} bias{} act{} search{} tf32{} "
+      "product, timed with neighbours {} {} [{}] {}x{}x{} a{} b{} c{} d{} bias{} act{} search{} "
+      "tf32{} "
       "align{}",
       device, name(step.dtype), fmt::join(step.batch, ","), step.m, step.n, step.k, matrix(step.a),
       matrix(step.b), matrix(step.c), matrix(step.d), step.bias >= 0,
@@ -176,7 +177,8 @@ std::optional<ProductCall> ProductCall::choose(const ProductStep& step,
   if (status != CUBLAS_STATUS_SUCCESS || proposals.empty()) return std::nullopt;
   call.algorithm_ = proposals[0].algo;
   call.workspace_bytes_ = static_cast<int64_t>(proposals[0].workspaceSize);
-  if (is_timed) call.choose_by_time(setting, std::move(proposals));
+  // Calls with unaligned operands are rare and slow: not worth the time of a wide search.
+  if (is_timed) call.choose_by_time(setting, proposals, alignment >= 16);
   StoredChoice choice{call.algorithm_, call.workspace_bytes_};
   setting.cache.write(key, {reinterpret_cast<const char*>(&choice), sizeof choice});
   return call;

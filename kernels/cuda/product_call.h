@@ -51,10 +51,11 @@ class ProductCall {
  private:
   bool describe(const ProductStep& step, const CompilerOptions& options);
   // product_search.cpp
+  /// Sets the fastest of `proposals`, and of their neighbours if asked.
   void choose_by_time(const ProductSetting& setting,
-                      std::vector<cublasLtMatmulHeuristicResult_t> candidates);
-  void add_split_sums(const ProductSetting& setting,
-                      std::vector<cublasLtMatmulHeuristicResult_t>& candidates);
+                      const std::vector<cublasLtMatmulHeuristicResult_t>& proposals,
+                      bool with_neighbours);
+  std::vector<ProductCall> neighbours(const ProductSetting& setting) const;
 
   ProductStep step_;
   Extents outer_batch_;  // one call each; the last batch dimension is inside a call
