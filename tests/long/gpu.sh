@@ -16,7 +16,7 @@ bad=0
 
 save() { # keeps partial results in case the time runs out
   printf '%s\n' "${rows[@]}" > "$logs/table.txt"
-  [ -n "${OUT:-}" ] && mkdir -p "$OUT" && find "$logs" -maxdepth 1 -type f -size -1M ! -name '*.db*' -exec cp -u {} "$OUT" \;
+  [ -n "${OUT:-}" ] && mkdir -p "$OUT" && find "$logs" -maxdepth 1 -type f -size -1024k ! -name '*.db*' -exec cp -u {} "$OUT" \;
   return 0
 }
 row() {
@@ -31,6 +31,8 @@ wanted() {
   row "$1" left "no time: $SECONDS of $seconds s are over"
   return 1
 }
+# why LOG: the lines that say what failed, or the last ones
+why() { { grep -am 5 'FAILED\|error' "$1" || tail -n 5 "$1"; } | cut -c1-300 | sed 's/^/    /'; }
 # check NAME COMMAND...: runs the command; its last line of output becomes the row's remark.
 check() {
   local name=$1 log="$logs/${1//[^a-zA-Z0-9]/_}.txt" begin=$SECONDS status
@@ -43,7 +45,7 @@ check() {
   local last
   last=$(grep -v '^ *$' "$log" | tail -1 | cut -c1-110)
   if [ $status = "${EXPECT:-0}" ]; then row "$name" ok "$((SECONDS - begin)) s; $last"
-  else row "$name" FAIL "status $status after $((SECONDS - begin)) s; $last"; fi
+  else row "$name" FAIL "status $status after $((SECONDS - begin)) s; $last"; why "$log"; fi
 }
 
 # cuDNN comes with the toolkit, or with PyTorch.
@@ -74,7 +76,9 @@ collect() {
     wait "$pid"
     read -r status took < "$log.status"
     [ "$status" = 0 ] && row "$name" ok "$took s; $(grep -v '^ *$' "$log" | tail -1 | cut -c1-110)"
-    [ "$status" = 0 ] || row "$name" FAIL "status $status after $took s; $(grep -v '^ *$' "$log" | tail -1 | cut -c1-110)"
+    [ "$status" = 0 ] && continue
+    row "$name" FAIL "status $status after $took s; $(grep -v '^ *$' "$log" | tail -1 | cut -c1-110)"
+    why "$log"
   done
   beside=()
 }
