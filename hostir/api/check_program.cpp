@@ -41,7 +41,7 @@ std::optional<CheckedFunction> subject_of(const Program& program, const Function
       const Value& value = f.value(parameter.value);
       Tensor input{dtype_of(value.type), {}, {}};
       for (const IndexExpr& e : shape_of(value.type)) {
-        const auto size = e.evaluate({});
+        const auto size = e.evaluate(axis_sizes(program, f));
         if (!size) return std::nullopt;
         input.extents.push_back(*size);
       }

@@ -1,16 +1,29 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "hostir/ops/collective.h"
+#include "hostir/ops/integer_list.h"
 
 namespace hostir {
 
 namespace {
 
+// Of a list, only the interpreter knows how many integers it has.
+bool has_list(const OpCall& call, const ExprList& counts) {
+  return std::any_of(counts.begin(), counts.end(), [&](const IndexExpr& count) {
+    if (count.kind() != IndexExpr::Kind::kName || call.function == nullptr) return false;
+    const auto value = call.function->find_value(count.symbol());
+    return value && ops::is_integer_list(*call.function, *value);
+  });
+}
+
 ops::Violated check_count(const OpCall& call, std::string_view attribute) {
   const auto* counts = call.attributes.get<ExprList>(attribute);
   const auto members = ops::member_count(call);
   if (counts == nullptr) return std::nullopt;
-  if (members && static_cast<int64_t>(counts->size()) != *members) {
+  const bool differs = members && static_cast<int64_t>(counts->size()) != *members;
+  if (differs && !has_list(call, *counts)) {
     return Violation{
         fmt::format("all_to_all over {} members has {} {}", *members, counts->size(), attribute)};
   }
@@ -36,8 +49,10 @@ OpRecord op_all_to_all() {
       .op_class = OpClass::kCommunication,
       .shape = OpShape::kHost,
       .summary = "Every member sends one block to each member and gets one from each.",
-      .doc = {.shapes = "Blocks along dimension 0 in group order; `counts` gives the rows sent "
-                        "to each member, equal blocks without it.",
+      .doc = {.shapes =
+                  "Blocks along dimension 0 in group order; `counts` gives the rows sent "
+                  "to each member, equal blocks without it. A list that `read` made stands for "
+                  "all its integers.",
               .sharding = "From a cut over one dimension to a cut over another, between pack and "
                           "unpack.",
               .dtypes = ops::kAnyDType,

@@ -18,14 +18,39 @@ Ranges ranges_of(const OpCall& call) {
 
 bool to_the_end(const IndexExpr& limit) { return limit.simplified() == IndexExpr(-1); }
 
+const DimSharding* cut_of(const Type& type, size_t d) {
+  const auto* shard = std::get_if<ShardType>(&type);
+  if (shard == nullptr || d >= shard->sharding->dims.size()) return nullptr;
+  const DimSharding& cut = shard->sharding->dims[d];
+  return cut.axes.empty() ? nullptr : &cut;
+}
+
 // The local size of a dimension if it is the same on every rank.
 std::optional<IndexExpr> local_size(const Type& type, size_t d) {
-  const auto* shard = std::get_if<ShardType>(&type);
-  if (shard != nullptr && d < shard->sharding->dims.size() &&
-      !shard->sharding->dims[d].axes.empty()) {
+  return cut_of(type, d) == nullptr ? std::optional(shape_of(type)[d]) : std::nullopt;
+}
+
+// The local size of a dimension that whole axes of the function's mesh cut, by the rank's
+// coordinates.
+std::optional<IndexExpr> size_on_rank(const OpCall& call, size_t d) {
+  using Kind = IndexExpr::Kind;
+  const DimSharding* cut = cut_of(call.operands[0], d);
+  if (cut == nullptr) return shape_of(call.operands[0])[d];
+  const auto& shard = std::get<ShardType>(call.operands[0]);
+  if (call.function == nullptr || shard.sharding->mesh != call.function->mesh || cut->has_blocks())
     return std::nullopt;
+  IndexExpr size = shard.shape[d];
+  for (const AxisRef& axis : cut->axes) {
+    if (!axis.whole()) return std::nullopt;
+    const IndexExpr parts = IndexExpr::axis_size(axis.name);
+    const IndexExpr rounded =
+        IndexExpr::binary(Kind::kAdd, size, IndexExpr::binary(Kind::kSub, parts, 1));
+    const IndexExpr most = IndexExpr::binary(Kind::kDiv, rounded, parts);
+    const IndexExpr before = IndexExpr::binary(Kind::kMul, most, IndexExpr::coord(axis.name));
+    const IndexExpr left = IndexExpr::binary(Kind::kSub, size, before);
+    size = IndexExpr::binary(Kind::kMax, 0, IndexExpr::binary(Kind::kMin, most, left));
   }
-  return shape_of(type)[d];
+  return size.simplified();
 }
 
 ops::Violated check_subview_counts(const OpCall& call) {
@@ -57,30 +82,17 @@ ops::Violated check_subview_bounds(const OpCall& call) {
 
 bool is_written(const OpCall& call) { return !call.written.empty() && is_tensor(call.written[0]); }
 
-bool differs_by_rank(const IndexExpr& size) {
-  bool differs = false;
-  size.for_each_leaf([&](const IndexExpr& leaf) {
-    differs =
-        differs || leaf.kind() == IndexExpr::Kind::kRank || leaf.kind() == IndexExpr::Kind::kCoord;
-  });
-  return differs;
-}
-
+// The parts of a shard that may differ by rank have sizes that the coordinates give.
 ops::Violated check_known(const OpCall& call) {
   if (is_written(call) || ops::only_buffer(call) == nullptr || check_subview_counts(call))
     return std::nullopt;
   const Ranges r = ranges_of(call);
   for (size_t d = 0; d < r.limits.size(); ++d) {
-    const bool open = to_the_end(r.limits[d]);
-    const auto size = local_size(call.operands[0], d);
-    const IndexExpr limit = open && size ? *size : r.limits[d];
-    const IndexExpr extent = IndexExpr::binary(IndexExpr::Kind::kSub, limit, r.starts[d]);
-    if ((open && !size) || differs_by_rank(extent.simplified())) {
-      return Violation{
-          fmt::format("the size of subview's dimension {} differs by rank, which only a shard may: "
-                      "write its type, shard<...>, or take a part of fixed size",
-                      d)};
-    }
+    if (!to_the_end(r.limits[d]) || size_on_rank(call, d)) continue;
+    return Violation{
+        fmt::format("the size of subview's dimension {} differs by rank, and axes of this mesh do "
+                    "not say how: write its type, or the limits",
+                    d)};
   }
   return std::nullopt;
 }
@@ -90,7 +102,7 @@ Expected<std::vector<Type>> infer_subview(const OpCall& call) {
   const Ranges r = ranges_of(call);
   Shape shape;
   for (size_t d = 0; d < r.starts.size(); ++d) {
-    IndexExpr limit = to_the_end(r.limits[d]) ? *local_size(call.operands[0], d) : r.limits[d];
+    IndexExpr limit = to_the_end(r.limits[d]) ? *size_on_rank(call, d) : r.limits[d];
     shape.push_back(
         IndexExpr::binary(IndexExpr::Kind::kSub, std::move(limit), r.starts[d]).simplified());
   }
@@ -109,8 +121,9 @@ OpRecord op_subview() {
       .doc = {.shapes =
                   "One start and limit per dimension; the result's sizes are their differences.",
               .sharding =
-                  "A view of a tensor is a tensor. For a shard, the bounds are indices of the "
-                  "local part, and the view's type is written if a cut dimension is taken whole.",
+                  "A view is a tensor, also of a shard, where the bounds are indices of the local "
+                  "part: `%x[:, :]` is the local part as a tensor, whose size may differ by rank. "
+                  "A view that is a shard has a written type.",
               .dtypes = "The buffer's.",
               .cost = "None: no work."},
       .operands = {{.name = "buffer", .doc = "what is viewed"}},
@@ -128,7 +141,8 @@ OpRecord op_subview() {
                        check_subview_counts},
                       {"subview_c3", "0 <= start <= limit <= size, where these are known.",
                        check_subview_bounds},
-                      {"subview_c4", "The view's type is written where its size differs by rank.",
+                      {"subview_c4",
+                       "The view's type is written where no coordinates of the rank give its size.",
                        check_known}},
       .infer = infer_subview,
       .gradient = ops::kNoHostGradient,

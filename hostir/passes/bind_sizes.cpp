@@ -27,11 +27,32 @@ SizeBindings without(const SizeBindings& sizes, const std::vector<std::string>& 
   return out;
 }
 
+bool has_axis_size(const IndexExpr& e) {
+  bool found = false;
+  e.for_each_leaf(
+      [&](const IndexExpr& leaf) { found = found || leaf.kind() == IndexExpr::Kind::kAxisSize; });
+  return found;
+}
+
+void bind_axis_sizes(const Program& program, Function& f) {
+  const bool takes_them =
+      std::any_of(f.params.begin(), f.params.end(), [&](const Parameter& parameter) {
+        const Shape* shape = shape_if_any(f.value(parameter.value).type);
+        return shape != nullptr && std::any_of(shape->begin(), shape->end(), has_axis_size);
+      });
+  if (!takes_them) return;
+  const IndexExpr::Lookup known = axis_sizes(program, f);
+  for (Value& value : f.values) bind_type(value.type, known);
+  for (ResultDecl& result : f.results) bind_type(result.type, known);
+  for (Instruction& instruction : f.instructions) bind_attributes(instruction, known);
+}
+
 void bind_reachable(Program& program, std::string_view name, const SizeBindings& sizes,
                     std::set<std::string>& done) {
   Function* f = program.find_function(name);
   if (f == nullptr || !done.emplace(name).second) return;
   bind_function(*f, sizes);
+  bind_axis_sizes(program, *f);
   std::vector<std::string> callees;
   for (const Instruction& i : f->instructions) {
     for (const auto& [attribute, value] : i.attributes.entries()) {
@@ -217,6 +238,7 @@ Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Ext
                                 d, v.name, (*shape)[d].to_string(), inputs[i][d], *unknown.begin(),
                                 *unknown.begin()));
       }
+      if (has_axis_size((*shape)[d])) continue;  // input_tensors() compares it
       HOSTIR_ASSIGN_OR_RETURN(const int64_t wanted, (*shape)[d].evaluate(sizes.lookup()));
       if (wanted != inputs[i][d]) return contradicts(v, d, inputs[i][d], (*shape)[d]);
     }
@@ -240,6 +262,15 @@ Expected<Program> bind_sizes(const Program& program, std::string_view function,
     if (done.contains(kernel.gradient)) kernel.gradient.clear();
   }
   return out;
+}
+
+IndexExpr::Lookup axis_sizes(const Program& program, const Function& function) {
+  const Mesh* mesh = program.find_mesh(function.mesh);
+  return [mesh](const IndexExpr& leaf) -> std::optional<int64_t> {
+    if (mesh == nullptr || leaf.kind() != IndexExpr::Kind::kAxisSize) return std::nullopt;
+    const auto axis = mesh->axis_index(leaf.symbol());
+    return axis ? std::optional(mesh->axes[*axis].size) : std::nullopt;
+  };
 }
 
 std::vector<std::string> unbound_sizes(const Function& function) {

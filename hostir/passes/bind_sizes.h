@@ -6,8 +6,9 @@
 //    afterwards.
 // 2. bind_sizes replaces every known `?NAME` in the types and attributes of a function, and of
 //    everything it launches or calls, and folds the expressions. Unknown names stay; a later pass
-//    that needs one reports an error.
-// Sizes are global. Mesh sizes are handled in resize_mesh.h.
+//    that needs one reports an error. Where parameters have a size with `size(axis)`, the mesh
+//    gives it.
+// Sizes are global. Mesh sizes are changed in resize_mesh.h.
 #pragma once
 
 #include <span>
@@ -27,6 +28,9 @@ Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Ext
 /// `size_c5` a tensor with more than INT64_MAX / 16 elements.
 Expected<Program> bind_sizes(const Program& program, std::string_view function,
                              const SizeBindings& sizes);
+
+/// Looks up `size(axis)` of a host function's mesh.
+IndexExpr::Lookup axis_sizes(const Program& program, const Function& function);
 
 /// Sorted names of the unbound sizes in a function's types.
 std::vector<std::string> unbound_sizes(const Function& function);

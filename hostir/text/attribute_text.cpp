@@ -220,6 +220,26 @@ std::string print_attribute(const Attribute& attribute, ListBrackets brackets) {
   return std::visit(Printer{brackets}, attribute);
 }
 
+namespace {
+
+// The upper bound of a single index.
+IndexExpr one_after(const IndexExpr& lo) {
+  if (lo.is_const()) return lo.value() < INT64_MAX ? lo.value() + 1 : lo.value();
+  return IndexExpr::binary(IndexExpr::Kind::kAdd, lo, 1);
+}
+
+}  // namespace
+
+bool are_single_indices(const ExprList& lower, const ExprList& upper) {
+  return std::equal(lower.begin(), lower.end(), upper.begin(), upper.end(),
+                    [](const IndexExpr& lo, const IndexExpr& hi) { return hi == one_after(lo); });
+}
+
+bool takes_elements(const OpRecord& op, std::string_view upper) {
+  const AttributeSpec* spec = find_attribute_spec(op, upper);
+  return spec != nullptr && !spec->required;
+}
+
 bool parse_ranges(Cursor& cursor, ExprList& lower, ExprList& upper) {
   do {
     IndexExpr lo = 0;
@@ -237,8 +257,7 @@ bool parse_ranges(Cursor& cursor, ExprList& lower, ExprList& upper) {
         hi = std::move(*last);
       }
     } else {
-      hi = lo.is_const() ? IndexExpr(lo.value() < INT64_MAX ? lo.value() + 1 : lo.value())
-                         : IndexExpr::binary(IndexExpr::Kind::kAdd, lo, 1);
+      hi = one_after(lo);
     }
     lower.push_back(std::move(lo));
     upper.push_back(std::move(hi));
@@ -246,13 +265,14 @@ bool parse_ranges(Cursor& cursor, ExprList& lower, ExprList& upper) {
   return true;
 }
 
-std::string print_ranges(const ExprList& lower, const ExprList& upper) {
+std::string print_ranges(const ExprList& lower, const ExprList& upper, SingleIndex single_index) {
   std::string out;
   for (size_t i = 0; i < lower.size() && i < upper.size(); ++i) {
     const bool to_end = upper[i] == IndexExpr(-1);
     const bool from_start = lower[i] == IndexExpr(0);
     out += i ? ", " : "";
     if (!(from_start && to_end)) out += lower[i].to_string();
+    if (single_index == SingleIndex::kAlone && upper[i] == one_after(lower[i])) continue;
     out += ":";
     if (!to_end) out += upper[i].to_string();
   }

@@ -369,15 +369,15 @@ bool FunctionParser::parse_attribute_value(Draft& draft, const AttributeSpec& sp
 }
 
 bool FunctionParser::parse_ranges_element(Draft& draft, const Element& element) {
-  ExprList lower;
-  ExprList upper;
+  ExprList lower, upper;
   const uint32_t begin = cursor_.begin_here();
   if (!cursor_.at("]") && !parse_ranges(cursor_, lower, upper)) return false;
   const SourceSpan span = cursor_.span_from(begin);
   check_names(Attribute(lower), span);
   check_names(Attribute(upper), span);
+  const bool both = !takes_elements(*draft.op, element.second) || !are_single_indices(lower, upper);
   draft.instruction.attributes.set(element.text, std::move(lower));
-  draft.instruction.attributes.set(element.second, std::move(upper));
+  if (both) draft.instruction.attributes.set(element.second, std::move(upper));
   return true;
 }
 

@@ -212,7 +212,10 @@ std::string FunctionPrinter::element(const Instruction& i, const Element& e, siz
     case Element::Kind::kRanges: {
       const auto* lower = i.attributes.get<ExprList>(e.text);
       const auto* upper = i.attributes.get<ExprList>(e.second);
-      return lower && upper ? print_ranges(*lower, *upper) : std::string();
+      if (!lower || !upper) return attribute(i, e.text);
+      return print_ranges(
+          *lower, *upper,
+          takes_elements(record(i.kind), e.second) ? SingleIndex::kAlone : SingleIndex::kAsRange);
     }
     case Element::Kind::kType:
       return types(i);

@@ -1,4 +1,5 @@
-// Verifies signatures, types and instructions; verify_regions.cpp handles regions.
+// Verifies signatures, types and instructions; verify_regions.cpp handles regions,
+// verify_expressions.cpp sizes and index expressions.
 #include "hostir/text/verify_function.h"
 
 #include <algorithm>
@@ -52,13 +53,15 @@ void FunctionVerifier::check_signature() {
   for (const Parameter& parameter : function_.params) {
     Value& value = function_.value(parameter.value);
     if (std::holds_alternative<NoType>(value.type)) continue;
-    if (!check_is_buffer(value.type, value.span) || !check_type(value.type, value.span)) {
+    if (!check_is_buffer(value.type, value.span) ||
+        !check_type(value.type, value.span, Sizes::kSameOnAllRanks)) {
       value.type = NoType{};
     }
   }
   for (ResultDecl& result : function_.results) {
     if (std::holds_alternative<NoType>(result.type)) continue;
-    if (!check_is_buffer(result.type, result.span) || !check_type(result.type, result.span)) {
+    if (!check_is_buffer(result.type, result.span) ||
+        !check_type(result.type, result.span, Sizes::kSameOnAllRanks)) {
       result.type = NoType{};
     }
   }
@@ -103,7 +106,7 @@ bool FunctionVerifier::check_is_buffer(const Type& type, SourceSpan span) {
   return false;
 }
 
-bool FunctionVerifier::check_type(const Type& type, SourceSpan span) {
+bool FunctionVerifier::check_type(const Type& type, SourceSpan span, Sizes sizes) {
   if (!is_tensor(type)) return true;
   if (std::holds_alternative<ShardType>(type) && !is_host()) {
     context_.error("type_c2", "shard<...> is a type of host functions; write tensor<...>", span);
@@ -114,7 +117,8 @@ bool FunctionVerifier::check_type(const Type& type, SourceSpan span) {
     context_.error("type_c2", "a distributed buffer of a host function is a shard<...>", span);
     return false;
   }
-  bool ok = check_sizes(shape_of(type), span);
+  if (!is_host() || !tensor) sizes = Sizes::kSameOnAllRanks;
+  bool ok = check_sizes(shape_of(type), span, sizes);
   const Sharding* sharding = sharding_of(type);
   if (!sharding) return ok;
   const auto open = is_host() ? OpenDimensions::kForbidden : OpenDimensions::kAllowed;
@@ -152,67 +156,6 @@ bool FunctionVerifier::check_buffer_mesh(const std::string& name, SourceSpan spa
   return true;
 }
 
-bool FunctionVerifier::check_sizes(const Shape& shape, SourceSpan span) {
-  for (const IndexExpr& size : shape) {
-    bool ok = true;
-    size.for_each_leaf([&](const IndexExpr& leaf) {
-      const bool global = leaf.kind() == IndexExpr::Kind::kSize;
-      // A loop of a fusion is written out, so its variable is a number by then.
-      const bool variable =
-          leaf.kind() == IndexExpr::Kind::kName && function_.kind != FunctionKind::kKernel;
-      const bool known = variable || (is_host() && leaf.kind() == IndexExpr::Kind::kAxisSize);
-      if (global || !ok) return;
-      ok = known && check_leaf(leaf, span);
-      if (!known) {
-        context_.error("type_c3",
-                       leaf.to_string() + " is not a size; sizes are the same on every rank", span);
-      }
-    });
-    const IndexExpr simple = size.simplified();
-    if (ok && simple.is_const() && simple.value() < 0) {
-      context_.error("type_c3", "size " + simple.to_string() + " is negative", span);
-      ok = false;
-    }
-    if (!ok) return false;
-  }
-  return true;
-}
-
-bool FunctionVerifier::check_leaf(const IndexExpr& leaf, SourceSpan span) {
-  const bool axis =
-      leaf.kind() == IndexExpr::Kind::kCoord || leaf.kind() == IndexExpr::Kind::kAxisSize;
-  const bool rank_known = leaf.kind() == IndexExpr::Kind::kRank;
-  if ((axis || rank_known) && !is_host()) {
-    context_.error("host_c4", leaf.to_string() + " is known in host functions only", span);
-    return false;
-  }
-  if (axis) {
-    const Mesh* mesh = context_.program.find_mesh(function_.mesh);
-    return !mesh || check_axes(context_, *mesh, {AxisRef{leaf.symbol()}}, span);
-  }
-  if (leaf.kind() != IndexExpr::Kind::kName) return true;
-  // The parser has resolved the name. Several regions may reuse it, so accept any integer value.
-  bool unknown = false;
-  for (const Value& value : function_.values) {
-    if (value.name != leaf.symbol()) continue;
-    if (std::holds_alternative<IndexType>(value.type)) return true;
-    unknown = unknown || std::holds_alternative<NoType>(value.type);
-  }
-  if (unknown) return false;
-  context_.error("host_c4",
-                 leaf.to_string() + (is_host() ? " is not an integer of the host"
-                                               : " is not a loop's variable; an index that is "
-                                                 "computed is an operand of take or dynamic_slice"),
-                 span);
-  return false;
-}
-
-bool FunctionVerifier::check_expression(const IndexExpr& expr, SourceSpan span) {
-  bool ok = true;
-  expr.for_each_leaf([&](const IndexExpr& leaf) { ok = ok && check_leaf(leaf, span); });
-  return ok;
-}
-
 void FunctionVerifier::visit(InstrId id) {
   const Instruction& instruction = function_.instr(id);
   // In a broken function, values of a return or yield may be missing.
@@ -224,7 +167,7 @@ void FunctionVerifier::visit(InstrId id) {
   visit_regions(instruction);
   for (const ValueId result : instruction.results) {
     if (has_only_sharding(result)) continue;
-    ok = check_type(function_.value(result).type, instruction.name_span) && ok;
+    ok = check_type(function_.value(result).type, instruction.name_span, Sizes::kMayDiffer) && ok;
   }
   // In a broken function, a region may lack its yield, so its results are unknown.
   ok = ok && !(is_broken() && !instruction.regions.empty()) && yields_known(instruction);
@@ -297,17 +240,20 @@ bool FunctionVerifier::check_return_at_end(const Instruction& instruction) {
 bool FunctionVerifier::check_attributes(const Instruction& instruction) {
   bool ok = true;
   for (const auto& [name, value] : instruction.attributes.entries()) {
-    ok = check_attribute(instruction, value) && ok;
+    ok = check_attribute(instruction, name, value) && ok;
   }
-  return ok;
+  return check_no_lists(instruction) && ok;
 }
 
-bool FunctionVerifier::check_attribute(const Instruction& instruction, const Attribute& attribute) {
+bool FunctionVerifier::check_attribute(const Instruction& instruction, std::string_view name,
+                                       const Attribute& attribute) {
   const SourceSpan span = instruction.span;
   if (const auto* expr = std::get_if<IndexExpr>(&attribute)) return check_expression(*expr, span);
   if (const auto* list = std::get_if<ExprList>(&attribute)) {
-    return std::all_of(list->begin(), list->end(),
-                       [&](const IndexExpr& e) { return check_expression(e, span); });
+    const bool takes_lists = name == "counts" || name == "receives";
+    return std::all_of(list->begin(), list->end(), [&](const IndexExpr& e) {
+      return (takes_lists && names_list(e)) || check_expression(e, span);
+    });
   }
   if (const auto* symbol = std::get_if<Symbol>(&attribute)) {
     return check_symbol(instruction, symbol->name);
@@ -435,7 +381,7 @@ bool FunctionVerifier::infer(const Instruction& instruction) {
     auto* tensor = std::get_if<TensorType>(&(*types)[i]);
     if (shardings[i] && tensor) {
       tensor->sharding = std::move(shardings[i]);
-      if (!check_type(*tensor, instruction.name_span)) return false;
+      if (!check_type(*tensor, instruction.name_span, Sizes::kMayDiffer)) return false;
     }
     if (!accept_type(instruction, instruction.results[i], std::move((*types)[i]))) return false;
   }

@@ -37,13 +37,18 @@ class FunctionVerifier {
   void check_cuttable_sizes(const ShardingRule& rule);
   void check_gradient();
   void check_gradient_types(const Function& gradient);
+  /// Whether the local size of a tensor may depend on the rank: not if it enters or leaves a
+  /// function.
+  enum class Sizes : uint8_t { kSameOnAllRanks, kMayDiffer };
   /// Checks kind, sizes and sharding of a written type; false after an error.
-  bool check_type(const Type& type, SourceSpan span);
+  bool check_type(const Type& type, SourceSpan span, Sizes sizes);
   bool check_is_buffer(const Type& type, SourceSpan span);
   bool check_reducible(const Type& type, const Sharding& sharding, SourceSpan span);
   bool check_buffer_mesh(const std::string& mesh, SourceSpan span);
-  bool check_sizes(const Shape& shape, SourceSpan span);
+  bool check_sizes(const Shape& shape, SourceSpan span, Sizes sizes);
   bool check_leaf(const IndexExpr& leaf, SourceSpan span);
+  /// True if the leaf names a list that `read` made.
+  bool names_list(const IndexExpr& leaf) const;
   bool check_expression(const IndexExpr& expr, SourceSpan span);
 
   void walk(const Region& region);
@@ -57,8 +62,11 @@ class FunctionVerifier {
   bool check_kind(const Instruction& instruction);
   bool check_return_at_end(const Instruction& instruction);
   bool check_attributes(const Instruction& instruction);
-  bool check_attribute(const Instruction& instruction, const Attribute& attribute);
+  bool check_attribute(const Instruction& instruction, std::string_view name,
+                       const Attribute& attribute);
   bool check_symbol(const Instruction& instruction, const std::string& name);
+  /// Reports operands that are lists of integers.
+  bool check_no_lists(const Instruction& instruction);
   void check_accesses(const Instruction& instruction);
   void check_becomes(const Operand& operand);
   bool infer(const Instruction& instruction);

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "hostir/ops/integer_list.h"
 #include "hostir/ops/record.h"
 #include "hostir/support/lists.h"
 
@@ -261,6 +262,7 @@ Expected<void> Flattener::operands(Scope& scope, InstrId id, CodeInstruction& ou
 
 Expected<void> Flattener::results(Scope& scope, InstrId id, CodeInstruction& out) {
   for (const ValueId result : scope.function->instr(id).results) {
+    if (ops::is_integer_list(*scope.function, result)) return declare_list(scope, id, out);
     HOSTIR_TRY(declare(scope, result, true));
     out.results.push_back(scope.registers[result.index]);
     if (out.result_layout == kNoLayout) out.result_layout = scope.declared[result.index];
@@ -287,25 +289,12 @@ Expected<void> Flattener::expressions(Scope& scope, InstrId id, CodeInstruction&
     }
   }
   for (const char* name : {"starts", "index", "counts"}) {
-    if (const auto* list = attributes.get<ExprList>(name)) {
-      for (const IndexExpr& e : *list) {
-        HOSTIR_ASSIGN_OR_RETURN(const IndexCodeId code, compile_expr(scope, e));
-        out.exprs.push_back(code);
-      }
-    }
+    HOSTIR_TRY(expression_list(scope, attributes, name, out.exprs));
   }
   for (const char* name : {"limits", "receives"}) {
-    if (const auto* list = attributes.get<ExprList>(name)) {
-      for (const IndexExpr& e : *list) {
-        if (e.is_const() && e.value() == -1) {
-          out.more_exprs.push_back(kNoExpr);
-          continue;
-        }
-        HOSTIR_ASSIGN_OR_RETURN(const IndexCodeId code, compile_expr(scope, e));
-        out.more_exprs.push_back(code);
-      }
-    }
+    HOSTIR_TRY(expression_list(scope, attributes, name, out.more_exprs));
   }
+  HOSTIR_TRY(check_counts(scope, id, out));
   if (record(out.kind).role == HostRole::kBranch) {
     if (const auto* mesh = attributes.get<Symbol>("mesh")) {
       HOSTIR_ASSIGN_OR_RETURN(out.membership, membership_table(mesh->name));

@@ -70,11 +70,27 @@ class Flattener {
   CodeIndex glue(CodeRole role, const CodeInstruction& like, CodeIndex parent);
 
   // flattener_index.cpp
+  /// The register of the integer that a name refers to here; kNoRegister if there is none.
+  static uint32_t integer_register(const Scope& scope, std::string_view name);
   Expected<IndexCodeId> compile_expr(const Scope& scope, const IndexExpr& expr);
   Expected<size_t> compile_ops(const Scope& scope, const IndexExpr& expr,
                                std::vector<IndexCode::Op>& out);
   Expected<uint32_t> coordinate_table(const Scope& scope, const std::string& axis);
   Expected<uint32_t> membership_table(const std::string& mesh);
+
+  // flattener_lists.cpp
+  /// Appends the expressions of an attribute; a list of integers gives one for each of them.
+  Expected<void> expression_list(const Scope& scope, const Attributes& attributes,
+                                 std::string_view name, std::vector<IndexCodeId>& out);
+  /// Gives a list that a `read` makes a register for each integer.
+  Expected<void> declare_list(Scope& scope, InstrId id, CodeInstruction& out);
+  /// How many integers a `read` of ranges gives. Errors: `code_list`.
+  Expected<int64_t> list_length(const Scope& scope, const Instruction& read,
+                                const CodeInstruction& code);
+  Expected<int64_t> range_length(const Scope& scope, const Instruction& read, size_t dim,
+                                 LayoutIndex layout, Rank rank);
+  /// Errors: `all_to_all_c4` if there are as many counts as no group has members.
+  Expected<void> check_counts(const Scope& scope, InstrId id, const CodeInstruction& code) const;
 
   // flattener_layout.cpp
   Expected<LayoutIndex> layout(const Scope& scope, const Type& type, ValueId used_as);

@@ -38,6 +38,13 @@ Expected<uint32_t> Flattener::membership_table(const std::string& name) {
   return at->second;
 }
 
+uint32_t Flattener::integer_register(const Scope& scope, std::string_view name) {
+  for (auto it = scope.visible.rbegin(); it != scope.visible.rend(); ++it) {
+    if (it->first == name) return scope.registers[it->second.index];
+  }
+  return kNoRegister;
+}
+
 Expected<size_t> Flattener::compile_ops(const Scope& scope, const IndexExpr& expr,
                                         std::vector<IndexCode::Op>& out) {
   using Kind = IndexExpr::Kind;
@@ -73,10 +80,8 @@ Expected<size_t> Flattener::compile_ops(const Scope& scope, const IndexExpr& exp
     return size_t{1};
   }
   if (expr.kind() == Kind::kName) {
-    for (auto it = scope.visible.rbegin(); it != scope.visible.rend(); ++it) {
-      if (it->first != expr.symbol()) continue;
-      const uint32_t reg = scope.registers[it->second.index];
-      if (reg == kNoRegister) break;
+    const uint32_t reg = integer_register(scope, expr.symbol());
+    if (reg != kNoRegister) {
       out.push_back({Kind::kName, reg, 0});
       return size_t{1};
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
+#include "interp/core/code/integer_list.h"
 #include "interp/core/loop_paths.h"
 #include "interp/session/commands/places.h"
 #include "interp/session/expressions/watch_expr.h"
@@ -149,9 +150,16 @@ Expected<ValueReading> read_part(const std::string& name, const std::vector<Slic
   query.rank = at.rank;
   const Expression& value = leaf.kind == Expression::Kind::kCall ? leaf.args[0] : leaf;
   if (value.kind == Expression::Kind::kElement) {
-    HOSTIR_ASSIGN_OR_RETURN(const BufferRef buffer, find_buffer(at.interpreter, at.rank, name));
-    const auto box = slice_box(slice, buffer.placement->global);
-    if (box) query.box = box->intersect(buffer.placement->box);
+    const auto list = static_cast<int64_t>(find_integers(at.interpreter, at.rank, name).size());
+    Extents global = {list};
+    Box own = Box::whole(global);
+    if (list == 0) {
+      HOSTIR_ASSIGN_OR_RETURN(const BufferRef buffer, find_buffer(at.interpreter, at.rank, name));
+      global = buffer.placement->global;
+      own = buffer.placement->box;
+    }
+    const auto box = slice_box(slice, global);
+    if (box) query.box = box->intersect(own);
     if (!box || query.box->empty())
       return unknown(
           fmt::format("rank {} does not hold {}", at.rank, "%" + name + to_string(slice)));
@@ -224,6 +232,10 @@ Expected<NameType> type_of_value(const Expression& e, const Code& code) {
   if (find_registers(code, e.text).empty())
     return unknown(fmt::format("@{} has no value %{}", code.entry, e.text));
   const bool element = e.kind == Expression::Kind::kElement && !has_slice(e);
+  if (!element && list_size(code, find_registers(code, e.text)[0]) > 1)
+    return unknown(fmt::format(
+        "%{0} is a list: name one of its integers, %{0}[1], or reduce it: min(%{0}), max(%{0})",
+        e.text));
   if (!element && !is_number(e.text, code))
     return unknown(fmt::format(
         "%{0} is a tensor: name an element, %{0}[0, 1], or reduce it: nan(%{0}), max(%{0}), ...",
@@ -248,8 +260,8 @@ ExpressionLookup rank_lookup(const Interpreter& interpreter, Rank rank, CodeInde
       default:
         break;
     }
-    const auto integer = find_integer(interpreter, rank, leaf.text);
-    if (integer) return ExpressionValue(*integer);
+    const std::vector<int64_t> integers = find_integers(interpreter, rank, leaf.text);
+    if (integers.size() == 1) return ExpressionValue(integers[0]);
     return unknown(fmt::format("%{} has no value on rank {} here", leaf.text, rank));
   };
 }

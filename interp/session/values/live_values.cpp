@@ -8,6 +8,7 @@
 
 #include "hostir/ir/access.h"
 #include "hostir/support/text.h"
+#include "interp/core/code/integer_list.h"
 #include "interp/session/commands/places.h"
 #include "interp/session/values/assemble.h"
 
@@ -53,10 +54,18 @@ void add_state(const Interpreter& interpreter, Rank rank, const BufferRef& buffe
   out.undefined = out.undefined || never || (in_flight && allocation->version == 1);
 }
 
-ValueReading integer_reading(int64_t value) {
+// One integer, or the part of a list that the query asks for.
+ValueReading integer_reading(const std::vector<int64_t>& values, const ValueQuery& query) {
   ValueReading out;
-  out.tensor = Tensor::zeros(DType::kI64, {});
-  out.tensor.set_int(0, value);
+  const auto size = static_cast<int64_t>(values.size());
+  out.placement = {DType::kI64, size == 1 ? Extents{} : Extents{size}, {}, {}};
+  out.placement.box = Box::whole(out.placement.global);
+  const bool part = query.box && query.box->lo.size() == out.placement.global.size();
+  out.box = part ? query.box->intersect(out.placement.box) : out.placement.box;
+  out.tensor = Tensor::zeros(DType::kI64, out.box.extents());
+  const int64_t first = out.box.lo.empty() ? 0 : out.box.lo[0];
+  for (int64_t i = 0; i < out.tensor.element_count(); ++i)
+    out.tensor.set_int(i, values[static_cast<size_t>(first + i)]);
   out.type = IndexType{};
   return out;
 }
@@ -163,16 +172,19 @@ std::optional<AllocationView> find_allocation(const Interpreter& interpreter, Ra
   return std::nullopt;
 }
 
-std::optional<int64_t> find_integer(const Interpreter& interpreter, Rank rank,
-                                    const std::string& name) {
+std::vector<int64_t> find_integers(const Interpreter& interpreter, Rank rank,
+                                   const std::string& name) {
   for (const uint32_t reg : candidates(interpreter, rank, name)) {
     const RegisterInfo& info = interpreter.code().registers[reg];
     const Type& type = interpreter.code().functions[info.function]->value(info.value).type;
     if (!std::holds_alternative<IndexType>(type)) continue;
-    const auto value = interpreter.integer(rank, reg);
-    if (value) return value;
+    if (!interpreter.integer(rank, reg)) continue;
+    std::vector<int64_t> values;
+    for (uint32_t i = 0; i < list_size(interpreter.code(), reg); ++i)
+      values.push_back(interpreter.integer(rank, reg + i).value_or(0));
+    return values;
   }
-  return std::nullopt;
+  return {};
 }
 
 namespace {
@@ -253,8 +265,8 @@ std::optional<NotFinite> find_not_finite(const Interpreter& interpreter, Rank ra
 Expected<ValueReading> read_value(const Interpreter& interpreter, const ValueQuery& query) {
   if (query.rank < 0 || query.rank >= interpreter.code().rank_count)
     return refused("no_rank", fmt::format("there is no rank {}", query.rank));
-  const auto integer = find_integer(interpreter, query.rank, query.value);
-  if (integer) return integer_reading(*integer);
+  const std::vector<int64_t> integers = find_integers(interpreter, query.rank, query.value);
+  if (!integers.empty()) return integer_reading(integers, query);
   if (query.from == ValueQuery::From::kRank) return read_rank(interpreter, query);
   return read_global(interpreter, query);
 }

@@ -17,9 +17,10 @@ Expected<BufferRef> find_buffer(const Interpreter& interpreter, Rank rank, const
 std::optional<AllocationView> find_allocation(const Interpreter& interpreter, Rank rank,
                                               AllocationId id);
 
-/// The current integer value of a name on a rank (loop variables, `read` results).
-std::optional<int64_t> find_integer(const Interpreter& interpreter, Rank rank,
-                                    const std::string& name);
+/// The current value of an integer on a rank (a loop variable, the result of `read`), or the
+/// integers of a list; empty if the name is neither.
+std::vector<int64_t> find_integers(const Interpreter& interpreter, Rank rank,
+                                   const std::string& name);
 
 /// The type of the current version of a buffer: its current layout, else the declared one.
 Type current_type(const Interpreter& interpreter, Rank rank, const BufferRef& buffer,
