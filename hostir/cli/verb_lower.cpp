@@ -202,11 +202,20 @@ class LowerVerb : public Verb {
     return {};
   }
 
-  // Of the instruction in the fusion that makes the value; empty for a parameter.
+  static std::string expanded_from(const Function& sharded, const std::string& value) {
+    const auto id = sharded.find_value(value);
+    if (!id || !sharded.value(*id).defined_by.valid()) return {};
+    const std::vector<OpRef>& from = sharded.instr(sharded.value(*id).defined_by).from;
+    return from.empty() ? std::string() : fmt::format("@{}#{}", from[0].function, from[0].number);
+  }
+
+  // Of the instruction in the fusion that makes the value, or from whose expansion it comes; empty
+  // for a parameter.
   static std::string address_of(const Lowered& lowered, const std::string& value) {
     const Function* fusion = lowered.program.find_function(lowered.sharded.name);
     const auto id = fusion == nullptr ? std::nullopt : fusion->find_value(value);
-    if (!id || !fusion->value(*id).defined_by.valid()) return {};
+    if (!id) return expanded_from(lowered.sharded, value);
+    if (!fusion->value(*id).defined_by.valid()) return {};
     const std::vector<InstrId> all = fusion->preorder();
     const auto at = std::find(all.begin(), all.end(), fusion->value(*id).defined_by);
     if (at == all.end()) return {};

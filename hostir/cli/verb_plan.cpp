@@ -241,18 +241,40 @@ class PlanVerb : public Verb {
     return fmt::format("{} ({} too much)", peak, bytes_text(plan.peak_bytes - memory_bytes_));
   }
 
-  // Lists the best plans, and the best of those that the file contains.
+  // Lists the best plans, and the best of those that the file contains. Plans that cut the same
+  // dimensions over other axes at the same cost share the first one's row.
   void print_table(Terminal& terminal, const api::Plans& plans) const {
     std::vector<std::vector<std::string>> rows = {
         {"time", "peak memory", "communication", "mesh", "cuts"}};
+    std::map<std::vector<std::string>, size_t> row_of;
+    std::vector<size_t> alike = {0};  // by row
+    constexpr size_t kNotListed = 0;
     bool written = false;
-    for (size_t i = 0; i < plans.found.size(); ++i) {
-      const api::Plan& plan = plans.found[i];
+    for (const api::Plan& plan : plans.found) {
+      std::vector<std::string> row = {(plan.exact ? "" : "~") + time_text(plan.time_ns),
+                                      memory_text(plan), communication_text(plan)};
+      std::vector<std::string> key = row;
+      for (const api::PlanCut& cut : plan.cuts)
+        key.push_back(fmt::format("{}[{}]", cut.value, cut.dim));
+      std::sort(key.begin() + 3, key.end());
       const bool first_written = plan.as_written && !written;
       written = written || plan.as_written;
-      if (static_cast<int64_t>(i) >= top_ && !first_written) continue;
-      rows.push_back({(plan.exact ? "" : "~") + time_text(plan.time_ns), memory_text(plan),
-                      communication_text(plan), api::axes_text(plan.axes), cuts_text(plan)});
+      const auto [at, is_new] = row_of.try_emplace(std::move(key), rows.size());
+      if (!is_new && !plan.as_written) {
+        if (at->second != kNotListed) ++alike[at->second];
+        continue;
+      }
+      if (static_cast<int64_t>(rows.size()) > top_ && !first_written) {
+        at->second = kNotListed;
+        continue;
+      }
+      row.push_back(api::axes_text(plan.axes));
+      row.push_back(cuts_text(plan));
+      rows.push_back(std::move(row));
+      alike.push_back(0);
+    }
+    for (size_t r = 1; r < rows.size(); ++r) {
+      if (alike[r] > 0) rows[r].back() += fmt::format("  (and {} over other axes)", alike[r]);
     }
     terminal.print(aligned(rows));
   }

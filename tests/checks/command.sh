@@ -460,6 +460,8 @@ expect 0 "plan on named meshes" "$hostir" plan "${large_mlp[@]}" --mesh tp=2 --m
 says "  dp=2 tp=1  " "plan tries a named mesh with an axis that the file lacks"
 [ "$(grep -c 'us  \|ms  ' "$work/out")" = "$(grep -c '  tp=2  \|  dp=2 tp=1  ' "$work/out")" ] && passed=$((passed + 1)) ||
   { failed=$((failed + 1)); echo "FAILED: plan tries meshes that were not named"; head -12 "$work/out"; }
+expect 0 "plan with two axes" "$hostir" plan tests/programs/tp_mlp.hir --mesh dp=2,tp=4 --size B=4 --size S=2048 --size H=8192 --size F=32768
+says "%b2[0] by tp  (and 1 over other axes)" "plan prints equal plans over different axes once"
 large_step=(tests/programs/tp_mlp.hir --grad --wrt w1 --wrt w2 --size B=4 --size S=2048 --size H=65536 --size F=262144)
 expect 0 "plan for as few ranks as possible" "$hostir" plan "${large_step[@]}" --optimizer adamw --ranks 1..8
 says " too much)  " "plan says how much a number of ranks lacks"
@@ -529,6 +531,8 @@ expect 0 "lowering without sizes" "$hostir" lower tests/programs/tp_mlp.hir
 says "all_reduce sum %c rw(%y_product" "without sizes, the plan with the fewest collectives is chosen"
 expect 0 "lowering with reasons" "$hostir" lower tests/programs/tp_mlp.hir --size B=2 --size S=6 --size H=24 --size F=48 --mesh tp=4 --explain %y
 says "cut: %y [{}, {}, {}], unreduced={tp} from %g " "explain shows how an op is cut"
+expect 0 "reasons for a value inside a composite" "$hostir" lower tests/programs/tp_mlp.hir --size B=2 --size S=6 --size H=24 --size F=48 --mesh tp=4 --explain %y_product
+says "linear at @mlp#3 reduces a dimension that is cut in %g and %w2" "a value inside a composite has the reasons of its op"
 expect 0 "lowering with reasons at a real size" "$hostir" lower tests/programs/tp_mlp.hir --size B=8 --size S=2048 --size H=2400 --size F=4800 --mesh tp=4 --explain %g
 says "    not all_gather over {tp}, then local: " "explain shows the plan that a reshard lost to"
 expect 0 "lowering with the time of each pass" "$hostir" lower tests/programs/simple_add.hir --time-passes
