@@ -407,17 +407,15 @@ class StepMaker {
     return source;
   }
 
-  // The communicator spans all axes; that of a roll the moving ones, if all its groups do the same.
+  // The communicator spans the axes along which boxes move, if all its groups do the same, else
+  // all axes.
   RedistributeStep permute(const std::vector<int64_t>& source) const {
-    const auto is_turned = [](const DimSharding& d) { return d.turn != 0; };
-    const bool is_roll = std::any_of(from_.dims.begin(), from_.dims.end(), is_turned) ||
-                         std::any_of(to_.dims.begin(), to_.dims.end(), is_turned);
     AxisList all, moving;
     for (const MeshAxis& axis : mesh_.axes) {
       const AxisRef whole{axis.name, 1, 0};
       if (axis.size <= 1) continue;
       all.push_back(whole);
-      for (size_t p = 0; is_roll && p < source.size(); ++p) {
+      for (size_t p = 0; p < source.size(); ++p) {
         if (mesh_.coord(source[p], whole) == mesh_.coord(static_cast<int64_t>(p), whole)) continue;
         moving.push_back(whole);
         break;

@@ -153,6 +153,38 @@ class Waypoints {
     add(s);
   }
 
+  // Adds a sharding with the parts of `at` in which each axis that the target wants first in a
+  // dimension has the place of the one that is there. All others stay, so that the permute to it
+  // needs only the axes that trade places.
+  void add_swaps(const Sharding& at) {
+    Sharding s = at;
+    for (size_t d = 0; d < s.dims.size(); ++d) {
+      const AxisList& wanted = target_.dims[d].axes;
+      for (size_t i = 0; i < wanted.size() && i < s.dims[d].axes.size(); ++i) {
+        if (s.dims[d].axes[i] != wanted[i] && !swap(s, d, i, wanted[i])) break;
+      }
+    }
+    if (s != at) add(s);
+  }
+
+  bool swap(Sharding& s, size_t d, size_t i, const AxisRef& wanted) const {
+    AxisRef& there = s.dims[d].axes[i];
+    const int64_t size = mesh_.axis_size(wanted);
+    const int64_t room = mesh_.axis_size(there);
+    for (DimSharding& dim : s.dims) {
+      const auto at = std::find(dim.axes.begin(), dim.axes.end(), wanted);
+      if (at == dim.axes.end()) continue;
+      if (room == size) std::swap(*at, there);
+      return room == size;
+    }
+    if (room % size != 0 || overlap(mesh_, {wanted}, used_axes(s))) return false;
+    const AxisRef rest{there.name, there.pre * size, room / size};
+    there = wanted;
+    if (room > size)
+      s.dims[d].axes.insert(s.dims[d].axes.begin() + static_cast<std::ptrdiff_t>(i) + 1, rest);
+    return true;
+  }
+
   // The dimension of `at` that now uses most of the axes of the target's dimension `d`.
   size_t source_of(const Sharding& at, size_t d) const {
     size_t best = d;
@@ -264,6 +296,7 @@ class Waypoints {
     add(placed);
     add_permutation(at, Fit::kEntire);
     add_permutation(at, Fit::kPart);
+    add_swaps(at);
   }
 
   const Mesh& mesh_;
