@@ -71,20 +71,22 @@ class OpenVerb : public Verb {
       return fail(ErrorKind::kUsage, "no_program",
                   "--program needs dumps: profiles do not record the calls of each rank");
     }
+    const diagnose::RecordedVerdict& verdict = opened.verdict.accusation();
+    const diagnose::Passing passing = passing_in_trial(*opened.run, verdict);
     if (!program_.empty()) {
       HOSTIR_TRY(io::write_file(
           program_,
-          skeleton_of(*opened.run, diagnose::job_of(*opened.run), opened.verdict.sentence).text));
+          skeleton_of(*opened.run, job_of(*opened.run, passing), opened.verdict.sentence).text));
     }
     if (repaired_.empty()) return {};
-    const diagnose::RecordedVerdict& verdict = opened.verdict.accusation();
     if (verdict.repair.empty()) {
       return fail(ErrorKind::kUsage, "no_repair",
                   "--repaired: the verdict proposes no repair: " + opened.verdict.sentence);
     }
-    return io::write_file(
-        repaired_,
-        skeleton_of(*opened.run, repaired(*opened.run, verdict.repair), verdict.repair_text).text);
+    return io::write_file(repaired_,
+                          skeleton_of(*opened.run, repaired(*opened.run, verdict.repair, passing),
+                                      verdict.repair_text)
+                              .text);
   }
 
   std::vector<std::string> paths_;

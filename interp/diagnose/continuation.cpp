@@ -103,7 +103,7 @@ class Continuation {
     return moved;
   }
 
-  // Sends and recvs that the host has gone past.
+  // Calls that the host has gone past.
   bool complete_passed(size_t r) {
     bool moved = false;
     for (Part& part : passed_[r]) moved = (!part.done && complete(r, part)) || moved;
@@ -113,7 +113,8 @@ class Continuation {
     return moved;
   }
 
-  // The sends and recvs between two ranks execute in the order of their launches.
+  // The collectives of a communicator, and the sends and recvs between two ranks, execute in the
+  // order of their launches. A collective has no peer.
   bool is_head(size_t r, const Part& part) const {
     const JobCall& call = job_[r][part.call];
     return std::none_of(passed_[r].begin(), passed_[r].end(), [&](const Part& before) {
@@ -125,8 +126,8 @@ class Continuation {
 
   bool complete(size_t r, Part& part) {
     const JobCall& call = job_[r][part.call];
+    if (!is_head(r, part)) return false;
     if (call.shape != Shape::kCollective) {
-      if (!is_head(r, part)) return false;
       Part* other = part_of(call.peer, call.communicator, opposite(call.shape), rank_of(r));
       if (other == nullptr || !is_head(index(call.peer), *other) ||
           !model::agree(sized(call), sized(job_[index(call.peer)][other->call])))
@@ -200,8 +201,11 @@ class Continuation {
     for (auto& [rank, calls] : awaited) append(rank, std::move(calls));
     if (!awaited.empty()) return true;
     for (size_t r = 0; r < job_.size(); ++r) {
-      for (const Part& part : parts_[r]) {
-        if (!part.done && add_collective(rank_of(r), job_[r][part.call])) return true;
+      for (const std::vector<Part>* parts : {&passed_[r], &parts_[r]}) {
+        for (const Part& part : *parts) {
+          if (part.done || !is_head(r, part)) continue;
+          if (add_collective(rank_of(r), job_[r][part.call])) return true;
+        }
       }
     }
     return false;

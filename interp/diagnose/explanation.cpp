@@ -7,7 +7,6 @@
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
-#include "interp/diagnose/continuation.h"
 #include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/job_calls.h"
 #include "interp/diagnose/recorded_text.h"
@@ -16,14 +15,6 @@ namespace hostir::diagnose {
 
 using model::Rank;
 using model::Run;
-
-namespace {
-
-bool explains(const Run& run, const std::vector<CallEdit>& repair) {
-  return completes(run, repaired(run, repair));
-}
-
-}  // namespace
 
 bool some_lost(const Run& run) {
   const auto begins_late = [](const model::Gap& gap) {

@@ -24,9 +24,9 @@ using Shape = JobCall::Shape;
 
 class JobBuilder {
  public:
-  explicit JobBuilder(const Run& run) : run_(run), refs_(calls_by_rank(run)) {
+  JobBuilder(const Run& run, Passing passing) : run_(run), refs_(calls_by_rank(run)) {
     job_.resize(run.ranks.size());
-    note_passing_lines();
+    note_passing_lines(passing);
   }
 
   JobCalls record() {
@@ -66,19 +66,28 @@ class JobBuilder {
   }
 
  private:
-  // A rank that issued another call while a send or recv was unfinished does not wait in the line
-  // of that call.
-  void note_passing_lines() {
+  // The lines of unfinished calls before calls that completed; of sends and recvs, perhaps also
+  // before calls that were issued.
+  void note_passing_lines(Passing passing) {
     for (const auto& line : refs_) {
+      uint64_t completed = 0;  // the last one, in the order of calls
+      uint64_t issued = 0;
       for (const MemberRef& ref : line) {
-        if (ref.pair != nullptr && ref.member->unfinished() &&
-            *ref.member->order < *line.back().member->order)
+        issued = std::max(issued, ref.member->order.value_or(0));
+        if (ref.member->state == MemberState::kCompleted)
+          completed = std::max(completed, ref.member->order.value_or(0));
+      }
+      for (const MemberRef& ref : line) {
+        const uint64_t last =
+            passing == Passing::kIssued && ref.pair != nullptr ? issued : completed;
+        if (ref.member->unfinished() && ref.member->order.value_or(0) < last)
           passing_.insert(ref.member->instruction.index);
       }
     }
   }
 
-  // The same for calls that completed. Running the record finds them.
+  // The lines of completed ones before calls that could not have completed otherwise. Running the
+  // record finds them.
   void let_pass() {
     if (run_.pairs.empty()) return;
     JobCalls recorded(refs_.size());
@@ -107,8 +116,8 @@ class JobBuilder {
     out.order = ref.member->order.value_or(0);
     out.completed = ref.member->state == MemberState::kCompleted;
     out.place = place_of(*ref.member);
+    out.passes = passing_.contains(ref.member->instruction.index);
     if (ref.pair != nullptr) {
-      out.passes = passing_.count(ref.member->instruction.index) != 0;
       const bool sends = ref.pair->source == rank;
       out.shape = sends ? Shape::kSend : Shape::kRecv;
       out.peer = sends ? ref.pair->target : ref.pair->source;
@@ -318,10 +327,17 @@ class JobBuilder {
 
 }  // namespace
 
-JobCalls job_of(const Run& run) { return JobBuilder(run).record(); }
+JobCalls job_of(const Run& run, Passing passing) { return JobBuilder(run, passing).record(); }
 
-JobCalls repaired(const Run& run, const std::vector<CallEdit>& edits) {
-  return JobBuilder(run).repaired(edits);
+JobCalls repaired(const Run& run, const std::vector<CallEdit>& edits, Passing passing) {
+  return JobBuilder(run, passing).repaired(edits);
+}
+
+std::optional<Passing> completes_with(const Run& run, const std::vector<CallEdit>& edits) {
+  if (completes(run, repaired(run, edits))) return Passing::kShown;
+  if (run.pairs.empty() || !completes(run, repaired(run, edits, Passing::kIssued)))
+    return std::nullopt;
+  return Passing::kIssued;
 }
 
 }  // namespace hostir::diagnose

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct JobCall {
   std::string place;                  // the call in the user's code; may be empty
   uint64_t order = 0;                 // equal to the previous call's: issued together with it
   bool completed = false;             // in the record
-  bool passes = false;                // a send or recv that does not block its rank's host
+  bool passes = false;                // does not hold up its rank's later calls
   MemberRef from;                     // the recorded call that it is or copies
   size_t recorded_at = SIZE_MAX;      // its place in its rank's record; SIZE_MAX: not recorded
 };
@@ -29,10 +30,23 @@ struct JobCall {
 /// By rank.
 using JobCalls = std::vector<std::vector<JobCall>>;
 
+/// Which calls do not hold up their rank's later ones. Hosts run ahead of their devices: a call
+/// that is only issued may still wait, on the device, for an earlier one.
+enum class Passing : uint8_t {
+  kShown,   // those that must not, because later calls completed
+  kIssued,  // also sends and recvs after which their rank issued another call
+};
+
 /// The calls in the record.
-JobCalls job_of(const model::Run& run);
-/// Like recorded_job(), with the edits applied, and with every rank continuing to the calls in
-/// which others wait.
-JobCalls repaired(const model::Run& run, const std::vector<CallEdit>& edits);
+JobCalls job_of(const model::Run& run, Passing passing = Passing::kShown);
+/// Like job_of(), with the edits applied, and with every rank continuing to the calls in which
+/// others wait.
+JobCalls repaired(const model::Run& run, const std::vector<CallEdit>& edits,
+                  Passing passing = Passing::kShown);
+/// With which the repaired job completes; kShown if both do.
+std::optional<Passing> completes_with(const model::Run& run, const std::vector<CallEdit>& edits);
+inline bool explains(const model::Run& run, const std::vector<CallEdit>& edits) {
+  return completes_with(run, edits).has_value();
+}
 
 }  // namespace hostir::diagnose

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "hostir/support/lists.h"
-#include "interp/diagnose/continuation.h"
 #include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/doubt.h"
 #include "interp/diagnose/explanation.h"
@@ -105,14 +104,13 @@ bool Judge::more_faults() {
   if (faults_before_ + 1 >= kMostFaults || recorded > kMostCalls || out_.culprits.empty() ||
       out_.repair.empty() || some_lost(run_))
     return false;
-  const JobCalls job = repaired(run_, out_.repair);
-  if (completes(run_, job)) return false;
-  const Rerun again = rerun(run_, job);
+  if (explains(run_, out_.repair)) return false;
+  const Rerun again = rerun(run_, repaired(run_, out_.repair));
   auto other = judge_again(again, faults_before_ + 1);
   if (!other || other->culprits.empty() || goes_beyond_record(run_, held_up_, *other)) return false;
   std::vector<CallEdit> both = out_.repair;
   both.insert(both.end(), other->repair.begin(), other->repair.end());
-  if (!completes(run_, repaired(run_, both))) return false;
+  if (!explains(run_, both)) return false;
   const bool again_so = other->charge == out_.charge && other->culprits == out_.culprits &&
                         other->at.member != nullptr && out_.at.member != nullptr &&
                         other->at.member->instruction == out_.at.member->instruction;
@@ -137,7 +135,7 @@ void Judge::judge_beside(const std::vector<CallEdit>& repair_of_second) {
   if (!verdict || !verdict->is_fault() || verdict->culprits == out_.culprits) return;
   std::vector<CallEdit> both = verdict->repair;
   both.insert(both.end(), repair_of_second.begin(), repair_of_second.end());
-  if (completes(run_, repaired(run_, both))) out_ = std::move(*verdict);
+  if (explains(run_, both)) out_ = std::move(*verdict);
 }
 
 // The verdict on a repaired job, with its calls as those of this run.

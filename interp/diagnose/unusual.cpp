@@ -9,7 +9,6 @@
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
-#include "interp/diagnose/continuation.h"
 #include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/explanation.h"
 #include "interp/diagnose/job_calls.h"
@@ -92,7 +91,7 @@ void accuse_unusual(const Run& run, const std::vector<std::vector<MemberRef>>& c
   std::vector<CallEdit> repair;
   for (const Member* member : odd)
     repair.push_back(CallEdit::change(member->rank, place_of(calls, found.ref(*member)), right));
-  if (!some_lost(run) && !completes(run, repaired(run, repair))) return;
+  if (!some_lost(run) && !explains(run, repair)) return;
   verdict.suspects.clear();
   verdict.repair = std::move(repair);
   verdict.at = found.ref(*odd.front());

@@ -10,6 +10,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "hostir/ops/record.h"
@@ -47,7 +48,9 @@ class ProgramWriter {
       out.back() = '\n';
     }
     out += fmt::format("mesh @world = <rank={}>\n\n", std::max<size_t>(job_.size(), 1));
-    for (const auto& [name, type] : buffers_) {
+    std::map<std::string, std::string> types;  // by their names
+    for (const auto& [name, buffer] : buffers_) types.emplace(buffer.type_name, buffer.type);
+    for (const auto& [name, type] : types) {
       out += fmt::format(
           "kernel @fill_{0}() -> (%v: {1}) {{\n  %v = constant {{value = 1}} : {1}\n  return "
           "%v\n}}\n\n",
@@ -62,12 +65,15 @@ class ProgramWriter {
                          fmt::join(members, ", "));
     }
     out += "  %s = stream \"device\"\n";
-    for (const auto& [name, type] : buffers_) {
-      out += fmt::format("  %{0} = alloc on %s : {1}\n  launch @fill_{0} wo(%{0}) on %s\n", name,
-                         type);
+    for (size_t k = 0; k < passing_streams_; ++k)
+      out += fmt::format("  %{0} = stream \"passing {1}\"\n", passing_stream(k), k);
+    for (const auto& [name, buffer] : buffers_) {
+      out += fmt::format("  %{0} = alloc on %{1} : {2}\n  launch @fill_{3} wo(%{0}) on %{1}\n",
+                         name, buffer.stream, buffer.type, buffer.type_name);
     }
     out += body;
-    for (const auto& [name, type] : buffers_) out += fmt::format("  free %{} on %s\n", name);
+    for (const auto& [name, buffer] : buffers_)
+      out += fmt::format("  free %{} on %{}\n", name, buffer.stream);
     Skeleton skeleton{out + "  return\n}\n", {}};
     for (const auto& [communicator, name] : communicators_)
       skeleton.communicators.emplace(name, communicator);
@@ -145,9 +151,27 @@ class ProgramWriter {
   std::string buffer(const JobCall& call, std::string_view role, int64_t count) {
     DType dtype = call.call.dtype.value_or(DType::kF32);
     if (dtype == DType::kI1) dtype = DType::kU8;
-    const std::string name = fmt::format("{}_{}_{}", role, hostir::name(dtype), count);
-    buffers_.emplace(name, fmt::format("tensor<{}x{}>", count, hostir::name(dtype)));
+    const std::string type_name = fmt::format("{}_{}", hostir::name(dtype), count);
+    std::string name = fmt::format("{}_{}", role, type_name);
+    if (stream_ != "s") name += "_" + stream_;
+    buffers_.emplace(
+        name, Buffer{fmt::format("tensor<{}x{}>", count, hostir::name(dtype)), type_name, stream_});
     return "%" + name;
+  }
+
+  static std::string passing_stream(size_t k) { return fmt::format("p{}", k); }
+
+  // Calls that pass are on a stream of their communicator and peer, as in NCCL; all others are on
+  // `%s`.
+  std::string stream_of(std::span<const JobCall> launch,
+                        std::map<std::pair<model::CommunicatorId, Rank>, size_t>& passing) {
+    if (!std::ranges::all_of(launch, &JobCall::passes)) return "s";
+    const auto same_peer = [&](const JobCall& call) { return call.peer == launch.front().peer; };
+    const Rank peer = std::ranges::all_of(launch, same_peer) ? launch.front().peer : model::kNoRank;
+    const size_t k =
+        passing.try_emplace({launch.front().communicator, peer}, passing.size()).first->second;
+    passing_streams_ = std::max(passing_streams_, k + 1);
+    return passing_stream(k);
   }
 
   std::string communicator(model::CommunicatorId id) {
@@ -172,12 +196,12 @@ class ProgramWriter {
       const bool sends = call.shape == Shape::kSend;
       const std::string own =
           sends ? buffer(call, "in", block) : buffer(call, fmt::format("got{}", of_batch), block);
-      return fmt::format("{} {} peer({}) {}({}) on %s", sends ? "send" : "recv", comm,
-                         position(call, call.peer), sends ? "ro" : "wo", own);
+      return fmt::format("{} {} peer({}) {}({}) on %{}", sends ? "send" : "recv", comm,
+                         position(call, call.peer), sends ? "ro" : "wo", own, stream_);
     }
     const auto between = [&](std::string_view words, int64_t in, int64_t out) {
-      return fmt::format("{} {} ro({}) wo({}) on %s", hostir::record(*kind).mnemonic, words,
-                         buffer(call, "in", in), buffer(call, "out", out));
+      return fmt::format("{} {} ro({}) wo({}) on %{}", hostir::record(*kind).mnemonic, words,
+                         buffer(call, "in", in), buffer(call, "out", out), stream_);
     };
     if (kind == OpKind::all_gather) return between(comm, block, block * members);
     if (kind == OpKind::reduce_scatter)
@@ -188,12 +212,13 @@ class ProgramWriter {
       return between(fmt::format("{} root({})", comm, root), block * members, block);
     if (kind == OpKind::all_to_all) return exchange(call, comm, members);
     if (kind == OpKind::broadcast)
-      return fmt::format("broadcast {} root({}) rw({}) on %s", comm, root,
-                         buffer(call, "in", block));
+      return fmt::format("broadcast {} root({}) rw({}) on %{}", comm, root,
+                         buffer(call, "in", block), stream_);
     if (kind == OpKind::reduce)
-      return fmt::format("reduce {} {} root({}) rw({}) on %s", reduction, comm, root,
-                         buffer(call, "in", block));
-    return fmt::format("all_reduce {} {} rw({}) on %s", reduction, comm, buffer(call, "in", block));
+      return fmt::format("reduce {} {} root({}) rw({}) on %{}", reduction, comm, root,
+                         buffer(call, "in", block), stream_);
+    return fmt::format("all_reduce {} {} rw({}) on %{}", reduction, comm, buffer(call, "in", block),
+                       stream_);
   }
 
   std::string exchange(const JobCall& call, const std::string& comm, int64_t members) {
@@ -215,14 +240,15 @@ class ProgramWriter {
     const auto sum = [](const std::vector<int64_t>& list) {
       return std::accumulate(list.begin(), list.end(), int64_t{0});
     };
-    return fmt::format("all_to_all {} counts({}) receives({}) ro({}) wo({}) on %s", comm,
+    return fmt::format("all_to_all {} counts({}) receives({}) ro({}) wo({}) on %{}", comm,
                        fmt::join(sends, ", "), fmt::join(receives, ", "),
-                       buffer(call, "in", sum(sends)), buffer(call, "out", sum(receives)));
+                       buffer(call, "in", sum(sends)), buffer(call, "out", sum(receives)), stream_);
   }
 
   std::vector<Launch> texts_of(Rank rank) {
     const std::vector<JobCall>& calls = job_[static_cast<size_t>(rank)];
     std::vector<Launch> out;
+    std::map<std::pair<model::CommunicatorId, Rank>, size_t> passing;
     for (size_t i = 0; i < calls.size();) {
       size_t end = i + 1;
       while (end < calls.size() && calls[end].order == calls[i].order &&
@@ -230,6 +256,7 @@ class ProgramWriter {
         ++end;
       Launch launch;
       std::vector<std::string> texts;
+      stream_ = stream_of(std::span(calls).subspan(i, end - i), passing);
       for (size_t k = i; k < end; ++k) {
         if (members_of(calls[k]) == 0) continue;
         texts.push_back(instruction(calls[k], k - i));
@@ -361,7 +388,14 @@ class ProgramWriter {
   const Run& run_;
   const JobCalls& job_;
   std::map<int64_t, int64_t> sizes_;
-  std::map<std::string, std::string> buffers_;  // with their types
+  struct Buffer {
+    std::string type;
+    std::string type_name;  // in names
+    std::string stream;
+  };
+  std::map<std::string, Buffer> buffers_;  // by name
+  std::string stream_;                     // of the launch that is written
+  size_t passing_streams_ = 0;             // most on one rank
   std::map<model::CommunicatorId, std::string> communicators_;
   std::vector<std::vector<Launch>> lines_;
 };

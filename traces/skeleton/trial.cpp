@@ -70,36 +70,19 @@ std::string call_of_a_stranger(const model::Run& run, const diagnose::JobCalls& 
   return {};
 }
 
-bool some_pass(const diagnose::JobCalls& job) {
-  return std::any_of(job.begin(), job.end(), [](const auto& line) {
-    return std::any_of(line.begin(), line.end(), [](const auto& call) { return call.passes; });
-  });
-}
-
-// A rank continues past such a call to its next send or recv: as in a group, neither waits for the
-// other.
-diagnose::JobCalls joined(diagnose::JobCalls job) {
-  uint64_t order = UINT64_MAX;  // numbers from the top down, which no recorded launch has
-  for (auto& line : job) {
-    bool joins = false;               // the next send or recv goes into the launch before it
-    bool collective = false;          // the launch has one, and stays as it is
-    uint64_t of_launch = UINT64_MAX;  // as recorded
-    for (auto& call : line) {
-      const bool same_launch = call.order == of_launch && call.order != UINT64_MAX;
-      of_launch = call.order;
-      collective =
-          (same_launch && collective) || call.shape == diagnose::JobCall::Shape::kCollective;
-      if (!same_launch && !joins) --order;
-      if (!collective) call.order = order;
-      joins = !collective && (call.passes || (same_launch && joins));
-    }
-  }
-  return job;
-}
-
 // The size of a send or recv is only recorded if its rank made it.
 std::string call_of(const model::Run& run, const diagnose::MemberRef& ref) {
   return ref.pair != nullptr ? diagnose::short_call_name(run, ref) : diagnose::call_name(run, ref);
+}
+
+// A rank without a record made the calls of the group before the one that it did not reach, even if
+// nobody saw all of them end.
+bool came_before(const model::Run& run, const diagnose::RecordedVerdict& verdict, model::Rank rank,
+                 const diagnose::MemberRef& call) {
+  const diagnose::MemberRef& missing = verdict.missing;
+  return missing.meeting != nullptr && call.meeting != nullptr &&
+         call.communicator() == missing.communicator() && call.sequence() < missing.sequence() &&
+         run.find(rank)->record == model::RecordState::kMissing;
 }
 
 // The calls that the repair adds, beyond its edits, on the ranks that it edits: a rank continues to
@@ -124,6 +107,7 @@ std::string continuation_text(const model::Run& run, const diagnose::RecordedVer
     for (const diagnose::JobCall& call : repaired[static_cast<size_t>(rank)]) {
       if (!diagnose::is_continuation(call) || call.completed) continue;
       const diagnose::MemberRef made = diagnose::as_made_by(rank, call.from);
+      if (came_before(run, verdict, rank, made)) continue;
       std::string name = call_of(run, made);
       if (verdict.repair_text.find(diagnose::short_call_name(run, made)) != std::string::npos)
         continue;
@@ -146,6 +130,11 @@ std::string continuation_text(const model::Run& run, const diagnose::RecordedVer
 
 }  // namespace
 
+diagnose::Passing passing_in_trial(const model::Run& run,
+                                   const diagnose::RecordedVerdict& verdict) {
+  return diagnose::completes_with(run, verdict.repair).value_or(diagnose::Passing::kShown);
+}
+
 Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdict,
                   const interp::BackendFactory& make_backend, double max_seconds) {
   Trial out;
@@ -154,8 +143,9 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
     if (verdict.is_fault()) out.sentence = "not tried: nothing shows which calls would be right";
     return out;
   }
-  diagnose::JobCalls recorded = diagnose::job_of(run);
-  diagnose::JobCalls repaired = diagnose::repaired(run, verdict.repair);
+  const diagnose::Passing passing = passing_in_trial(run, verdict);
+  diagnose::JobCalls recorded = diagnose::job_of(run, passing);
+  diagnose::JobCalls repaired = diagnose::repaired(run, verdict.repair, passing);
   if (const std::string call = call_of_a_stranger(run, recorded); !call.empty()) {
     out.sentence = "not tried: " + call;
     return out;
@@ -176,7 +166,7 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
   const std::string which = calls == all
                                 ? std::string("the recorded calls")
                                 : fmt::format("the last {} of {} recorded calls", calls, all);
-  TrialResult before =
+  const TrialResult before =
       run_calls(run, recorded, "The calls that were recorded.", make_backend, max_seconds);
   if (before.verdict == WhatIfTrial::Verdict::kTooLong) {
     out.sentence = fmt::format("not tried: too large, the simulation of {} takes more than {} s",
@@ -189,21 +179,9 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
                                model::list_of(verdict.suspects));
     return out;
   }
-  TrialResult after = run_calls(run, repaired, "The calls that were recorded, repaired.",
-                                make_backend, max_seconds);
-  if (after.verdict != WhatIfTrial::Verdict::kCompletes && some_pass(repaired)) {
-    before = run_calls(run, joined(std::move(recorded)), "The calls that were recorded.",
-                       make_backend, max_seconds);
-    out.reproduced = hangs(before);
-    after = run_calls(run, joined(repaired), "The calls that were recorded, repaired.",
-                      make_backend, max_seconds);
-  }
+  const TrialResult after = run_calls(run, repaired, "The calls that were recorded, repaired.",
+                                      make_backend, max_seconds);
   out.completes = after.verdict == WhatIfTrial::Verdict::kCompletes;
-  if (!out.completes && some_pass(repaired)) {
-    out.sentence =
-        "not tried: some sends and recvs did not block their ranks, and in the simulation all do";
-    return out;
-  }
   const std::string first =
       out.reproduced ? fmt::format("tried: {}, run in a simulation, hang as well", which)
                      : fmt::format("tried: {}, run in a simulation, do not hang{}", which,

@@ -14,6 +14,9 @@ struct Trial {
   std::string sentence;     // one or two sentences, without a full stop
 };
 
+/// Which sends and recvs the trial lets pass.
+diagnose::Passing passing_in_trial(const model::Run& run, const diagnose::RecordedVerdict& verdict);
+
 /// Runs two programs for at most `max_seconds` each. If the verdict has no culprit or no known
 /// repair, nothing is run and the sentence is empty.
 Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdict,
