@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 from cases import HOSTIR, ROOT, case, run_cases
-from flight_recorder_writer import START_NS, Job
+from flight_recorder_writer import START_NS, Call, Job
 
 VOID = {"meta", "br", "img", "hr", "input", "link"}
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"' onload='x"
@@ -152,6 +152,20 @@ def dumps_of_a_mismatch(folder):
     assert "rank 1: all_reduce f32[100] at" in page.sections["collectives"], page.sections["collectives"][:500]
     assert "ranks 0, 2, 3: all_reduce f32[128] at" in page.sections["collectives"]
     assert [a for t, a in page.tags if t == "tr" and a.get("class") == "fault"], "no row is marked"
+
+
+@case
+def sends_of_dumps(folder):
+    """Each row of the table says between which ranks its send is."""
+    job = Job(4, {"pp": [0, 1, 2, 3]})
+    for _ in range(3):
+        for r in range(4):
+            job.calls[r] += [Call("pp", "recv", [16], 20, peer=r - 1, blocks=True)] if r > 0 else []
+            job.calls[r] += [Call("pp", "send", [16], 21, peer=r + 1, blocks=True)] if r < 3 else []
+    job.run().write(folder / "dumps")
+    table = report(folder, folder / "dumps").sections["collectives"]
+    for r in range(3):
+        assert table.count(f"send/recv, rank {r} to {r + 1}") == 3, table
 
 
 @case

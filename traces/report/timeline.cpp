@@ -114,6 +114,64 @@ Expected<std::string> timeline_section(const LogReader& log) {
   return section("timeline", "Timeline", body);
 }
 
+namespace {
+
+std::optional<int64_t> number_in(const interp::LogCell& cell) {
+  const auto* value = std::get_if<int64_t>(&cell);
+  return value ? std::optional(*value) : std::nullopt;
+}
+
+/// The rows of v_collectives do not say between which ranks a send and its recv are.
+class PairNames {
+ public:
+  static Expected<PairNames> read(const LogReader& log) {
+    HOSTIR_ASSIGN_OR_RETURN(
+        const interp::LogTable table,
+        log.query(
+            "WITH side AS (SELECT c.branch, c.communicator, c.sequence, c.arrival_ns, c.kind = "
+            "'send' AS sends, c.rank, p.rank AS peer FROM collective c LEFT JOIN "
+            "communicator_member p ON p.communicator = c.communicator AND p.position = c.peer "
+            "WHERE c.peer IS NOT NULL) SELECT m.name, s.sequence, MIN(s.arrival_ns), COUNT(*), "
+            "CASE WHEN sends THEN s.rank ELSE s.peer END AS source, CASE WHEN sends THEN s.peer "
+            "ELSE s.rank END AS target FROM side s LEFT JOIN communicator m ON m.id = "
+            "s.communicator GROUP BY s.branch, s.communicator, s.sequence, source, target "
+            "ORDER BY source, target",
+            kMostRead));
+    PairNames out;
+    for (const auto& row : table.rows) {
+      const auto source = number_in(row[4]);
+      const auto target = number_in(row[5]);
+      if (!source || !target) continue;
+      out.names_.emplace(key(row[0], row[1], row[2], row[3]),
+                         fmt::format("send/recv, rank {} to {}", *source, *target));
+    }
+    return out;
+  }
+
+  /// Each row once. Rows that agree in all of these are alike in the table as well.
+  std::string take(const interp::LogCell& communicator, const interp::LogCell& sequence,
+                   const interp::LogCell& first_arrival, const interp::LogCell& arrived) {
+    const auto at = names_.find(key(communicator, sequence, first_arrival, arrived));
+    if (at == names_.end()) return "send/recv";
+    return names_.extract(at).mapped();
+  }
+
+ private:
+  static constexpr int64_t kMostRead = 1'000'000;
+  using Key = std::tuple<std::string, std::optional<int64_t>, std::optional<int64_t>,
+                         std::optional<int64_t>>;
+  static Key key(const interp::LogCell& communicator, const interp::LogCell& sequence,
+                 const interp::LogCell& first_arrival, const interp::LogCell& arrived) {
+    const auto* name = std::get_if<std::string>(&communicator);
+    return {name ? *name : std::string(), number_in(sequence), number_in(first_arrival),
+            number_in(arrived)};
+  }
+
+  std::multimap<Key, std::string> names_;
+};
+
+}  // namespace
+
 Expected<std::string> collectives_section(const LogReader& log, const model::Run& run,
                                           const std::vector<CallAtFault>& marked) {
   constexpr int64_t kMost = 200;
@@ -121,7 +179,7 @@ Expected<std::string> collectives_section(const LogReader& log, const model::Run
       const interp::LogTable table,
       log.query(
           "SELECT communicator, sequence, kind, dtype, bytes, arrived, member_count, skew_ns, "
-          "duration_ns, address FROM v_collectives ORDER BY first_arrival_ns IS "
+          "duration_ns, address, first_arrival_ns FROM v_collectives ORDER BY first_arrival_ns IS "
           "NULL, "
           "first_arrival_ns, sequence",
           kMost + 1));
@@ -132,10 +190,6 @@ Expected<std::string> collectives_section(const LogReader& log, const model::Run
     names.emplace(run.communicators[i].name, diagnose::communicator_name(run, id));
   }
   std::string rows;
-  const auto number = [](const interp::LogCell& cell) -> std::optional<int64_t> {
-    const auto* value = std::get_if<int64_t>(&cell);
-    return value ? std::optional(*value) : std::nullopt;
-  };
   const auto text = [](const interp::LogCell& cell) {
     const auto* value = std::get_if<std::string>(&cell);
     return value ? escaped(value->substr(0, 200)) : std::string();
@@ -145,20 +199,26 @@ Expected<std::string> collectives_section(const LogReader& log, const model::Run
     const auto found = name ? names.find(*name) : names.end();
     return found == names.end() ? text(cell) : escaped(found->second.substr(0, 200));
   };
+  const bool has_pairs =
+      std::ranges::any_of(table.rows, [&](const auto& row) { return text(row[2]) == "send/recv"; });
+  PairNames pairs;
+  if (has_pairs) {
+    HOSTIR_ASSIGN_OR_RETURN(pairs, PairNames::read(log));
+  }
   for (size_t i = 0; i < std::min<size_t>(kMost, table.rows.size()); ++i) {
     const auto& row = table.rows[i];
-    const auto arrived = number(row[5]), members = number(row[6]);
+    const bool pair = text(row[2]) == "send/recv";
+    const auto arrived = number_in(row[5]), members = number_in(row[6]);
     const bool partly = arrived && members && *members > 0 && *arrived < *members;
     const bool at_fault = std::any_of(marked.begin(), marked.end(), [&](const CallAtFault& call) {
-      const bool pair = text(row[2]) == "send/recv";
       return text(row[0]) == escaped(call.communicator) && pair == call.pair &&
-             number(row[1]) == static_cast<int64_t>(call.sequence) && (!pair || partly);
+             number_in(row[1]) == static_cast<int64_t>(call.sequence) && (!pair || partly);
     });
     const auto time = [&](size_t column) {
-      const auto ns = number(row[column]);
+      const auto ns = number_in(row[column]);
       return ns ? time_text(*ns) : std::string();
     };
-    const auto bytes = number(row[4]);
+    const auto bytes = number_in(row[4]);
     rows += fmt::format(
         "<tr{}><td class=\"text\">{}</td><td>{}</td><td class=\"text\">{}</td><td "
         "class=\"text\">{}</td>"
@@ -166,7 +226,8 @@ Expected<std::string> collectives_section(const LogReader& log, const model::Run
         at_fault ? " class=\"fault\""
         : partly ? " class=\"partly\""
                  : "",
-        group_of(row[0]), number(row[1]).value_or(0), text(row[2]), text(row[3]),
+        group_of(row[0]), number_in(row[1]).value_or(0),
+        pair ? pairs.take(row[0], row[1], row[10], row[5]) : text(row[2]), text(row[3]),
         bytes && *bytes > 0 ? bytes_text(*bytes) : "",
         arrived ? fmt::format("{} of {}", *arrived, members ? std::to_string(*members) : "?") : "",
         time(7), time(8), text(row[9]));
