@@ -187,7 +187,7 @@ class GraphBuilder {
 
   // In a run that is stuck, a host with unknown position and work in flight is assumed to wait for
   // that work, so that the chain leads to its cause. The chain may end at a call that all members
-  // have reached and that does not complete.
+  // have reached and that does not complete; it goes on to the members that earlier calls hold up.
   void infer_hosts() {
     std::vector<bool> linked(run_.ranks.size(), false);
     constexpr size_t kNone = SIZE_MAX;
@@ -213,7 +213,26 @@ class GraphBuilder {
     for (const auto& [key, n] : node_of_) {
       if (graph_.nodes[n].why == Why::kWaits) continue;
       for (const MemberRef& ref : queues_.heads().at(key).members) {
-        if (may_hang(ref, oldest)) link(key, n, name_of(ref));
+        const auto is_held = [&](const Member& m) {
+          return m.unfinished() && !is_oldest(m, oldest);
+        };
+        if (!is_oldest(*ref.member, oldest) || !all_came(ref)) continue;
+        if (ref.pair != nullptr && !is_held(ref.other_side())) continue;
+        link(key, n, name_of(ref));
+        const auto follow = [&](const Member& member) {
+          if (!is_held(member)) return;
+          WaitEdge edge;
+          edge.from = n;
+          edge.to = static_cast<uint32_t>(member.rank);
+          edge.on = name_of(ref);
+          edge.inferred = true;
+          graph_.edges.push_back(std::move(edge));
+        };
+        if (ref.pair != nullptr) {
+          follow(ref.other_side());
+        } else {
+          std::ranges::for_each(ref.meeting->members, follow);
+        }
       }
     }
   }
@@ -228,14 +247,14 @@ class GraphBuilder {
     }
     return out;
   }
-  // True if the call may be what hangs: every member is in it, and none is held up before it.
-  bool may_hang(const MemberRef& ref, const std::vector<uint64_t>& oldest) const {
-    if (ref.meeting == nullptr || ref.member->task != model::kNoTask) return false;
-    return std::ranges::all_of(ref.meeting->members, [&](const Member& member) {
-      return member.arrived() &&
-             (!member.unfinished() ||
-              member.order.value_or(0) <= oldest[static_cast<size_t>(member.rank)]);
-    });
+  static bool is_oldest(const Member& member, const std::vector<uint64_t>& oldest) {
+    return member.order.value_or(0) <= oldest[static_cast<size_t>(member.rank)];
+  }
+  static bool all_came(const MemberRef& ref) {
+    if (ref.member->task != model::kNoTask) return false;
+    if (ref.pair != nullptr) return ref.other_side().arrived();
+    return std::ranges::all_of(ref.meeting->members,
+                               [](const Member& member) { return member.arrived(); });
   }
 
   const Run& run_;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random jobs with a mistake of one rank, and the verdict of `hostir open` on the dumps of their hang.
 
-    tests/long/random_hangs.py build-dev/bin/hostir [--seeds 0:1300] [--files any|clog|two] [--keep DIR] [--all]
+    tests/long/random_hangs.py build-dev/bin/hostir [--seeds 0:1300] [--files any|ahead|clog|two] [--keep DIR] [--all]
 
 A job is a pipeline of some schedule and mesh, a training loop with data and tensor parallel groups, sharded parameters,
 an exchange of experts, or neighbours that send to each other. It runs in plain Python (flight_recorder_writer.py). A
@@ -9,8 +9,8 @@ seed whose mistake does not hang is drawn again. No innocent rank may be accused
 it cannot be decided. Each seed also gives a job without a mistake at some moment of its run, whose files are written a
 fifth of a second or twelve seconds later: nobody is accused. With `--files any` the dumps are of any schema, form and
 name, ring buffers begin late, the file of an innocent rank may be lost or cut short, and a second rank may make a mistake.
-With `--files two`, two ranks
-make a mistake wherever the job is large enough for a majority. With `--files clog` they are torchcomms' texts, which have no source lines, of jobs without sends. Prints a table of how often it did what, and ends with `N passed, N failed`.
+With `--files ahead` the hosts do not block: they issue the rest of their step, and ring buffers may begin late. With
+`--files two`, two ranks make a mistake wherever the job is large enough for a majority. With `--files clog` they are torchcomms' texts, which have no source lines, of jobs without sends. Prints a table of how often it did what, and ends with `N passed, N failed`.
 """
 import argparse
 import concurrent.futures
@@ -157,7 +157,7 @@ def coalesced(rng):
 
 # `coalesced` is drawn only with `--files any`, so that the other seeds give the jobs that they always gave.
 JOBS = [pipeline, pipeline, mesh_training, mesh_training, mesh_training, sharded, experts, neighbours]
-KINDS = {"plain": JOBS, "two": JOBS, "any": [*JOBS, coalesced], "clog": [mesh_training, mesh_training, mesh_training, sharded, experts]}
+KINDS = {"plain": JOBS, "two": JOBS, "ahead": JOBS, "any": [*JOBS, coalesced], "clog": [mesh_training, mesh_training, mesh_training, sharded, experts]}
 
 
 def plant(rng, job, mistake, rank, at):
@@ -320,6 +320,11 @@ def check(hostir, seed, root, files):
         text += f"; {how}"
     elif files == "clog":
         write_clog(job, folder, lifecycle=seed % 2 == 0)
+    elif files == "ahead":
+        pipes.run_ahead(job)
+        ring = random.Random(f"files {seed}").choice([None, None, 8, 20])
+        text += f"; ring of {ring}"
+        job.write(folder, ring=ring)
     else:
         job.write(folder)
     said, error = ask(hostir, folder)
