@@ -8,7 +8,7 @@
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
-#include "interp/diagnose/continuation.h"
+#include "interp/diagnose/comparison_text.h"
 #include "interp/diagnose/divergent_ranks.h"
 #include "interp/diagnose/explanation.h"
 #include "interp/diagnose/job_calls.h"
@@ -40,7 +40,7 @@ class DivergenceJudge {
     for (const DivergentRank& each : odd) insert_once(ranks, each.rank);
     const bool known = out_.culprits == ranks;
     // The wrong peer explains why the rank's calls are odd, and its repair is the right one.
-    if (out_.charge == Charge::kWrongPeer && (known || explains(out_.repair))) return;
+    if (out_.charge == Charge::kWrongPeer && (known || explains(run_, out_.repair))) return;
     const DivergentRank& first = odd.front();
     // The first and last ranks of a ring may differ from the others in sends and recvs.
     const bool certain =
@@ -61,12 +61,16 @@ class DivergenceJudge {
       if (died) also_odd(first);
       return;
     }
-    const bool better = known && !explains(out_.repair) && mends(odd);
+    const bool better = known && !explains(run_, out_.repair) && mends(odd);
     if (first.kind == DivergentRank::Kind::kOther && !better && (known || other_call(odd, ranks)))
       return;
     const bool ordered = out_.charge == Charge::kOrder || out_.charge == Charge::kSwapped;
     const bool extra = first.kind == DivergentRank::Kind::kExtra;
-    const bool keeps_charge = known && !better && (!first.proved || (ordered && !extra));
+    // A call that comes later, too, is not in another order.
+    const bool left_out = first.kind == DivergentRank::Kind::kLeftOut && first.proved &&
+                          !first.or_swapped && (some_lost(run_) || mends(odd));
+    const bool keeps_charge =
+        known && !better && (!first.proved || (ordered && !extra && !left_out));
     if (!keeps_charge) {
       RecordedVerdict fresh;
       fresh.waiting = out_.waiting.empty() ? unfinished : std::move(out_.waiting);
@@ -95,7 +99,7 @@ class DivergenceJudge {
     if (twins.empty()) return;
     // A stopped rank explains everything. But if the rank that waits for it is the odd one of two,
     // and the stopped one is not, it waits in vain.
-    const bool explained = !out_.culprits.empty() && explains(out_.repair);
+    const bool explained = !out_.culprits.empty() && explains(run_, out_.repair);
     if (explained && (out_.charge != Charge::kNeverCame || out_.missing.member == nullptr)) return;
     std::vector<DivergentRank> found;
     for (DivergentRank twin : twins) {
@@ -138,19 +142,24 @@ class DivergenceJudge {
     fresh.sentence = call_of_one_sentence(run_, fresh.at, less.rank, !less.proved);
     out_ = std::move(fresh);
   }
-  // Of two ranks that differ from each other, keeps the one whose next calls neither rank makes
-  // anywhere else, if the other rank continues as usual. A line that neither calls elsewhere may be
-  // the end of a loop. The two calls at which they differ are not elsewhere: if one rank makes a
-  // call more, the other one's call is its next.
+  // Of two ranks that differ from each other, keeps the one that calls a line twice in a row, which
+  // neither rank does anywhere else, if the other rank continues as usual. Any other step that
+  // occurs once may be the end of a loop. The two calls at which they differ are not elsewhere: if
+  // one rank makes a call more, the other one's call is its next.
   void leave_the_unusual(std::vector<DivergentRank>& twins) const {
     for (const auto& [odd, other] : {std::pair(0, 1), std::pair(1, 0)}) {
       const DivergentRank& one = twins[static_cast<size_t>(odd)];
       const DivergentRank& two = twins[static_cast<size_t>(other)];
-      if (times_of_step(one, two) == 0U && times_of_step(two, one).value_or(0) > 0) {
+      if (repeats(one) && times_of_step(one, two) == 0U &&
+          times_of_step(two, one).value_or(0) > 0) {
         twins = {one};
         return;
       }
     }
+  }
+  bool repeats(const DivergentRank& rank) const {
+    const auto& own = calls_[static_cast<size_t>(rank.rank)];
+    return rank.at > 0 && rank.at < own.size() && alike(own[rank.at - 1], own[rank.at]);
   }
   // How often the two ranks elsewhere went from one line to another as `rank` does there; nullopt
   // if neither calls the second line elsewhere.
@@ -180,7 +189,7 @@ class DivergenceJudge {
   bool makes_missing(const DivergentRank& twin) const {
     return twin.rank == out_.missing.member->rank && twin.at <= place_of(calls_, out_.missing);
   }
-  bool mends_by_missing() const { return !some_lost(run_) && explains(out_.repair); }
+  bool mends_by_missing() const { return !some_lost(run_) && explains(run_, out_.repair); }
   bool is_extra_pair(const DivergentRank& odd) const {
     return odd.kind == DivergentRank::Kind::kExtra && call_at(odd).pair != nullptr;
   }
@@ -190,10 +199,7 @@ class DivergenceJudge {
     const std::vector<CallEdit> before = std::exchange(out_.repair, {});
     for (const DivergentRank& each : odd) repair(each, proved || each.proved);
     const std::vector<CallEdit> edits = std::exchange(out_.repair, before);
-    return explains(edits) && !explains({});
-  }
-  bool explains(const std::vector<CallEdit>& edits) const {
-    return completes(run_, repaired(run_, edits));
+    return explains(run_, edits) && !explains(run_, {});
   }
 
   // It waits in the call that it does not make on the others' group.
@@ -292,7 +298,8 @@ class DivergenceJudge {
     const MemberRef mine = call_at(odd);
     const MemberRef& theirs = odd.theirs.front().call;
     if (wrong_group(odd)) return wrong_group_repair(run_, out_.culprits, theirs);
-    std::string first = short_call_name(run_, as_made_by(odd.rank, theirs));
+    const MemberRef made = as_made_by(odd.rank, theirs);
+    std::string first = odd.own_rounds ? unnumbered_name(run_, made) : short_call_name(run_, made);
     std::string second = short_call_name(run_, mine);
     if (first == second) {
       first = model::call_text(theirs.member->call);

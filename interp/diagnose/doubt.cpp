@@ -9,7 +9,7 @@
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
-#include "interp/diagnose/continuation.h"
+#include "interp/diagnose/comparison_text.h"
 #include "interp/diagnose/divergent_ranks.h"
 #include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/explanation.h"
@@ -387,7 +387,7 @@ void accuse_extra_instead(const Run& run, const std::vector<std::vector<MemberRe
     if (!found || verdict.culprits.size() != 1 || some_lost(run)) return;
     RecordedVerdict extra = verdict;
     charge_with_extra(calls, *found, extra);
-    if (completes(run, repaired(run, extra.repair))) verdict = std::move(extra);
+    if (explains(run, extra.repair)) verdict = std::move(extra);
     return;
   }
   const model::Member* accused = meeting->member(verdict.culprits.front());

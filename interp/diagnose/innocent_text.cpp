@@ -1,7 +1,9 @@
 // The sentences that accuse nobody.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/sentences.h"
@@ -29,23 +31,31 @@ std::string not_started_text(const model::Meeting& meeting) {
       model::list_of(started), model::list_of(waiting), waiting.size() == 1 ? "has" : "have");
 }
 
+// `, the last one since 2026-11-28 04:12:09 UTC`; empty if no time of day is recorded.
+std::string since_text(const model::Meeting& meeting) {
+  constexpr int64_t kFirstNs = 1'000'000'000'000'000'000;  // earlier ones are not times of day
+  int64_t last_ns = 0;
+  for (const Member& member : meeting.members)
+    last_ns = std::max(last_ns, member.times.issued_ns.value_or(0));
+  if (last_ns < kFirstNs) return {};
+  const auto seconds = static_cast<std::time_t>(last_ns / 1'000'000'000);
+  return fmt::format(", the last one since {:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
+}
+
 // Some members have completed the call, others are still in it.
-std::string held_text(const Run& run, const model::Meeting& meeting) {
+std::string held_text(const model::Meeting& meeting) {
   std::vector<Rank> past;
   std::vector<Rank> held;
-  const Member* first = nullptr;
   for (const Member& member : meeting.members) {
     if (member.state == model::MemberState::kCompleted) past.push_back(member.rank);
-    if (!member.unfinished()) continue;
-    held.push_back(member.rank);
-    if (first == nullptr) first = &member;
+    if (member.unfinished()) held.push_back(member.rank);
   }
   if (past.empty()) return {};
   std::ranges::sort(past);
   std::ranges::sort(held);
-  return fmt::format("; {} {} still in it{}, {} {} completed it", model::list_of(held),
-                     held.size() == 1 ? "is" : "are", at_stack(run, {&meeting, nullptr, first}),
-                     model::list_of(past), past.size() == 1 ? "has" : "have");
+  return fmt::format("; {} {} still in it, {} {} completed it", model::list_of(held),
+                     held.size() == 1 ? "is" : "are", model::list_of(past),
+                     past.size() == 1 ? "has" : "have");
 }
 
 // What the record lacks of a call that does not complete although all its members are in it.
@@ -121,9 +131,10 @@ std::string innocent_sentence(const Run& run, bool moving) {
   if (oldest == nullptr) return text;
   const auto first = std::find_if(oldest->members.begin(), oldest->members.end(),
                                   [](const Member& m) { return m.unfinished(); });
-  text += fmt::format("; as far as is recorded, all members of {} are in it with the same call",
-                      call_name(run, {oldest, nullptr, &*first}));
-  text += held_text(run, *oldest) + not_started_text(*oldest) + unrecorded_text(run, *oldest);
+  const MemberRef call{oldest, nullptr, &*first};
+  text += fmt::format("; as far as is recorded, all members of {}{} are in it with the same call{}",
+                      call_name(run, call), at_stack(run, call), since_text(*oldest));
+  text += held_text(*oldest) + not_started_text(*oldest) + unrecorded_text(run, *oldest);
   return text;
 }
 

@@ -3,14 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
-#include "interp/diagnose/continuation.h"
+#include "interp/diagnose/comparison_text.h"
 #include "interp/diagnose/explanation.h"
 #include "interp/diagnose/job_calls.h"
+#include "interp/diagnose/line_history.h"
 #include "interp/diagnose/recorded_text.h"
 #include "interp/diagnose/sentences.h"
 #include "interp/diagnose/user_frame.h"
@@ -33,7 +33,7 @@ struct Hold {
 class CycleFinder {
  public:
   CycleFinder(const Run& run, const std::vector<std::vector<MemberRef>>& calls)
-      : run_(run), calls_(calls), heads_(calls.size()), holds_(calls.size()) {
+      : run_(run), calls_(calls), heads_(calls.size()), holds_(calls.size()), history_(run, calls) {
     for (size_t r = 0; r < calls.size(); ++r) {
       for (const MemberRef& ref : calls[r]) {
         if (!ref.member->unfinished()) continue;
@@ -117,6 +117,7 @@ class CycleFinder {
     circle.sentence = "ranks wait for each other in a circle: " + circle.sentence;
     size_t fix = n - 1;
     find_odd(circle, fix);
+    const MemberRef usual = circle.odd.empty() ? find_new_step(circle, fix) : MemberRef{};
     const Rank rank = circle.ranks[fix];
     const Rank before = circle.ranks[(fix + n - 1) % n];
     circle.at = hold_between(rank, circle.ranks[(fix + 1) % n]).call;
@@ -132,7 +133,14 @@ class CycleFinder {
       circle.repair_text = wrong_group_repair(run_, circle.odd, circle.before);
       return;
     }
-    if (!circle.odd.empty() && never_made(circle)) {
+    if (usual.member != nullptr) {
+      RecordedVerdict told;
+      told.charge = Charge::kOrder;
+      told.culprits = circle.odd;
+      told.at = circle.at;
+      circle.sentence =
+          own_rounds_sentence(run_, told, usual, circle.before) + "; " + circle.sentence;
+    } else if (!circle.odd.empty() && never_made(circle)) {
       circle.sentence = fmt::format(
           "{} {} {}{} without {}{}, which the others call first: it was left out there, or comes "
           "later; {}",
@@ -165,7 +173,7 @@ class CycleFinder {
     const Rank other = circle.ranks[(*alone + 1) % n];
     const MemberRef& call = hold_between(rank, other).call;
     const std::vector<CallEdit> without = {CallEdit::remove(rank, place_of(*call.member))};
-    if (some_lost(run_) || !completes(run_, repaired(run_, without))) return false;
+    if (some_lost(run_) || !explains(run_, without)) return false;
     circle.at = call;
     circle.before = hold_between(other, circle.ranks[(*alone + 2) % n]).call;
     circle.sentence += fmt::format(
@@ -240,11 +248,11 @@ class CycleFinder {
         y_first.push_back(mine.rank);
       }
     }
-    vote(x, y, x_first, y_first);
-    vote(y, x, y_first, x_first);
+    history_.vote(x, y, x_first, y_first);
+    history_.vote(y, x, y_first, x_first);
     if (x_first.size() == y_first.size()) {
-      const bool x_breaks = breaks_its_rounds(x, y);
-      if (x_breaks == breaks_its_rounds(y, x)) return;
+      const bool x_breaks = history_.breaks_its_rounds(x, y);
+      if (x_breaks == history_.breaks_its_rounds(y, x)) return;
       fix = x_breaks ? 0 : 1;
       circle.odd = {circle.ranks[fix]};
       return;
@@ -254,105 +262,30 @@ class CycleFinder {
     fix = x_first.size() < y_first.size() ? 0 : 1;
   }
 
-  // Ranks outside one of the two groups vote. A vote is how often a rank has called the line of
-  // `other` since its previous call of the line of `last`: as often as the rank that made `other`,
-  // or as often as the rank that continued to `last` without it. Only ranks that called all other
-  // lines as often as these two vote, because only they run the same program. A rank that has never
-  // called the line of `other` does not vote.
-  void vote(const MemberRef& last, const MemberRef& other, std::vector<Rank>& last_first,
-            std::vector<Rank>& other_first) const {
-    const bool known = stack_is_known(run_, *last.member) && stack_is_known(run_, *other.member);
-    if (!known || same_stack(run_, *last.member, *other.member)) return;
-    // Members of the other group that called the line on a third group: the line does not determine
-    // the group.
-    for (const Member& member : other.meeting->members) {
-      const Member* there = last.meeting->member(member.rank);
-      if (!member.arrived() && there != nullptr && there->arrived() &&
-          round_before(*there, last, other).times > 0)
-        return;
+  // For a cycle of sends and recvs: the only rank that never before made its call after its
+  // previous one. Of two ranks, it may have come to the end of its loop, and the other one makes a
+  // round too many. Returns the call that it made there before; empty if there is no such rank.
+  MemberRef find_new_step(OrderCycle& circle, size_t& fix) const {
+    const size_t n = circle.ranks.size();
+    if (n < 3) return {};
+    for (size_t i = 0; i < n; ++i) {
+      if (hold_between(circle.ranks[i], circle.ranks[(i + 1) % n]).call.pair == nullptr) return {};
     }
-    const Round with = round_before(*other.member, last, other);
-    const Round without = round_before(*last.member, last, other);
-    bool some_vote = false;
-    // Ranks of other programs, such as the stages of a pipeline.
-    std::vector<Rank> as_with;
-    std::vector<Rank> as_without;
-    size_t voters = 0;
-    for (const Member& member : last.meeting->members) {
-      if (!member.arrived() || other.meeting->member(member.rank) != nullptr) continue;
-      const Round voter = round_before(member, last, other);
-      ++voters;
-      if (!has_called(member.rank, other)) continue;
-      if (voter.times == with.times + 1) as_with.push_back(member.rank);
-      if (voter.times == without.times) as_without.push_back(member.rank);
-      if (voter.rest == with.rest && voter.times == with.times + 1) {
-        other_first.push_back(member.rank);
-        some_vote = true;
-      } else if (voter.rest == without.rest && voter.times == without.times) {
-        last_first.push_back(member.rank);
-        some_vote = true;
-      }
+    MemberRef usual;
+    for (size_t r = 0; r < heads_.size(); ++r) {
+      if (heads_[r].empty()) continue;
+      const auto rank = static_cast<Rank>(r);
+      const LineHistory::Step step = history_.step_to(rank, place_of(*heads_[r].front().member));
+      if (step.known) continue;
+      const auto in_circle = std::ranges::find(circle.ranks, rank);
+      if (usual.member != nullptr || step.usual.member == nullptr ||
+          in_circle == circle.ranks.end())
+        return {};
+      usual = step.usual;
+      fix = static_cast<size_t>(in_circle - circle.ranks.begin());
     }
-    // If all voters agree on an order, it is right even where their programs differ.
-    constexpr size_t kLeastVoters = 2;
-    if (some_vote || voters < kLeastVoters || with.times < without.times) return;
-    if (as_with.size() == voters && as_without.empty())
-      other_first.insert(other_first.end(), as_with.begin(), as_with.end());
-    if (as_without.size() == voters && as_with.empty())
-      last_first.insert(last_first.end(), as_without.begin(), as_without.end());
-  }
-
-  // The rank of `last` called the line of `other` before its previous call of this line, or more
-  // often, and now goes on without it.
-  bool breaks_its_rounds(const MemberRef& last, const MemberRef& other) const {
-    const auto& line = calls_[static_cast<size_t>(last.member->rank)];
-    if (!stack_is_known(run_, *other.member)) return false;
-    if (same_stack(run_, *last.member, *other.member)) return false;
-    for (size_t i = place_of(*last.member); i-- > 0;) {
-      if (!same_stack(run_, *line[i].member, *last.member)) continue;
-      // The round before the first call of the line may lack the calls that end other rounds.
-      const bool first = std::none_of(
-          line.begin(), line.begin() + static_cast<ptrdiff_t>(i),
-          [&](const MemberRef& ref) { return same_stack(run_, *ref.member, *last.member); });
-      return !first && round_before(*last.member, last, other).times <
-                           round_before(*line[i].member, last, other).times;
-    }
-    return false;
-  }
-  bool has_called(Rank rank, const MemberRef& line) const {
-    const auto& calls = calls_[static_cast<size_t>(rank)];
-    return std::any_of(calls.begin(), calls.end(), [&](const MemberRef& ref) {
-      return same_stack(run_, *ref.member, *line.member);
-    });
-  }
-
-  /// The calls before one call, since the rank's previous call of the line of `last`.
-  struct Round {
-    size_t times = 0;                    // of the line of `other`
-    std::map<const void*, size_t> rest;  // calls of each other line, by its first instruction
-  };
-  Round round_before(const Member& call, const MemberRef& last, const MemberRef& other) const {
-    const auto& line = calls_[static_cast<size_t>(call.rank)];
-    Round out;
-    for (size_t i = place_of(call); i-- > 0;) {
-      if (same_stack(run_, *line[i].member, *last.member)) break;
-      if (same_stack(run_, *line[i].member, *other.member)) {
-        ++out.times;
-      } else {
-        ++out.rest[sequence_of(*line[i].member)];
-      }
-    }
-    return out;
-  }
-  // One address for all instructions of a source line.
-  const void* sequence_of(const Member& member) const {
-    const model::Instruction* site = run_.find(member.instruction);
-    if (site == nullptr) return nullptr;
-    const auto [at, added] = lines_.try_emplace(site, site);
-    for (auto& [known, first] : lines_) {
-      if (added && first != site && known->frames == site->frames) at->second = first;
-    }
-    return at->second;
+    if (usual.member != nullptr) circle.odd = {circle.ranks[fix]};
+    return usual;
   }
 
   size_t place_of(const Member& member) const {
@@ -374,7 +307,8 @@ class CycleFinder {
       if (early == nullptr || !early->arrived()) continue;
       first_there(circle, each, *early, circle.before);
     }
-    for (size_t i = 0; i < circle.ranks.size(); ++i) {
+    const bool enough = !circle.odd.empty() && !some_lost(run_) && explains(run_, circle.repair);
+    for (size_t i = 0; !enough && i < circle.ranks.size(); ++i) {
       const Rank from = circle.ranks[i];
       const MemberRef& call = hold_between(from, circle.ranks[(i + 1) % circle.ranks.size()]).call;
       add_absent(circle, call, fixed);
@@ -436,7 +370,7 @@ class CycleFinder {
   const std::vector<std::vector<MemberRef>>& calls_;
   std::vector<std::vector<MemberRef>> heads_;
   std::vector<std::vector<Hold>> holds_;
-  mutable std::map<const model::Instruction*, const model::Instruction*> lines_;
+  LineHistory history_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "interp/diagnose/call_order.h"
@@ -247,19 +248,30 @@ void CallReader::by_rounds(const AlignedCalls& aligned, size_t step,
     verdict.missing = theirs;
     verdict.sequence = mine.sequence();
     verdict.repair.clear();
+    const size_t more = aligned.mine.calls.size() - here.mine;
+    const std::string who = model::list_of(verdict.culprits);
+    const std::string_view have = verdict.culprits.size() == 1 ? "has" : "have";
+    if (more == 1) {
+      verdict.repair.push_back(CallEdit::change(aligned.mine.rank, place_of(calls_, mine), theirs));
+      verdict.repair_text =
+          fmt::format("with {} on rank {}", repaired_call(mine, theirs), aligned.mine.rank);
+      verdict.also = fmt::format(
+          "; the others go on as in earlier rounds: that is one call more, or in the place of "
+          "theirs, "
+          "or {} {} left their loop early",
+          who, have);
+      return;
+    }
     // All later calls belong to the ones that the others do not make.
     for (size_t k = here.mine; k < aligned.mine.calls.size(); ++k) {
       const size_t place = place_of(calls_, aligned.mine.calls[k]);
       verdict.repair.push_back(CallEdit::remove(aligned.mine.rank, place));
     }
-    const size_t more = verdict.repair.size();
-    verdict.repair_text = fmt::format("without {} on rank {}",
-                                      more == 1 ? "this call" : "these calls", aligned.mine.rank);
+    verdict.repair_text = fmt::format("without these calls on rank {}", aligned.mine.rank);
     verdict.also = fmt::format(
-        "; the others go on as in earlier rounds: that is {} more, or {} {} left their loop "
+        "; the others go on as in earlier rounds: that is {} calls more, or {} {} left their loop "
         "early",
-        more == 1 ? std::string("one call") : fmt::format("{} calls", more),
-        model::list_of(verdict.culprits), verdict.culprits.size() == 1 ? "has" : "have");
+        more, who, have);
     return;
   }
   const Earlier usual = last_like(aligned, here, mine);

@@ -189,12 +189,19 @@ MemberRef RecordComparison::awaiting(size_t rank, const MemberRef& like) const {
     const Rank peer = like.sends() ? like.pair->target : like.pair->source;
     return unanswered(rank, like, like.communicator(), peer);
   }
+  MemberRef from_line;  // in which the rank may make another call
   for (const model::Meeting& meeting : run_.meetings) {
     if (meeting.communicator != like.communicator()) continue;
     const Member* mine = meeting.member(static_cast<Rank>(rank));
-    if (mine == nullptr || mine->state != model::MemberState::kNotArrived) continue;
+    if (mine == nullptr) continue;
+    const bool absent = mine->state == model::MemberState::kNotArrived;
+    if (!absent && (!mine->unfinished() || same_stack(run_, *mine, *like.member))) continue;
     for (const Member& other : meeting.members) {
-      if (other.unfinished()) return {&meeting, nullptr, &other};
+      if (!other.unfinished()) continue;
+      const bool same = stack_is_known(run_, other) && same_stack(run_, other, *like.member);
+      if (from_line.member == nullptr && same) from_line = {&meeting, nullptr, &other};
+      if (absent)
+        return from_line.member != nullptr ? from_line : MemberRef{&meeting, nullptr, &other};
     }
   }
   return {};

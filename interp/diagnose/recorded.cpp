@@ -12,7 +12,7 @@
 #include "hostir/support/lists.h"
 #include "interp/diagnose/aligned_calls.h"
 #include "interp/diagnose/call_order.h"
-#include "interp/diagnose/continuation.h"
+#include "interp/diagnose/comparison_text.h"
 #include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/doubt.h"
 #include "interp/diagnose/explanation.h"
@@ -31,6 +31,36 @@ using model::Member;
 using model::MemberState;
 using model::Rank;
 using model::Run;
+
+std::string_view name(Charge charge) {
+  switch (charge) {
+    case Charge::kNone:
+      return "none";
+    case Charge::kLeftOut:
+      return "left_out_call";
+    case Charge::kExtraCall:
+      return "extra_call";
+    case Charge::kSwapped:
+      return "swapped_calls";
+    case Charge::kDifferentCall:
+      return "collective_mismatch";
+    case Charge::kBlocks:
+      return "block_mismatch";
+    case Charge::kWrongPeer:
+      return "wrong_peer";
+    case Charge::kNeverCame:
+      return "never_came";
+    case Charge::kDied:
+      return "died";
+    case Charge::kStopped:
+      return "stopped";
+    case Charge::kNoRecord:
+      return "no_record";
+    case Charge::kOrder:
+      return "order";
+  }
+  return "";
+}
 
 RecordedVerdict Judge::judge() {
   accuse(rules());
@@ -130,7 +160,7 @@ void Judge::prefer_one_size(const Disagreement& found, const MemberRef& right) {
   one.sequence = found.sequence();
   std::swap(one, out_);
   for (const Member* odd : found.odd) change_call(found.ref(*odd), right);
-  if (!some_lost(run_) && !completes(run_, repaired(run_, out_.repair))) std::swap(one, out_);
+  if (!some_lost(run_) && !explains(run_, out_.repair)) std::swap(one, out_);
 }
 
 void Judge::undecided(const Disagreement& found) {
@@ -345,8 +375,14 @@ void Judge::no_record(const Waited& waited) {
 
 bool Judge::order_cycle() {
   const auto circle = find_order_cycle(run_, calls_);
-  if (circle && !moving_) accuse_order_cycle(run_, *circle, out_);
-  return circle.has_value();
+  if (!circle || moving_) return circle.has_value();
+  // If calls were lost, a call left out before may have caused the cycle. Stacks can show it.
+  if (circle->odd.empty() && some_lost(run_) && shifted()) {
+    out_.waiting = circle->ranks;
+    return true;
+  }
+  accuse_order_cycle(run_, *circle, out_);
+  return true;
 }
 
 // A send or recv without a counterpart: the named rank has continued past it.
@@ -399,9 +435,36 @@ bool Judge::shifted() {
         reader_.left_out(aligned, i, out_);
         return true;
       }
+      const model::Meeting* last = run_.meeting(communicator, *longest->last);
+      if (aligned.fewer_before > 0 && last != nullptr &&
+          goes_on_behind(range.rank, longest->rank, *last)) {
+        out_.communicator = communicator;
+        out_.sequence = last->sequence;
+        out_.missing = {last, nullptr, last->member(longest->rank)};
+        out_.culprits = {range.rank};
+        never_came({.call = out_.missing});
+        return true;
+      }
     }
   }
   return false;
+}
+
+// True if `rank` went on with a call that `other` made after `last`, which `rank` never made.
+bool Judge::goes_on_behind(Rank rank, Rank other, const model::Meeting& last) const {
+  const Member* mine = last.member(rank);
+  const Member* theirs = last.member(other);
+  if (mine == nullptr || mine->state != MemberState::kNotArrived) return false;
+  if (theirs == nullptr || !theirs->arrived()) return false;
+  const auto& own = calls_[static_cast<size_t>(rank)];
+  const auto& line = calls_[static_cast<size_t>(other)];
+  if (own.empty() || own.back().communicator() == last.communicator) return false;
+  const size_t at = place_of({&last, nullptr, theirs});
+  return std::any_of(line.begin() + static_cast<ptrdiff_t>(at), line.end(),
+                     [&](const MemberRef& ref) {
+                       return stack_is_known(run_, *ref.member) &&
+                              same_stack(run_, *ref.member, *own.back().member);
+                     });
 }
 
 RecordedVerdict judge(const Run& run) {

@@ -23,7 +23,8 @@ std::string stack_of(const Run& run, const MemberRef& ref) {
   return instruction ? stack_text(*instruction) : std::string();
 }
 
-/// Ranks that arrived at the call, except the culprits.
+}  // namespace
+
 std::vector<Rank> others_at(const MemberRef& ref, const std::vector<Rank>& but) {
   std::vector<Rank> ranks;
   const auto add = [&](const Member& member) {
@@ -44,7 +45,8 @@ std::string verb(const std::vector<Rank>& ranks, std::string_view one, std::stri
   return std::string(ranks.size() == 1 ? one : many);
 }
 
-// `barrier`, where the record says that the all_reduce is one.
+namespace {
+
 class Teller {
  public:
   Teller(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
@@ -292,36 +294,6 @@ class Teller {
 
 }  // namespace
 
-std::string_view name(Charge charge) {
-  switch (charge) {
-    case Charge::kNone:
-      return "none";
-    case Charge::kLeftOut:
-      return "left_out_call";
-    case Charge::kExtraCall:
-      return "extra_call";
-    case Charge::kSwapped:
-      return "swapped_calls";
-    case Charge::kDifferentCall:
-      return "collective_mismatch";
-    case Charge::kBlocks:
-      return "block_mismatch";
-    case Charge::kWrongPeer:
-      return "wrong_peer";
-    case Charge::kNeverCame:
-      return "never_came";
-    case Charge::kDied:
-      return "died";
-    case Charge::kStopped:
-      return "stopped";
-    case Charge::kNoRecord:
-      return "no_record";
-    case Charge::kOrder:
-      return "order";
-  }
-  return "";
-}
-
 std::string call_name(const Run& run, const MemberRef& ref) {
   const std::string on = communicator_name(run, ref.communicator());
   const std::string call = model::call_text(ref.member->call);
@@ -340,6 +312,12 @@ std::string short_call_name(const Run& run, const MemberRef& ref) {
                      : fmt::format("recv from rank {}", ref.pair->source);
 }
 
+std::string unnumbered_name(const Run& run, const MemberRef& ref) {
+  if (ref.meeting == nullptr) return short_call_name(run, ref);
+  return fmt::format("{} on {}", kind_name(ref.member->call),
+                     communicator_name(run, ref.communicator()));
+}
+
 MemberRef as_made_by(Rank rank, const MemberRef& ref) {
   MemberRef out = ref;
   if (ref.pair == nullptr) return out;
@@ -356,140 +334,6 @@ std::string at_stack(const Run& run, const MemberRef& ref) {
 std::string sentence_of(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
                         const RecordedVerdict& verdict) {
   return Teller(run, calls, verdict).tell();
-}
-
-std::string passed_by_sentence(const Run& run, const PassedBy& found) {
-  const MemberRef& waits = found.waits;
-  return fmt::format(
-      "rank {} left out the {} rank {}{}, which it made {} before; rank {} waits in {}{}; rank {} "
-      "waits in {}{}",
-      found.rank, waits.sends() ? "recv from" : "send to", waits.member->rank,
-      at_stack(run, found.earlier),
-      found.times == 1 ? std::string("once") : fmt::format("{} times", found.times),
-      waits.member->rank, call_name(run, waits), at_stack(run, waits), found.rank,
-      call_name(run, found.next), at_stack(run, found.next));
-}
-
-std::string order_sentence(const Run& run, const RecordedVerdict& verdict, bool swapped) {
-  const std::string ranks = model::list_of(verdict.culprits);
-  const std::string calls = verb(verdict.culprits, "calls", "call");
-  if (swapped) {
-    const std::vector<Rank> others = others_at(verdict.missing, verdict.culprits);
-    return fmt::format("{} {} {}{} before {}; {} the other way round", ranks, calls,
-                       call_name(run, verdict.at), at_stack(run, verdict.at),
-                       call_name(run, verdict.missing), model::list_of(others));
-  }
-  return fmt::format(
-      "{} {} {}{} without {}{}, which the others call first: it was left out there, or comes later",
-      ranks, calls, call_name(run, verdict.at), at_stack(run, verdict.at),
-      call_name(run, verdict.missing), at_stack(run, verdict.missing));
-}
-
-std::string wrong_group_sentence(const Run& run, const std::vector<Rank>& ranks,
-                                 const MemberRef& wrong, const MemberRef& right) {
-  return fmt::format("{} {} {}{} on another group than the others, which call it on {}",
-                     model::list_of(ranks), verb(ranks, "makes", "make"), call_name(run, wrong),
-                     at_stack(run, wrong), communicator_name(run, right.communicator()));
-}
-
-std::string wrong_group_repair(const Run& run, const std::vector<Rank>& ranks,
-                               const MemberRef& right) {
-  return fmt::format("with {} in its place on {}", short_call_name(run, right),
-                     model::list_of(ranks));
-}
-
-std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,
-                                const MemberRef& before, const MemberRef& awaiting) {
-  const std::string ranks = model::list_of(verdict.culprits);
-  const bool one = verdict.culprits.size() == 1;
-  // The number of a call in an earlier round could be mistaken for that of the missing call.
-  const auto example = [&](const MemberRef& ref) {
-    return ref.meeting == nullptr ? short_call_name(run, ref)
-                                  : fmt::format("{} on {}", kind_name(ref.member->call),
-                                                communicator_name(run, ref.communicator()));
-  };
-  std::string text;
-  if (verdict.charge == Charge::kExtraCall) {
-    text = fmt::format("{} {} one call more than in {} earlier rounds: {}{}", ranks,
-                       one ? "makes" : "make", one ? "its" : "their", call_name(run, verdict.at),
-                       at_stack(run, verdict.at));
-  } else if (verdict.charge == Charge::kLeftOut) {
-    text = fmt::format("{} left out {}{}, as {} made in {} earlier rounds", ranks, example(before),
-                       at_stack(run, before), one ? "it" : "they", one ? "its" : "their");
-  } else if (verdict.charge == Charge::kSwapped || awaiting.member == nullptr) {
-    text = fmt::format("{} {} {}{} before {}{}, in {} earlier rounds the other way round", ranks,
-                       one ? "calls" : "call", short_call_name(run, verdict.at),
-                       at_stack(run, verdict.at), example(before), at_stack(run, before),
-                       one ? "its" : "their");
-  } else {
-    text = fmt::format(
-        "{} {} {}{} without {}{}, which came first in {} earlier rounds: it was left "
-        "out there, or comes later",
-        ranks, one ? "calls" : "call", short_call_name(run, verdict.at), at_stack(run, verdict.at),
-        example(before), at_stack(run, before), one ? "its" : "their");
-  }
-  if (awaiting.member != nullptr) {
-    std::vector<Rank> waiting;
-    const auto alike = [&](const Member& member) {
-      return member.unfinished() && same_stack(run, member, *awaiting.member);
-    };
-    if (awaiting.pair != nullptr) waiting = {awaiting.member->rank};
-    for (size_t i = 0; awaiting.meeting != nullptr && i < awaiting.meeting->members.size(); ++i) {
-      const Member& member = awaiting.meeting->members[i];
-      if (alike(member)) waiting.push_back(member.rank);
-    }
-    std::ranges::sort(waiting);
-    text += fmt::format("; {} {} for it in {}{}", model::list_of(waiting),
-                        verb(waiting, "waits", "wait"), call_name(run, awaiting),
-                        at_stack(run, awaiting));
-  }
-  return text + "; all other ranks repeat theirs";
-}
-
-std::string as_others_sentence(const Run& run, const RecordedVerdict& verdict,
-                               const MemberRef& like) {
-  const MemberRef& awaiting = verdict.missing;
-  const std::string ranks = model::list_of(verdict.culprits);
-  const std::string call = fmt::format("the {} rank {}", awaiting.sends() ? "recv from" : "send to",
-                                       awaiting.member->rank);
-  const std::string twin =
-      fmt::format("rank {}, which runs the same program, makes", like.member->rank);
-  const std::string theirs = call_name(run, like) + at_stack(run, like);
-  const std::string mine = call_name(run, verdict.at) + at_stack(run, verdict.at);
-  const bool certain = verdict.charge == Charge::kLeftOut;
-  std::string text =
-      certain ? fmt::format("{} left out {}, which {} in {}; {} {} on in {}", ranks, call, twin,
-                            theirs, ranks, verb(verdict.culprits, "goes", "go"), mine)
-              : fmt::format(
-                    "{} {} {} without {}, which {} first in {}: it was left out there, or "
-                    "comes later",
-                    ranks, verb(verdict.culprits, "calls", "call"), mine, call, twin, theirs);
-  return text + fmt::format("; rank {} waits for it in {}{}", awaiting.member->rank,
-                            call_name(run, awaiting), at_stack(run, awaiting));
-}
-
-std::string call_of_one_sentence(const Run& run, const MemberRef& call, Rank other, bool may_come) {
-  const Rank rank = call.member->rank;
-  return fmt::format(
-      "rank {} makes a call that rank {} does not: {}{}; then both go on alike, so either rank {} "
-      "makes one call too many, or rank {} left it out{}",
-      rank, other, call_name(run, call), at_stack(run, call), rank, other,
-      may_come ? " or makes it later" : "");
-}
-
-std::string either_sentence(const Run& run, const RecordedVerdict& verdict) {
-  const Rank idle = verdict.culprits.front();
-  const Rank waits = verdict.missing.member->rank;
-  std::string text = fmt::format(
-      "rank {} waits in {}{}, which rank {} never reached: either rank {} left it out or stopped, "
-      "or "
-      "rank {} makes one call too many",
-      waits, call_name(run, verdict.missing), at_stack(run, verdict.missing), idle, idle, waits);
-  if (verdict.at.member != nullptr) {
-    text += fmt::format("; the last call of rank {} was {}{}", idle, call_name(run, verdict.at),
-                        at_stack(run, verdict.at));
-  }
-  return text;
 }
 
 }  // namespace hostir::diagnose

@@ -192,15 +192,15 @@ def held_in(kind, held, ahead, **sizes):
 def an_exchange_of_which_a_part_is_missing(world):
     """Which of the ranks sends less than rank 2 expects is not recorded."""
     job = held_in("all_to_all", [2], [0, 1, 3], size=[64])
-    return job, {}, {**INNOCENT, "line": 12, "says": "rank 2 is still in it at /home/ada/train.py:12 in step, from train.py:90 in <module>, "
+    return job, {}, {**INNOCENT, "line": 12, "says": "rank 2 is still in it, "
                      "ranks 0, 1, 3 have completed it; its sizes for each peer are not recorded before PyTorch 2.11, and may differ"}
 
 
 @case(4)
 def a_broadcast_with_another_root(world):
     job = held_in("broadcast", [1, 3], [0, 2])
-    return job, {}, {**INNOCENT, "line": 12, "says": "ranks 1, 3 are still in it at /home/ada/train.py:12 in step, from train.py:90 in <module>, "
-                     "ranks 0, 2 have completed it; its root is not recorded, and may differ"}
+    return job, {}, {**INNOCENT, "line": 12, "says": "are in it with the same call, the last one since 2025-12-29 09:20:00 UTC; ranks 1, 3 "
+                     "are still in it, ranks 0, 2 have completed it; its root is not recorded, and may differ"}
 
 
 @case(4)
@@ -259,11 +259,11 @@ def dead_while_the_others_block(world):
 
 @case(4)
 def dead_with_a_call_that_ended_late(world):
-    """The call on group 2 in round 2 completed, for rank 3 made the later ones of that round, but nobody looked until the dump."""
+    """The call on group 2 in round 2 completed, for rank 3 made the later ones of that round, but nobody looked until the dump.
+    The repair does not add it."""
     job, _, said = dead_before_the_first_of_several_calls(world)
     job.issued[1][4].end_late()
-    return job, {}, {**said, "trial_says": "with this call on rank 3, and with all_reduce f32[128] seq 2 on group 2 and "
-                                           "all_reduce f32[32] seq 6 on default_pg added there, the program completes"}
+    return job, {}, said
 
 
 # ---- one call that differs, and later ones that agree
@@ -1236,21 +1236,61 @@ def barrier_left_out_or_one_call_more(world):
     return job.run(), {}, fault("extra_call", 1, line=21, says="or it left out", trial=True)
 
 
+@case(3, 5)
+def receives_first_in_its_last_round(world):
+    """A ring whose first rank sends first; in its third round it receives first, and the others do nothing new."""
+    job = Job(world)
+    for step in range(3):
+        for r in range(world):
+            send = Call("0", "send", [16], 40 if r == 0 else 44, peer=(r + 1) % world, blocks=True)
+            recv = Call("0", "recv", [16], 41 if r == 0 else 43, peer=(r - 1) % world, blocks=True)
+            if (r, step) == (0, 2):
+                send.line, recv.line = 44, 43
+            job.calls[r] += [send, recv] if r == 0 and step < 2 else [recv, send]
+    return job.run(), {}, fault("order", 0, line=43, trial=True, says="rank 0 calls recv from rank ",
+                                trial_says=f"with send to rank 1 before recv from rank {world - 1} on rank 0 the program completes")
+
+
+@case(4)
+def send_without_a_recv_and_hosts_ahead(world):
+    """Rank 2 left out a recv and is a round ahead: rank 1, which waits in its send, does not hold up rank 2."""
+    job = Job(world)
+    for step in range(2):
+        for r in range(world):
+            for peer in (r - 1, r + 1):
+                if 0 <= peer < world:
+                    job.calls[r] += [Call("0", kind, [16], line, peer=peer, batch=f"{step}.{r}", blocks=True)
+                                     for kind, line in (("send", 90), ("recv", 91)) if (r, step, peer, kind) != (2, 0, 1, "recv")]
+            job.calls[r].append(Call("0", "all_reduce", [5], 95, blocks=True))
+    for call in [c for calls in job.calls for c in calls]:
+        call.step = 0 if call.kind == "all_reduce" else 1
+    job.run()
+    for r in range(world):
+        for call in job.calls[r][len(job.issued[r]):]:
+            call.created = job.issued[r][-1].created + 100000
+            job.issued[r].append(call)
+            if r != 2 and call.kind == "all_reduce":
+                break
+    return job, {}, {"fault": True, "not_accused": [0, 1, 3]}
+
+
 # ---- pipelines of several schedules and meshes, with one mistake
 
-def planted(layout, mistake, rank, step, of_line, nth, missing=(), **said):
+def planted(layout, mistake, rank, step, of_line, nth, missing=(), ahead=False, ring=None, **said):
     """Registers one pipeline with a mistake of `rank` at its `nth` call of a line in one step. Empty `said`: a fault of
-    that rank alone, tried; else also what it gives."""
+    that rank alone, tried; else also what it gives. `ahead`: the hosts issue the rest of the step. `ring`: calls kept."""
     def make(_):
         job = pipes.build(layout)
         at = [i for i, c in enumerate(job.calls[rank]) if c.step == step and c.line == of_line][nth]
         assert pipes.plant(job, mistake, rank, at)
         job.run()
+        if ahead:
+            pipes.run_ahead(job)
         if mistake == "dead":
             job.dead = {rank}
-        return job, {"missing": missing}, {"fault": True, "culprits": [rank], "trial": True, **said}
+        return job, {"missing": missing, "ring": ring}, {"fault": True, "culprits": [rank], "trial": True, **said}
     name = str(layout).replace(",", "").replace(" ", "_")
-    CASES.append((f"pipeline_{name}_{mistake}_{rank}_{step}_{of_line}_{nth}{missing or ''}", make, layout.world))
+    CASES.append((f"pipeline_{name}_{mistake}_{rank}_{step}_{of_line}_{nth}{missing or ''}{'_ahead' if ahead else ''}{f'_ring_{ring}' if ring else ''}", make, layout.world))
 
 
 ONE_STEP = dict(steps=1, world_end=False)
@@ -1268,14 +1308,28 @@ for schedule in ("gpipe", "gpipe_batched", "1f1b"):
         planted(pipeline, "skipped_step", middle, 1, pipes.RECV_F, 0)
         planted(pipeline, "stopped", middle, 2, pipes.SEND_F, 1, kind="never_came")
         planted(pipeline, "dead", middle, 2, pipes.SEND_F, 1, kind="no_record")
+# The hosts run ahead of their devices, as in PyTorch: each call waits on its device for the ones before it.
+for schedule in ("gpipe", "1f1b"):
+    for data, stages, width in ((2, 4, 2), (1, 4, 2)):
+        pipeline = pipes.Layout(schedule, data, stages, width, batches=stages)
+        middle = pipeline.rank(data - 1, stages // 2, width - 1)
+        for mistake in ("stopped", "dead"):
+            for of_line in (pipes.SEND_F, pipes.RECV_B, pipes.TENSOR + pipes.RECV_F % 10):
+                planted(pipeline, mistake, middle, 2, of_line, 1, ahead=True)
+        planted(pipeline, "left_out", middle, 1, pipes.SEND_F, -1, ahead=True)
+        planted(pipeline, "left_out", middle, 1, pipes.TENSOR + pipes.RECV_F % 10, 1, ahead=True)
+for stage, of_line in ((0, pipes.TENSOR + pipes.RECV_B % 10), (1, pipes.TENSOR + pipes.RECV_F % 10)):
+    pipeline = pipes.Layout("gpipe", 2, 2, 4, batches=2)
+    for ring in (9, 12, 20):
+        planted(pipeline, "left_out", pipeline.rank(0, stage, 2), 1, of_line, 1, ahead=True, ring=ring)
 planted(pipes.Layout("gpipe", 2, 8, batches=4), "left_out", 9, 1, pipes.SEND_F, -1, line=pipes.SEND_F)
 # The sends of a ring do not block: else its ranks would wait for each other from the beginning.
 for data, stages in ((1, 4), (2, 4), (1, 8)):
     pipeline = pipes.Layout("interleaved", data, stages)
     middle = pipeline.rank(data - 1, 2, 0)
-    planted(pipeline, "stopped", middle, 1, pipes.RECV_B, 3, kind="never_came", trial=False)
-    planted(pipeline, "skipped_step", middle, 2, pipes.SEND_F, 0, trial=False)
-    planted(pipeline, "dead", middle, 1, pipes.SEND_F, 3, kind="no_record", trial=False)
+    planted(pipeline, "stopped", middle, 1, pipes.RECV_B, 3, kind="never_came")
+    planted(pipeline, "skipped_step", middle, 2, pipes.SEND_F, 0)
+    planted(pipeline, "dead", middle, 1, pipes.SEND_F, 3, kind="no_record")
 planted(pipes.Layout("gpipe", 1, 2), "left_out", 0, 1, pipes.SEND_F, 3)
 planted(pipes.Layout("gpipe", 1, 2), "left_out", 1, 2, pipes.SEND_B, 1)
 planted(pipes.Layout("gpipe", 1, 2), "doubled", 1, 1, pipes.RECV_F, 3)
@@ -1303,16 +1357,16 @@ planted(pipes.Layout("gpipe_batched", 1, 2, 2, batches=6, **ONE_STEP), "doubled"
 # Both ranks of a pair may be wrong.
 planted(pipes.Layout("gpipe", 1, 4, 2), "doubled", 1, 0, 23, 3, culprits=[], trial=False)
 # A rank that stops leaves others in another part of the schedule.
-planted(pipes.Layout("interleaved", 1, 8, 2, batches=6, steps=4, world_end=False), "stopped", 3, 0, 21, 9, trial=False)
+planted(pipes.Layout("interleaved", 1, 8, 2, batches=6, steps=4, world_end=False), "stopped", 3, 0, 21, 9)
 
 # An extra call is the last one of its rank, or leads to the last one, which waits for a rank that
 # has ended. Its twin shows it.
-planted(pipes.Layout("interleaved", 1, 4, 2, batches=2, steps=1), "doubled", 3, 0, pipes.SEND_B, 1, trial=False)
-planted(pipes.Layout("interleaved", 2, 4, batches=2, steps=1), "doubled", 3, 0, pipes.SEND_B, 0, trial=False)
+planted(pipes.Layout("interleaved", 1, 4, 2, batches=2, steps=1), "doubled", 3, 0, pipes.SEND_B, 1)
+planted(pipes.Layout("interleaved", 2, 4, batches=2, steps=1), "doubled", 3, 0, pipes.SEND_B, 0)
 planted(pipes.Layout("1f1b", 2, 4, batches=6, **ONE_STEP), "doubled", 4, 0, pipes.RECV_B, 2)
 planted(pipes.Layout("gpipe", 1, 8, 2, batches=6, **ONE_STEP), "doubled", 8, 0, pipes.SEND_B, 2)
 planted(pipes.Layout("gpipe", 1, 8, 2, batches=2, **ONE_STEP), "doubled", 6, 0, pipes.RECV_B, 0)
-planted(pipes.Layout("interleaved", 2, 8, batches=2, **ONE_STEP), "doubled", 10, 0, pipes.RECV_B, 1, trial=False)
+planted(pipes.Layout("interleaved", 2, 8, batches=2, **ONE_STEP), "doubled", 10, 0, pipes.RECV_B, 1)
 # The waiting twin makes the calls of the earlier step.
 planted(pipes.Layout("1f1b", 1, 4, 2, batches=2, steps=2, world_end=False), "left_out", 5, 1, 23, 0)
 
@@ -1401,6 +1455,32 @@ def ring_of_rank_0_is_short(folder):
 
 def rings_of_all_but_one_are_short(folder):
     return left_out_where_ring_is_short(folder, {0: 2, 1: 3})
+
+
+def left_out_by_one_of_two(folder):
+    """Rank 0 waits in the call that rank 1 left out, although rank 1 has made another call of that number."""
+    job = Job(2)
+    for step in range(4):
+        for r in range(2):
+            for layer in range(3):
+                if (r, step, layer) != (1, 3, 1):
+                    job.calls[r].append(Call("0", "all_reduce", [100 + 10 * layer], 20 + layer, blocks=layer == 2))
+    job.run().write(folder)
+    return {"fault": True, "culprits": [1], "sequence": 11, "trial": True,
+            "says": "rank 0 waits for it in all_reduce f32[110] seq 11 on default_pg at /home/ada/train.py:21 ",
+            "trial_says": "with all_reduce on default_pg before all_reduce seq 11 on default_pg on rank 1 the"}
+
+
+def one_gather_more_in_one_of_two_loops(folder):
+    """The step from one loop to the next occurs once: it does not show which of two ranks is odd."""
+    job = Job(2)
+    for r in range(2):
+        lines = [99] * (2 + r) + [120, 140, 120, 140]
+        job.calls[r] = [Call("0", "_reduce_scatter_base", [200], 140, out=[100]) if line == 140 else
+                        Call("0", "_all_gather_base", [100], line, out=[200]) for line in lines]
+        job.calls[r].append(Call("0", "all_reduce", [1], 150, blocks=True))
+    job.run().write(folder)
+    return {"fault": True, "culprits": [], "suspects": [0, 1], "says": "either rank 1 makes one call too many, or rank 0 left it out"}
 
 
 def ring_of_sends(folder):
@@ -1717,7 +1797,7 @@ def profiles_beside(folder):
             "profile": "as far as the profiles show, rank 0 arrives last"}
 
 
-FOLDERS = [ring_of_rank_0_is_short, rings_of_all_but_one_are_short, one_recv_more, blocks_of_two_ranks, copied_a_day_later, ring_of_sends, ring_of_recvs, two_against_two, sizes_are_not_recorded, lists_of_sizes_are_empty, bool_meets_bytes,
+FOLDERS = [ring_of_rank_0_is_short, rings_of_all_but_one_are_short, one_recv_more, blocks_of_two_ranks, copied_a_day_later, left_out_by_one_of_two, one_gather_more_in_one_of_two_loops, ring_of_sends, ring_of_recvs, two_against_two, sizes_are_not_recorded, lists_of_sizes_are_empty, bool_meets_bytes,
            clog_left_out_in_one_of_parallel_groups, clog_swapped_in_one_of_parallel_groups, clog_left_out_or_later, a_call_of_one_of_two_ranks,
            a_last_call_of_one_of_two_ranks,
            clog_one_more_or_later, clog_without_ends_stops, clog_barrier_against_another_call, clog_barriers_in_two_groups, left_out_in_straight_code, files_named_by_local_ranks, profiles_beside, a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, only_a_damaged_file_is_missing, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,

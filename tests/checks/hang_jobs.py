@@ -149,7 +149,7 @@ def all_reduce_on_the_first_rank_only(world):
     def step(r, number):
         calls = [reduce(20, 4096, blocks=True), reduce(24, 256, blocks=True)]
         return calls + ([reduce(35, 5, blocks=True, function="log_metrics")] if (r, number) == (0, 1) else [])
-    said = fault("collective_mismatch", 0, line=35, says="that is one call more, or rank 0 has left", trial=True)
+    said = fault("collective_mismatch", 0, line=35, says="that is one call more, or in the place of theirs, or rank 0 has left", trial=True)
     return training(world, 3, step).run(), {}, said
 
 
@@ -207,7 +207,7 @@ def checkpoint_gathered_on_some_ranks(world):
         saves = number == 1 and r < 2
         return calls + ([Call("0", "gather", [77], 66, out=[[77]] * world if r == 0 else [], blocks=True,
                               function="save_checkpoint")] if saves else [])
-    said = fault("collective_mismatch", 0, 1, line=66, says="one call more, or ranks 0, 1 have left", trial=True)
+    said = fault("collective_mismatch", 0, 1, line=66, says="one call more, or in the place of theirs, or ranks 0, 1 have left", trial=True)
     return training(world, 3, step).run(), {}, said
 
 
