@@ -80,10 +80,14 @@ bool names_part_of_tensor(std::string_view name) {
 
 constexpr uint32_t kMarkOnStack = 0xffffffffu;
 constexpr uint32_t kNotInMemo = 0xffffffffu;
+constexpr size_t kMostReserved = size_t{1} << 20;  // nodes
 
 class PickleReader {
  public:
-  PickleReader(std::string_view bytes, PickleContent content) : bytes_(bytes), content_(content) {}
+  PickleReader(std::string_view bytes, PickleContent content) : bytes_(bytes), content_(content) {
+    // A value takes some five bytes in dumps; more than the limit is never needed.
+    tree_.nodes.reserve(std::min(bytes.size() / 5 + 1, kMostReserved));
+  }
 
   Expected<PlainTree> read() {
     while (!stopped_) {
