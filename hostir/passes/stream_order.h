@@ -55,8 +55,8 @@ std::vector<BufferUse> buffer_uses(const Function& host, const Instruction& inst
                                    const std::vector<ValueId>& memory);
 /// By value: the buffer that it is a view of, or itself.
 std::vector<ValueId> buffers_behind(const Function& host);
-/// The stream of a task of `host`, of a group that of its first member; invalid if the instruction
-/// is not a task (wait, comm, return).
+/// The stream on which an instruction of `host` runs; a group runs on the stream of its first
+/// member. Invalid if the instruction is not a task (wait, comm, return).
 ValueId task_stream(const Function& host, const Instruction& instruction);
 
 }  // namespace hostir

@@ -212,9 +212,8 @@ class Finder : private RecordComparison {
     }
     return odd_round(rank, ends, begin, known);
   }
-  // A call of all ranks may be followed by calls that still belong to its round: then later
-  // rounds begin with calls that the first round lacks. `known`: whether there are enough rounds
-  // to tell.
+  // Calls that follow a call of all ranks may still belong to its round. Later rounds then begin
+  // with calls that the first round lacks. `known` is set if there are enough rounds to tell.
   std::optional<DivergentRank> odd_round(size_t rank, const std::vector<size_t>& ends, size_t begin,
                                          bool& known) {
     const size_t ranks = calls_.size();

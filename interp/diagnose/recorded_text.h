@@ -16,8 +16,8 @@ std::string short_call_name(const model::Run& run, const MemberRef& ref);
 /// `all_reduce on default_pg`, `recv from rank 0`: for a call of an earlier round, whose number
 /// could be mistaken for that of the missing call.
 std::string unnumbered_name(const model::Run& run, const MemberRef& ref);
-/// The call as `rank` makes it: of another's send, the recv. `ref` itself if the rank has no part
-/// in a send or recv.
+/// The same call on `rank`: the recv that belongs to another rank's send, and the send that belongs
+/// to a recv. `ref` itself if the rank takes no part in the send or recv.
 MemberRef as_made_by(model::Rank rank, const MemberRef& ref);
 /// ` at fr.py:7 in ar, from fr.py:33 in <module>`; empty if no frame is recorded.
 std::string at_stack(const model::Run& run, const MemberRef& ref);

@@ -5,7 +5,7 @@
 namespace hostir::cpu {
 namespace {
 
-// The rows of each group, among the `rows` that there are.
+// The rows of each group; groups end at `rows`, even if the counts add up to more.
 std::vector<Range> rows_of_groups(const std::vector<int64_t>& counts, int64_t rows) {
   std::vector<Range> out;
   int64_t next = 0;
