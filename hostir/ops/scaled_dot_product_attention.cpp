@@ -197,7 +197,11 @@ OpRecord op_scaled_dot_product_attention() {
                       .fallback = Attribute(false)},
                      {.name = "scale",
                       .type = AttributeSpec::Type::kFloat,
-                      .doc = "of the scores; 1/sqrt(D) if absent"}},
+                      .doc = "of the scores; 1/sqrt(D) if absent"},
+                     {.name = "balanced",
+                      .type = AttributeSpec::Type::kBool,
+                      .doc = "in a ring, causal attention gives every rank the same work",
+                      .fallback = Attribute(false)}},
       .results = {{.name = "y", .doc = "softmax(q k^T * scale) v"},
                   {.name = "weights",
                    .doc = "softmax(q k^T * scale), in f32 for narrower floats; with grouped "

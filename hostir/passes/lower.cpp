@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <span>
 
 #include "hostir/passes/pass_list.h"
 #include "hostir/passes/rings.h"
@@ -23,7 +24,7 @@ std::string_view name(LowerPhase phase) {
 namespace {
 
 Expected<Lowered> lower_once(const Program& program, std::string_view fusion,
-                             const LowerOptions& options, bool rings) {
+                             const LowerOptions& options, Rings rings) {
   LowerState state{
       program, std::string(fusion), options, options.keep, {}, {}, rings, {}, {}, {}, {}, {}, {}};
   for (const Pass& pass : all_passes()) {
@@ -43,30 +44,55 @@ Expected<Lowered> lower_once(const Program& program, std::string_view fusion,
   return std::move(state.out);
 }
 
-// True if the fusion is expected to end earlier with rings than without.
-Expected<bool> rings_pay(const Program& program, std::string_view fusion,
-                         const LowerOptions& options, Explanation& explanation) {
+// The kind of rings with which the fusion is expected to end first.
+Expected<Rings> best_rings(const Program& program, std::string_view fusion,
+                           const LowerOptions& options, std::span<const Rings> kinds,
+                           Explanation& explanation) {
   LowerOptions trial = options;
   trial.dump = nullptr;
   trial.goes_on = nullptr;
   trial.until = LowerPhase::kOverlapped;
   trial.alternatives = Alternatives::kOmitted;
   const Machine& machine = options.machine != nullptr ? *options.machine : default_machine();
-  std::array<double, 2> ns = {};
-  for (const bool rings : {true, false}) {
-    HOSTIR_ASSIGN_OR_RETURN(const Lowered made, lower_once(program, fusion, trial, rings));
-    if (rings && !made.has_rings) return true;  // to explain why
+  constexpr std::array<std::string_view, 3> kWith = {"with gathered keys and values", "with rings",
+                                                     "with balanced rings"};
+  Rings best = Rings::kNone;
+  double least = 0;
+  std::string times;
+  for (const Rings kind : kinds) {
+    HOSTIR_ASSIGN_OR_RETURN(const Lowered made, lower_once(program, fusion, trial, kind));
+    if (kind != Rings::kNone && !made.has_rings) return Rings::kInOrder;  // to explain why
     const Function* host = made.program.find_function(made.function);
-    ns[rings ? 1 : 0] = expected_ns(made.program, *host, machine);
+    const double ns = expected_ns(made.program, *host, machine);
+    times += fmt::format("{}{} {}", times.empty() ? "" : ", ", time_text(ns),
+                         kWith[static_cast<size_t>(kind)]);
+    if (kind == kinds.front() || ns < least) {
+      best = kind;
+      least = ns;
+    }
   }
   explanation.push_back({.value = {},
                          .what = "attention",
-                         .sentence = fmt::format("the function is expected to take {} with rings "
-                                                 "and {} with gathered keys and values",
-                                                 time_text(ns[1]), time_text(ns[0])),
+                         .sentence = "the function is expected to take " + times,
                          .from = {},
                          .pass = "overlap"});
-  return ns[1] < ns[0];
+  return best;
+}
+
+// Without gathered keys and values if rings are asked for.
+Expected<Rings> rings_of(const Program& program, const Function& source,
+                         const LowerOptions& options, Explanation& explanation) {
+  constexpr std::array kKinds = {Rings::kNone, Rings::kInOrder, Rings::kBalanced};
+  const bool automatic = options.overlap == Overlap::kAuto;
+  if (!may_have_rings(source) || (!automatic && options.overlap != Overlap::kRing) ||
+      options.until < LowerPhase::kPropagated) {
+    return Rings::kNone;
+  }
+  std::span<const Rings> kinds = kKinds;
+  if (!may_be_balanced(source)) kinds = kinds.first(2);
+  if (!automatic) kinds = kinds.subspan(1);
+  if (kinds.size() == 1) return kinds[0];
+  return best_rings(program, source.name, options, kinds, explanation);
 }
 
 }  // namespace
@@ -74,11 +100,10 @@ Expected<bool> rings_pay(const Program& program, std::string_view fusion,
 Expected<Lowered> lower(const Program& program, std::string_view fusion,
                         const LowerOptions& options) {
   const Function* source = program.find_function(fusion);
-  const bool possible = source != nullptr && may_have_rings(*source);
-  bool rings = possible && options.overlap == Overlap::kRing;
+  Rings rings = Rings::kNone;
   Explanation why;
-  if (possible && options.overlap == Overlap::kAuto && options.until >= LowerPhase::kPropagated) {
-    HOSTIR_ASSIGN_OR_RETURN(rings, rings_pay(program, fusion, options, why));
+  if (source != nullptr) {
+    HOSTIR_ASSIGN_OR_RETURN(rings, rings_of(program, *source, options, why));
   }
   HOSTIR_ASSIGN_OR_RETURN(Lowered out, lower_once(program, fusion, options, rings));
   out.explanation.insert(out.explanation.end(), why.begin(), why.end());

@@ -169,10 +169,10 @@ Expected<void> propagate_bound(LowerState& s) {
 // Where something is computed in a ring, shardings are propagated again through its steps.
 Expected<void> propagate_shardings(LowerState& s) {
   HOSTIR_TRY(propagate_bound(s));
-  if (!s.rings) return {};
+  if (s.rings == Rings::kNone) return {};
   Explanation of_rings;
   HOSTIR_ASSIGN_OR_RETURN(std::optional<Function> with,
-                          with_rings(s.out.program, s.bound, s.function(), of_rings));
+                          with_rings(s.out.program, s.bound, s.function(), s.rings, of_rings));
   if (with) {
     s.out.has_rings = true;
     s.out.explanation.clear();

@@ -9,6 +9,7 @@
 #include "hostir/passes/lower.h"
 #include "hostir/passes/mesh_moves.h"
 #include "hostir/passes/reshard.h"
+#include "hostir/passes/rings.h"
 
 namespace hostir {
 
@@ -23,7 +24,7 @@ struct LowerState {
   Lowered out;
 
   Function bound;              // the fusion as after `unrolled`, from `propagated` to `kernels`
-  bool rings = false;          // `propagated` may compute attention in a ring (rings.h)
+  Rings rings = Rings::kNone;  // how `propagated` may compute attention
   MeshMoves* moves = nullptr;  // plans and costs on the fusion's meshes: own_moves or an option
   std::unique_ptr<MeshMoves> own_moves;
   ChosenHomes homes;    // from `propagated` to `sharded`

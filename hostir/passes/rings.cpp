@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 
 #include "hostir/ir/axes.h"
@@ -12,6 +13,15 @@
 namespace hostir {
 
 namespace {
+
+constexpr std::string_view kBalance = "balanced";
+
+// Only causal ops have unequal work.
+bool can_be_balanced(const Instruction& i) {
+  return record(i.kind).expand_ring != nullptr &&
+         find_attribute_spec(record(i.kind), kBalance) != nullptr &&
+         i.attributes.get_or<bool>("causal", false) && !i.attributes.has(kBalance);
+}
 
 class RingFinder {
  public:
@@ -40,7 +50,8 @@ class RingFinder {
     for (const auto& [id, cut] : cuts_) {
       const Sharding& keys = cut.operands[1];
       add(id,
-          fmt::format("ring of {} over {}", cut.parts,
+          fmt::format("{}ring of {} over {}",
+                      fusion_.instr(id).attributes.has(kBalance) ? "balanced " : "", cut.parts,
                       axes_to_string(keys.dims[keys.dims.size() - 2].axes)),
           explanation);
     }
@@ -137,8 +148,18 @@ bool may_have_rings(const Function& fusion) {
   return false;
 }
 
-Expected<std::optional<Function>> with_rings(const Program& program, const Function& fusion,
-                                             const Function& propagated, Explanation& explanation) {
+bool may_be_balanced(const Function& fusion) {
+  const auto& all = fusion.instructions;
+  return std::any_of(all.begin(), all.end(), can_be_balanced);
+}
+
+Expected<std::optional<Function>> with_rings(const Program& program, const Function& original,
+                                             const Function& propagated, Rings rings,
+                                             Explanation& explanation) {
+  Function fusion = original;
+  for (Instruction& i : fusion.instructions) {
+    if (rings == Rings::kBalanced && can_be_balanced(i)) i.attributes.set(kBalance, true);
+  }
   RingFinder found(program, fusion, propagated);
   while (!found.cuts().empty()) {
     InstrId at;

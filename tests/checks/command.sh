@@ -533,6 +533,11 @@ expect 0 "lowering with reasons" "$hostir" lower tests/programs/tp_mlp.hir --siz
 says "cut: %y [{}, {}, {}], unreduced={tp} from %g " "explain shows how an op is cut"
 expect 0 "reasons for a value inside a composite" "$hostir" lower tests/programs/tp_mlp.hir --size B=2 --size S=6 --size H=24 --size F=48 --mesh tp=4 --explain %y_product
 says "linear at @mlp#3 reduces a dimension that is cut in %g and %w2" "a value inside a composite has the reasons of its op"
+sed -n '1,/^gradient/p' tests/scripts/passes/rings.hir | sed 's/f32/bf16/g' >"$work/rings.hir"
+for length in 8192:ring 131072:balanced; do
+  expect 0 "attention of ${length%:*} tokens" "$hostir" lower "$work/rings.hir" @causal --mesh cp=8 --size B=1 --size H=32 --size S="${length%:*}" --size D=128 --overlap ring --explain %y
+  says "scaled_dot_product_attention: ${length#*:}" "the ring of ${length%:*} tokens is the one expected to end first"
+done
 expect 0 "lowering with reasons at a real size" "$hostir" lower tests/programs/tp_mlp.hir --size B=8 --size S=2048 --size H=2400 --size F=4800 --mesh tp=4 --explain %g
 says "    not all_gather over {tp}, then local: " "explain shows the plan that a reshard lost to"
 expect 0 "lowering with the time of each pass" "$hostir" lower tests/programs/simple_add.hir --time-passes
