@@ -37,8 +37,10 @@ OpRecord op_roll() {
       .summary =
           "Elements moved along a dimension; those that leave at one end return at the other.",
       .doc = {.shapes = "Any shape of rank 1 or more; the result has the same.",
-              .sharding = "Other dimensions pass through. If dim is cut into equal parts and shift "
-                          "is a number of whole parts, one permute moves them; else dim is "
+              .sharding = "Other dimensions pass through. If dim is cut into equal parts, only "
+                          "what comes from other parts moves, by one permute, or by two if that "
+                          "reaches over two parts; once for several rolls and slices of one "
+                          "value. If parts differ in size, it is two slices, joined, or dim is "
                           "gathered. Partial values stay partial.",
               .dtypes = "Any.",
               .cost = "Reads x and writes y once (bytes); no flops."},

@@ -10,26 +10,11 @@ namespace hostir {
 
 namespace {
 
-// The numbers of a list attribute; nullopt if one is unknown.
-std::optional<std::vector<int64_t>> numbers_of(const Instruction& i, std::string_view name) {
-  std::vector<int64_t> out;
-  for (const IndexExpr& e : i.attributes.get_or<ExprList>(name, {})) {
-    const IndexExpr simple = e.simplified();
-    if (!simple.is_const()) return std::nullopt;
-    out.push_back(simple.value());
-  }
+double elements(const Function& function, ValueId value) {
+  double out = 1;
+  for (size_t d = 0; d < tensor_type(function, value).shape.size(); ++d)
+    out *= static_cast<double>(extent_of(function, value, d));
   return out;
-}
-
-bool all_are(const IntList& list, int64_t number) {
-  return std::all_of(list.begin(), list.end(), [&](int64_t n) { return n == number; });
-}
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// The elements of the `nth` part away that belong to a border of `reach` elements.
-int64_t border_of(int64_t reach, int64_t nth, int64_t block) {
-  return std::clamp<int64_t>(reach - (nth - 1) * block, 0, block);
 }
 
 }  // namespace
@@ -43,9 +28,13 @@ HaloExchanges::HaloExchanges(const Function& source, const std::vector<Requested
       group_of_(source.values.size()) {
   for (const InstrId id : body_of(source)) {
     const Instruction& i = source.instr(id);
-    if (i.kind != OpKind::slice && i.kind != OpKind::pad) continue;
-    std::optional<View> view = view_of(i);
+    std::optional<ShiftedView> view = view_of(source, i);
     if (!view) continue;
+    const auto& chain = views_[view->root.index];
+    std::optional<ShiftedView> longer;
+    if (chain && moves_cut(*view, chain->root)) longer = composed(source, *chain, *view);
+    if (!longer && !moves_cut(*view, view->root)) continue;
+    if (longer) view = std::move(longer);
     const ValueId made = i.results.front();
     windows_[view->root].values.push_back(made);
     views_[made.index] = std::move(view);
@@ -60,49 +49,12 @@ bool HaloExchanges::is_cut(ValueId value, size_t d) const {
   return !requests_[value.index].sharding.dims[d].axes.empty();
 }
 
-std::optional<HaloExchanges::View> HaloExchanges::view_of(const Instruction& i) const {
-  const ValueId operand = i.operands.front().value;
-  const auto before = constant_extents(tensor_type(source_, operand).shape);
-  const auto after = constant_extents(tensor_type(source_, i.results.front()).shape);
-  const bool is_slice = i.kind == OpKind::slice;
-  const auto low = numbers_of(i, is_slice ? "start" : "low");
-  const auto high = is_slice ? low : numbers_of(i, "high");
-  const bool is_dense = all_are(i.attributes.get_or<IntList>("interior", {}), 0);
-  if (!before || !after || !low || !high || !is_dense) return std::nullopt;
-  const auto stride = i.attributes.get_or<IntList>("stride", IntList(before->size(), 1));
-  const auto moves_cut = [&](ValueId root) {
-    for (size_t d = 0; d < before->size(); ++d) {
-      if (((*low)[d] != 0 || (*before)[d] != (*after)[d]) && is_cut(root, d)) return true;
-    }
-    return false;
-  };
-  const std::vector<int64_t> ones(before->size(), 1);
-  View fresh{operand, std::vector<int64_t>(before->size(), 0), ones, *before, std::nullopt, 0};
-  const auto extended = [&](View view) -> std::optional<View> {
-    if (!all_are(view.stride, 1)) return std::nullopt;
-    if (!is_slice) {
-      const double value = i.attributes.get_or<double>("value", 0);
-      if (view.fill && *view.fill != value) return std::nullopt;
-      view.fill = value;
-    }
-    const Shape& whole = tensor_type(source_, view.root).shape;
-    for (size_t d = 0; d < after->size(); ++d) {
-      const int64_t end = view.end(d);
-      // The window has the fill value only where the root has no elements.
-      if (!is_slice && (*low)[d] > 0 && view.offset[d] > 0) return std::nullopt;
-      if (!is_slice && (*high)[d] > 0 && end < whole[d].simplified().value()) return std::nullopt;
-      view.offset[d] += is_slice ? (*low)[d] : -(*low)[d];
-    }
-    view.size = *after;
-    view.stride = stride;
-    ++view.length;
-    return view;
-  };
-  const auto& chain = views_[operand.index];
-  if (chain && moves_cut(chain->root)) {
-    if (auto view = extended(*chain)) return view;
+// True if the view, of `root` or of a window of it, moves elements along a cut dimension of `root`.
+bool HaloExchanges::moves_cut(const ShiftedView& view, ValueId root) const {
+  for (size_t d = 0; d < view.dims.size(); ++d) {
+    if (view.dims[d].moves(extent_of(source_, view.root, d)) && is_cut(root, d)) return true;
   }
-  return moves_cut(operand) ? extended(std::move(fresh)) : std::nullopt;
+  return false;
 }
 
 std::optional<ValueId> HaloExchanges::root_of(ValueId value) const {
@@ -110,137 +62,211 @@ std::optional<ValueId> HaloExchanges::root_of(ValueId value) const {
   return views_[value.index]->root;
 }
 
+bool HaloExchanges::moves(ValueId value, size_t d) const {
+  const ShiftedView& view = *views_[value.index];
+  return view.dims[d].moves(extent_of(source_, view.root, d));
+}
+
 // True if the tap can share the exchange: it may be cut as the root is, into parts of the same size
-// as the other taps.
+// as the other taps, and it moves along no cut dimension along which they do not.
 bool HaloExchanges::joins(const Mesh& mesh, const Group& group, ValueId tap) const {
-  const View& view = *views_[tap.index];
+  const ShiftedView& view = *views_[tap.index];
   const RequestedSharding& request = requests_[tap.index];
   const std::vector<DimSharding>& dims = request.sharding.dims;
   if (group.fill && view.fill && *group.fill != *view.fill) return false;
+  // A result that is needed whole is made of the gathered root, unless it has fewer elements.
+  const bool is_gathered =
+      request.only_returned && elements(source_, tap) >= elements(source_, view.root);
   for (size_t d = 0; d < dims.size(); ++d) {
     const DimSharding& held = group.held.dims[d];
-    const bool is_open = !request.fixed && dims[d].axes.empty();
+    const bool is_open = !request.fixed && dims[d].axes.empty() && !is_gathered;
     if ((!is_open && dims[d].axes != held.axes) || dims[d].has_blocks() || held.has_blocks())
       return false;
     const int64_t parts = part_count(mesh, held.axes);
     if (group.taps.empty()) continue;
-    const View& first = *views_[group.taps.front().index];
-    if (view.stride[d] != first.stride[d]) return false;
-    if (parts > 1 && ceil_div(view.size[d], parts) != ceil_div(first.size[d], parts)) return false;
+    const ValueId first = group.taps.front();
+    const ShiftedView::Dim& mine = view.dims[d];
+    const ShiftedView::Dim& theirs = views_[first.index]->dims[d];
+    const bool is_moved = moves(tap, d);
+    if (mine.stride != theirs.stride || mine.spread != theirs.spread) return false;
+    if (is_moved && moves(first, d) && mine.wraps != theirs.wraps) return false;
+    if (parts < 2) continue;
+    if (is_moved && !moves(first, d)) return false;
+    if (ceil_div(mine.size, parts) != ceil_div(theirs.size, parts)) return false;
   }
   return true;
 }
 
-// How a cut dimension is split, and how far the taps reach over its parts. False if windows end
-// past the parts, or if a gather would move less.
+// How a cut dimension is split, and which elements the taps need for each of its parts. False if
+// windows end past the parts, or if a gather would move less.
 bool HaloExchanges::measure_split(const Mesh& mesh, Group& group, size_t d) const {
   const DimSharding& held = group.held.dims[d];
-  const int64_t whole = tensor_type(source_, group.root).shape[d].simplified().value();
+  const int64_t whole = extent_of(source_, group.root, d);
   const int64_t parts = part_count(mesh, held.axes);
-  const View& first = *views_[group.taps.front().index];
-  const int64_t count = std::max<int64_t>(1, ceil_div(first.size[d], parts));  // of a tap's part
-  const int64_t block = first.stride[d] * count;
+  const ShiftedView::Dim first = views_[group.taps.front().index]->dims[d];
+  const int64_t count = std::max<int64_t>(1, ceil_div(first.size, parts));  // of a tap's part
+  if (first.stride * count % first.spread != 0) return false;
+  const int64_t block = first.stride * count / first.spread;
   const int64_t held_block = std::max<int64_t>(1, ceil_div(whole, parts));
   if (block > 2 * held_block || held_block > 2 * block) return false;
+  if (first.wraps && whole != parts * block) return false;
   // Cut over several axes, parts may differ in size.
   for (const auto& [size, part] : {std::pair(whole, held_block), std::pair(parts * block, block)}) {
     DimSharding even = held;
     even.block = part;
     if (parts_of(mesh, held, size) != parts_of(mesh, even, size)) return false;
   }
-  Side& side = group.sides[d];
+  Along& along = group.along[d];
+  along = {.parts = parts, .block = block, .begin = first.offset, .end = first.offset};
   std::vector<int64_t> offsets;
   for (const ValueId tap : group.taps) {
-    const View& view = *views_[tap.index];
-    if (std::min(whole, view.end(d)) > parts * block) return false;
-    side.low = std::max(side.low, -view.offset[d]);
-    side.high = std::max(side.high, view.offset[d] + view.span(d, count) - block);
-    add_once(offsets, view.offset[d]);
+    const ShiftedView::Dim& view = views_[tap.index]->dims[d];
+    const int64_t end = ceil_div(view.end(), view.spread);
+    if (!first.wraps && std::min(whole, end) > parts * block) return false;
+    along.begin = std::min(along.begin, view.offset);
+    along.end = std::max(along.end, view.offset + view.span(count));
+    add_once(offsets, view.offset);
   }
-  const int64_t exchanges = ceil_div(side.low, block) + ceil_div(side.high, block);
-  if (exchanges > static_cast<int64_t>(offsets.size()) ||
-      side.low + side.high > (parts - 1) * block)
-    return false;
-  group.parts[d] = parts;
-  group.block[d] = block;
-  return true;
+  along.from = ceil_div(along.begin, first.spread);
+  along.to = floor_div(along.end - 1, first.spread) + 1;
+  if (along.from >= along.to) return false;
+  int64_t exchanges = 0;
+  int64_t moved = 0;
+  for (int64_t n = floor_div(along.from, block); n <= floor_div(along.to - 1, block); ++n) {
+    if (n == 0 || (first.wraps && n % parts == 0)) continue;
+    ++exchanges;
+    moved += along.last_of(n) - along.first_of(n);
+  }
+  return exchanges <= std::max<int64_t>(2, static_cast<int64_t>(offsets.size())) &&
+         moved <= (parts - 1) * block;
 }
 
+// How far the taps reach along each dimension. False if the group's exchange is not worth its ops.
 bool HaloExchanges::measure(const Mesh& mesh, Group& group) const {
-  const size_t rank = group.held.dims.size();
-  group.parts.assign(rank, 0);
-  group.block.assign(rank, 0);
-  group.sides.assign(rank, {});
+  group.along.assign(group.held.dims.size(), {});
   bool pays = false;
-  for (size_t d = 0; d < rank; ++d) {
-    const int64_t whole = tensor_type(source_, group.root).shape[d].simplified().value();
-    bool is_touched = false;
-    for (const ValueId tap : group.taps) {
-      const View& view = *views_[tap.index];
-      is_touched =
-          is_touched || view.offset[d] != 0 || view.size[d] != whole || view.stride[d] != 1;
-    }
-    if (!is_touched) continue;
+  for (size_t d = 0; d < group.along.size(); ++d) {
+    const auto is_moved = [&](ValueId tap) { return moves(tap, d); };
+    if (std::none_of(group.taps.begin(), group.taps.end(), is_moved)) continue;
+    const ShiftedView::Dim& first = views_[group.taps.front().index]->dims[d];
+    Along& along = group.along[d];
     if (!group.held.dims[d].axes.empty()) {
       if (!measure_split(mesh, group, d)) return false;
-      const bool is_strided = views_[group.taps.front().index]->stride[d] != 1;
-      pays = pays || is_strided || group.sides[d].low != 0 || group.sides[d].high != 0;
+      pays = pays || first.stride != 1 || first.spread != 1 || along.from < 0 ||
+             along.to > along.block;
       continue;
     }
-    Side& side = group.sides[d];
+    along = {.begin = first.offset, .end = first.end()};
     for (const ValueId tap : group.taps) {
-      const View& view = *views_[tap.index];
-      side.low = std::max(side.low, -view.offset[d]);
-      side.high = std::max(side.high, view.end(d) - whole);
+      const ShiftedView::Dim& view = views_[tap.index]->dims[d];
+      if (view.wraps) return false;
+      along.begin = std::min(along.begin, view.offset);
+      along.end = std::max(along.end, view.end());
     }
+    const int64_t whole = first.spread * (extent_of(source_, group.root, d) - 1) + 1;
+    if (along.begin >= whole || along.end <= 0) return false;
   }
   return pays;
 }
 
-void HaloExchanges::decide(ValueId root, const Mesh& mesh, const Sharding& held) {
-  Windows& windows = windows_.at(root);
-  if (std::exchange(windows.decided, true)) return;
+// True for one op that the rule of its own already cuts with one exchange.
+bool HaloExchanges::has_own_exchange(const Mesh& mesh, const Group& group) const {
+  const ShiftedView& view = *views_[group.taps.front().index];
+  if (group.taps.size() > 1 || view.length > 1) return false;
+  for (size_t d = 0; d < view.dims.size(); ++d) {
+    const ShiftedView::Dim& dim = view.dims[d];
+    const int64_t parts = part_count(mesh, group.held.dims[d].axes);
+    if (parts < 2) continue;
+    if (dim.stride != 1 || dim.spread != 1) return false;
+    if (dim.wraps && dim.offset * parts % dim.size != 0) return false;  // it moves whole parts
+  }
+  return true;
+}
+
+// The dimension of a roll that is cut in parts of different sizes, if two slices move less than
+// half as much as a gather.
+std::optional<size_t> HaloExchanges::uneven_roll(const Mesh& mesh, const Sharding& held,
+                                                 ValueId tap) const {
+  const ShiftedView& view = *views_[tap.index];
+  for (size_t d = 0; d < view.dims.size(); ++d) {
+    const ShiftedView::Dim& dim = view.dims[d];
+    const int64_t parts = part_count(mesh, held.dims[d].axes);
+    const int64_t block = ceil_div(dim.size, parts);
+    const bool moves_less = 4 * std::min(std::abs(dim.offset), block) <= (parts - 1) * block;
+    if (dim.wraps && view.length == 1 && dim.size % parts != 0 && moves_less) return d;
+  }
+  return std::nullopt;
+}
+
+// The windows of `root` that may share an exchange.
+std::vector<HaloExchanges::Group> HaloExchanges::grouped(const Mesh& mesh, ValueId root,
+                                                         const Sharding& held) const {
   const auto is_window = [&](InstrId user) {
     const Instruction& i = source_.instr(user);
     return !i.results.empty() && root_of(i.results.front()) == root;
   };
-  // What is joined again along a cut dimension (a rotation) lies elsewhere than its elements did.
+  // What is joined again along a cut dimension lies elsewhere than its elements did.
   const auto is_joined = [&](InstrId user) {
     const Instruction& i = source_.instr(user);
     return i.kind == OpKind::concat &&
            !held.dims[static_cast<size_t>(ops::dim_of(i.attributes, "dim", held.dims.size()))]
                 .axes.empty();
   };
-  std::vector<Group> groups;
-  for (const ValueId v : windows.values) {
+  // With the number of cut dimensions that each moves along.
+  std::vector<std::pair<size_t, ValueId>> taps;
+  for (const ValueId v : windows_.at(root).values) {
     const auto& users = users_[v.index];
     if (!kept_[v.index] && std::all_of(users.begin(), users.end(), is_window)) continue;
     if (std::any_of(users.begin(), users.end(), is_joined)) continue;
-    const auto fits = [&](const Group& g) { return joins(mesh, g, v); };
+    size_t moved = 0;
+    for (size_t d = 0; d < held.dims.size(); ++d) {
+      if (moves(v, d) && !held.dims[d].axes.empty()) ++moved;
+    }
+    taps.emplace_back(moved, v);
+  }
+  std::stable_sort(taps.begin(), taps.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<Group> groups;
+  for (const auto& [moved, tap] : taps) {
+    const auto fits = [&](const Group& g) { return joins(mesh, g, tap); };
     auto group = std::find_if(groups.begin(), groups.end(), fits);
     if (group == groups.end()) {
-      groups.push_back({.root = root, .held = held});
+      Group alone;
+      alone.root = root;
+      alone.held = held;
+      if (!fits(alone)) continue;
+      groups.push_back(std::move(alone));
       group = groups.end() - 1;
-      if (!fits(*group)) {
-        groups.pop_back();
-        continue;
-      }
     }
-    group->taps.push_back(v);
-    if (!group->fill) group->fill = views_[v.index]->fill;
+    group->taps.push_back(tap);
+    if (!group->fill) group->fill = views_[tap.index]->fill;
   }
-  for (Group& group : groups) {
-    const View& first = *views_[group.taps.front().index];
-    const bool is_one_op =  // which has an exchange of its own if it has no stride
-        group.taps.size() == 1 && first.length == 1 && all_are(first.stride, 1);
-    if (is_one_op || !measure(mesh, group)) continue;
-    for (const ValueId tap : group.taps) group_of_[tap.index] = groups_.size();
-    groups_.push_back(std::move(group));
+  return groups;
+}
+
+void HaloExchanges::decide(ValueId root, const Mesh& mesh, const Sharding& held) {
+  Windows& windows = windows_.at(root);
+  if (std::exchange(windows.decided, true)) return;
+  for (Group& group : grouped(mesh, root, held)) {
+    if (has_own_exchange(mesh, group)) continue;
+    const bool is_shared = measure(mesh, group);
+    for (const ValueId tap : group.taps) {
+      if (!is_shared) {
+        const std::optional<size_t> d = uneven_roll(mesh, held, tap);
+        if (!d) continue;
+        groups_.emplace_back();
+        groups_.back().root = root;
+        groups_.back().joined = d;
+      }
+      group_of_[tap.index] = groups_.size() - (is_shared ? 0 : 1);
+    }
+    if (is_shared) groups_.push_back(std::move(group));
   }
   for (auto v = windows.values.rbegin(); v != windows.values.rend(); ++v) {
     const auto is_done = [&](InstrId user) {
       const auto& results = source_.instr(user).results;
-      return !results.empty() && results.front().index < group_of_.size() && is_window(user) &&
+      return !results.empty() && results.front().index < group_of_.size() &&
+             root_of(results.front()) == root &&
              (group_of_[results.front().index] || skipped_[results.front().index]);
     };
     const auto& users = users_[v->index];
@@ -263,30 +289,47 @@ void HaloExchanges::build_wide(ops::Builder& b, Group& group, Wanted& wanted) co
     wanted.emplace(v, std::move(request));
     return v;
   };
-  const auto padded = [&](ValueId v, size_t d, int64_t low, int64_t high, bool fixed) {
-    if (low == 0 && high == 0) return v;
+  const auto padded = [&](ValueId v, size_t d, int64_t low, int64_t high, int64_t spread,
+                          bool fixed) {
+    if (low == 0 && high == 0 && spread == 1) return v;
     ExprList lows(b.rank(v), 0);
     ExprList highs = lows;
     lows[d] = low;
     highs[d] = high;
-    return want(
-        b.op(OpKind::pad, {v}, ops::attrs({{"low", lows}, {"high", highs}, {"value", fill}})),
-        fixed);
+    Attributes attributes = ops::attrs({{"low", lows}, {"high", highs}, {"value", fill}});
+    if (spread != 1) {
+      IntList interior(lows.size(), 0);
+      interior[d] = spread - 1;
+      attributes.set("interior", interior);
+    }
+    return want(b.op(OpKind::pad, {v}, attributes), fixed);
   };
   const auto sliced = [&](ValueId v, size_t d, int64_t start, int64_t limit) {
+    if (start == 0 && b.shape(v)[d].simplified() == IndexExpr(limit)) return v;
     return want(b.slice_dim(v, static_cast<int64_t>(d), start, limit), false);
   };
-  for (size_t d = 0; d < group.parts.size() && !b.error(); ++d, ++at) {
-    const int64_t parts = group.parts[d];
-    const int64_t block = group.block[d];
-    const Side side = group.sides[d];
-    if (parts == 0) {
-      wide = padded(wide, at, side.low, side.high, false);
+  for (size_t d = 0; d < group.along.size() && !b.error(); ++d) {
+    const auto& [parts, block, from, to, begin, end] = group.along[d];
+    if (parts != 0 || begin == end) continue;
+    const int64_t size = b.shape(wide)[d].simplified().value();
+    const int64_t spread = views_[group.taps.front().index]->dims[d].spread;
+    if (spread != 1) {
+      wide = padded(wide, d, -begin, end - spread * (size - 1) - 1, spread, false);
       continue;
     }
+    wide = sliced(wide, d, std::max<int64_t>(begin, 0), std::min(end, size));
+    wide =
+        padded(wide, d, std::max<int64_t>(-begin, 0), std::max<int64_t>(end - size, 0), 1, false);
+  }
+  for (size_t d = 0; d < group.along.size() && !b.error(); ++d, ++at) {
+    const Along& along = group.along[d];
+    if (along.parts == 0) continue;
+    const ShiftedView::Dim& first = views_[group.taps.front().index]->dims[d];
     const int64_t size = b.shape(wide)[at].simplified().value();
+    const int64_t parts = along.parts;
+    const int64_t block = along.block;
     if (size > parts * block) wide = sliced(wide, at, 0, parts * block);
-    if (size < parts * block) wide = padded(wide, at, 0, parts * block - size, false);
+    if (size < parts * block) wide = padded(wide, at, 0, parts * block - size, 1, false);
     Shape shape = b.shape(wide);
     shape[at] = parts;
     shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at) + 1, block);
@@ -294,29 +337,54 @@ void HaloExchanges::build_wide(ops::Builder& b, Group& group, Wanted& wanted) co
                          DimSharding());
     const ValueId own = want(b.reshape(wide, shape), true);
     ops::Values pieces;
-    const auto add_shifted = [&](int64_t by, int64_t first, int64_t last) {
-      const int64_t away = std::abs(by);
-      const ValueId border = sliced(own, at + 1, first, last);
-      const ValueId sent = sliced(border, at, by > 0 ? 0 : away, by > 0 ? parts - away : parts);
-      pieces.push_back(padded(sent, at, std::max<int64_t>(0, by), std::max<int64_t>(0, -by), true));
-    };
-    for (int64_t j = ceil_div(side.low, block); j > 0; --j)
-      add_shifted(j, block - border_of(side.low, j, block), block);
-    pieces.push_back(own);
-    for (int64_t j = 1; j <= ceil_div(side.high, block); ++j)
-      add_shifted(-j, 0, border_of(side.high, j, block));
-    wide = pieces.size() == 1 ? own : want(b.concat(pieces, static_cast<int64_t>(at) + 1), true);
+    for (int64_t n = floor_div(along.from, block); n <= floor_div(along.to - 1, block); ++n) {
+      const ValueId piece = sliced(own, at + 1, along.first_of(n), along.last_of(n));
+      const int64_t away = std::abs(n);
+      if (n == 0) {
+        pieces.push_back(piece);
+      } else if (first.wraps) {
+        const auto dim = static_cast<int64_t>(at);
+        pieces.push_back(
+            want(b.op(OpKind::roll, {piece}, ops::attrs({{"shift", IndexExpr(-n)}, {"dim", dim}})),
+                 true));
+      } else {
+        const ValueId sent = sliced(piece, at, n < 0 ? 0 : away, n < 0 ? parts - away : parts);
+        pieces.push_back(padded(sent, at, n < 0 ? away : 0, n < 0 ? 0 : away, 1, true));
+      }
+    }
+    wide = pieces.size() == 1 ? pieces.front()
+                              : want(b.concat(pieces, static_cast<int64_t>(at) + 1), true);
     ++at;
+    wide = padded(wide, at, along.from * first.spread - along.begin,
+                  along.end - (along.to - 1) * first.spread - 1, first.spread, true);
   }
   group.wide = wide;
   group.wide_sharding = std::move(sharding);
 }
 
+// The part of a rolled value that stays in order, and behind or before it what comes around.
+ValueId HaloExchanges::build_joined(ops::Builder& b, const Group& group, ValueId tap,
+                                    Wanted& wanted) const {
+  const ShiftedView::Dim& view = views_[tap.index]->dims[*group.joined];
+  const auto dim = static_cast<int64_t>(*group.joined);
+  const int64_t start = (view.offset + view.size) % view.size;
+  const auto want = [&](ValueId v) {
+    RequestedSharding request = requests_[tap.index];
+    request.fixed = false;
+    wanted.emplace(v, std::move(request));
+    return v;
+  };
+  const ValueId first = want(b.slice_dim(group.root, dim, start, view.size));
+  const ValueId second = want(b.slice_dim(group.root, dim, 0, start));
+  return want(b.concat({first, second}, dim));
+}
+
 ValueId HaloExchanges::build(ops::Builder& b, ValueId tap, Wanted& wanted) {
   Group& group = groups_[*group_of_[tap.index]];
+  if (group.joined) return build_joined(b, group, tap, wanted);
   if (!group.wide.valid()) build_wide(b, group, wanted);
   if (b.error()) return tap;
-  const View& view = *views_[tap.index];
+  const ShiftedView& view = *views_[tap.index];
   RequestedSharding request;
   request.sharding = group.wide_sharding;
   Shape shape = b.shape(group.wide);
@@ -325,22 +393,23 @@ ValueId HaloExchanges::build(ops::Builder& b, ValueId tap, Wanted& wanted) {
   IntList stride(shape.size(), 1);
   Shape merged;
   size_t at = 0;
-  for (size_t d = 0; d < group.parts.size(); ++d, ++at) {
-    const bool is_split = group.parts[d] != 0;
-    if (is_split) ++at;
-    const int64_t first = view.offset[d] + group.sides[d].low;
-    const int64_t count = is_split ? group.block[d] / view.stride[d] : view.size[d];
-    start[at] = first;
-    limit[at] = first + view.span(d, count);
-    stride[at] = view.stride[d];
-    merged.emplace_back(is_split ? group.parts[d] * count : count);
+  for (size_t d = 0; d < group.along.size(); ++d, ++at) {
+    const Along& along = group.along[d];
+    const ShiftedView::Dim& dim = view.dims[d];
+    if (along.parts != 0) ++at;
+    const int64_t count = along.parts != 0 ? along.block * dim.spread / dim.stride : dim.size;
+    start[at] = dim.offset - along.begin;
+    limit[at] = dim.offset - along.begin + dim.span(count);
+    stride[at] = dim.stride;
+    merged.emplace_back(along.parts != 0 ? along.parts * count : count);
   }
   const auto want = [&](ValueId v) {
     wanted.emplace(v, request);
     return v;
   };
   Attributes window = ops::attrs({{"start", start}, {"limit", limit}});
-  if (!all_are(stride, 1)) window.set("stride", stride);
+  const auto is_one = [](int64_t s) { return s == 1; };
+  if (!std::all_of(stride.begin(), stride.end(), is_one)) window.set("stride", stride);
   ValueId made = want(b.op(OpKind::slice, {group.wide}, window));
   request.sharding.dims = group.held.dims;
   made = want(b.reshape(made, merged));

@@ -4,16 +4,18 @@
 // begin at different elements of a cut dimension. Cut one by one, each tap would need an exchange
 // of its own. Instead:
 //
-//   1. Follow slices and pads with constant amounts to the value that they read. What they make is
-//      a window of this value, which has the pads' value outside.
+//   1. Follow slices, pads and rolls with constant amounts to the value that they read. What they
+//      make is a window of this value (shifted_view.h).
 //   2. Group windows of one value that are cut along the same axes into parts of the same size c.
+//      Those that move along more of the cut dimensions come first, others join them.
 //   3. Split each cut dimension into parts and c elements: `[.., parts, c, ..]`. Each part gets the
-//      elements before and after it that some tap needs, from slices of the other parts that are
-//      shifted by whole parts. Only they are communicated, once per side.
-//   4. Each tap is a slice along the uncut dimension of c elements and those beside them.
-// These are ordinary ops; reshard.h shards them in place of the slices and pads. A group is left
-// alone if its windows reach past what parts of c elements hold, or so far that a gather would move
-// less.
+//      elements of other parts that some tap needs, from slices that are shifted by whole parts,
+//      or rolled if the windows wrap. Only they are communicated, once per side.
+//   4. Elements that are spread apart get the fill value between them, locally.
+//   5. Each tap is a slice along the uncut dimension of c elements and those beside them.
+// These are ordinary ops; reshard.h shards them in place of the slices, pads and rolls. A group is
+// left alone if its windows reach past what parts of c elements hold, or so far that a gather would
+// move less. A roll of uneven parts becomes two slices, joined again.
 #pragma once
 
 #include <map>
@@ -24,6 +26,7 @@
 
 #include "hostir/ops/builder.h"
 #include "hostir/passes/placement_key.h"
+#include "hostir/passes/shifted_view.h"
 
 namespace hostir {
 
@@ -48,45 +51,47 @@ class HaloExchanges {
   ValueId build(ops::Builder& builder, ValueId tap, Wanted& wanted);
 
  private:
-  // A window of a value: element i is element offset + stride * i of the root, or `fill` outside.
-  struct View {
-    ValueId root;
-    std::vector<int64_t> offset;  // by dimension
-    std::vector<int64_t> stride;
-    std::vector<int64_t> size;
-    std::optional<double> fill;
-    int length = 0;  // number of slices and pads
+  // A dimension of a group. `from` and `to` are the elements of the root that the taps need,
+  // `begin` and `end` the same counted with those between spread elements; both from the start of
+  // each part, or of the root where it is not split.
+  struct Along {
+    int64_t parts = 0;  // 0: not split
+    int64_t block = 0;  // elements of the root in a part
+    int64_t from = 0;
+    int64_t to = 0;
+    int64_t begin = 0;
+    int64_t end = 0;
 
-    // The number of elements of the root from the first to the last of `count` ones.
-    int64_t span(size_t d, int64_t count) const { return stride[d] * (count - 1) + 1; }
-    int64_t end(size_t d) const { return offset[d] + span(d, size[d]); }
-  };
-  struct Side {
-    int64_t low = 0;  // how many elements the taps need before and after each part
-    int64_t high = 0;
+    // The elements of the `nth` part from here that are needed.
+    int64_t first_of(int64_t nth) const { return std::max<int64_t>(from - nth * block, 0); }
+    int64_t last_of(int64_t nth) const { return std::min(to - nth * block, block); }
   };
   struct Group {
     ValueId root;
     Sharding held;
-    std::vector<int64_t> parts;  // by dimension; 0: not split
-    std::vector<int64_t> block;  // elements of the root in a part
-    std::vector<Side> sides;     // where not split: how far windows reach outside
+    std::vector<Along> along;  // by dimension
     std::optional<double> fill;
     std::vector<ValueId> taps;
-    ValueId wide;  // the root with all borders; made by the first tap
+    std::optional<size_t> joined;  // the dimension of a roll that is two slices, joined
+    ValueId wide;                  // the root with all borders; made by the first tap
     Sharding wide_sharding;
   };
 
-  std::optional<View> view_of(const Instruction& i) const;
   bool is_cut(ValueId value, size_t d) const;
+  bool moves_cut(const ShiftedView& view, ValueId root) const;
+  bool moves(ValueId value, size_t d) const;
   bool joins(const Mesh& mesh, const Group& group, ValueId tap) const;
+  std::vector<Group> grouped(const Mesh& mesh, ValueId root, const Sharding& held) const;
+  bool has_own_exchange(const Mesh& mesh, const Group& group) const;
+  std::optional<size_t> uneven_roll(const Mesh& mesh, const Sharding& held, ValueId tap) const;
   bool measure(const Mesh& mesh, Group& group) const;
   bool measure_split(const Mesh& mesh, Group& group, size_t d) const;
   void build_wide(ops::Builder& b, Group& group, Wanted& wanted) const;
+  ValueId build_joined(ops::Builder& b, const Group& group, ValueId tap, Wanted& wanted) const;
 
   const Function& source_;
   const std::vector<RequestedSharding>& requests_;
-  std::vector<std::optional<View>> views_;  // by value
+  std::vector<std::optional<ShiftedView>> views_;  // by value
   struct Windows {
     std::vector<ValueId> values;  // in body order
     bool decided = false;

@@ -104,4 +104,9 @@ class OpChooser {
   PlacementKeys keys_;
 };
 
+/// Why each rank has only an addend of result `r` of an op, named by `by`: operands are cut along
+/// the summed dimension or are already partial.
+ExplainRecord why_partial(const Function& source, const Instruction& i, const OpChoice& choice,
+                          size_t r, const std::string& by);
+
 }  // namespace hostir

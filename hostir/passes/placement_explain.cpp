@@ -7,6 +7,7 @@
 #include "hostir/passes/factor_moves.h"
 #include "hostir/passes/mesh_moves.h"
 #include "hostir/passes/placement_choice.h"
+#include "hostir/support/lists.h"
 #include "hostir/support/text.h"
 
 namespace hostir {
@@ -100,6 +101,31 @@ std::optional<ExplainRecord> OpChooser::explained(const Instruction& i, const Op
   const bool is_clear = moved == 0 && (out.lost.empty() || out.lost.front().why.empty());
   if (out.lost.empty() || (is_clear && shape != OpShape::kContraction)) return std::nullopt;
   return out;
+}
+
+ExplainRecord why_partial(const Function& source, const Instruction& i, const OpChoice& choice,
+                          size_t r, const std::string& by) {
+  const AxisList& axes = choice.results[r].unreduced;
+  std::string cut, partial;
+  for (size_t o = 0; o < i.operands.size(); ++o) {
+    const Sharding& held = choice.operands[o];
+    const auto has = [&](const AxisList& list) { return contains(list, axes.front()); };
+    const bool is_cut = std::any_of(held.dims.begin(), held.dims.end(),
+                                    [&](const DimSharding& d) { return has(d.axes); });
+    std::string& list = has(held.unreduced) ? partial : cut;
+    if (!is_cut && !has(held.unreduced)) continue;
+    list += (list.empty() ? "%" : " and %") + source.value(i.operands[o].value).name;
+  }
+  return {.value = {},
+          .what = fmt::format("unreduced {} over {}", name(choice.results[r].unreduced_kind),
+                              axes_to_string(axes)),
+          .sentence = partial.empty()
+                          ? fmt::format("{} reduces a dimension that is cut in {}, so every rank "
+                                        "has a part of the result",
+                                        by, cut.empty() ? "its operands" : cut)
+                          : fmt::format("{} keeps the addends of {}", by, partial),
+          .from = {},
+          .pass = "reshard"};
 }
 
 }  // namespace hostir

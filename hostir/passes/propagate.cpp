@@ -305,7 +305,7 @@ class Propagation {
       for (size_t t = e.operand_count; go.forwards && t < e.tensors.size(); ++t) {
         if (!waits(t)) extend(e, t, f, cut);
       }
-      if (!go.backwards) continue;
+      if (!go.backwards || contains(e.forwards, f)) continue;
       if (e.shape == OpShape::kPointwise) cut.axes = taken_by_result(e, f, cut.axes);
       for (size_t t = 0; t < e.operand_count; ++t) {
         if (!waits(t)) extend(e, t, f, cut);

@@ -4,6 +4,7 @@
 
 #include "hostir/passes/factors.h"
 #include "hostir/passes/fusion_info.h"
+#include "hostir/passes/shifted_view.h"
 
 namespace hostir {
 
@@ -43,6 +44,7 @@ class EdgeBuilder {
     PropagationEdge e;
     if (record(i.kind).rule != nullptr) {
       HOSTIR_ASSIGN_OR_RETURN(ShardingRule rule, rule_of(program_, fusion_, i));
+      if (!rule.permutation.empty()) e.forwards = pass_near_shifts(i, rule);
       e.rule = std::make_shared<const ShardingRule>(std::move(rule));
       e.shape = record(i.kind).shape;
     } else {
@@ -60,6 +62,23 @@ class EdgeBuilder {
     for (const ValueId r : i.results) e.tensors.push_back(r.index);
     edges_.push_back(std::move(e));
     return {};
+  }
+
+  // A slice, pad or roll that keeps most elements in place takes their cut along: only borders move
+  // (halo_exchange.h). Returns the factors of such dimensions.
+  std::vector<int> pass_near_shifts(const Instruction& i, ShardingRule& rule) const {
+    std::vector<int> out;
+    const auto view = view_of(fusion_, i);
+    for (size_t d = 0; view && d < view->dims.size(); ++d) {
+      const ShiftedView::Dim& dim = view->dims[d];
+      const int64_t before = extent_of(fusion_, view->root, d) * dim.spread;
+      const int64_t more = std::abs(dim.size * dim.stride - before);
+      if (more > 2 && 8 * more > before) continue;
+      rule.results.front()[d] = rule.operands.front()[d];  // a pad between elements has two factors
+      out.push_back(rule.operands.front()[d].front());
+      std::erase(rule.permutation, out.back());
+    }
+    return out;
   }
 
   // Ties each returned value to its declared sharding, as operand and result of an identity op.

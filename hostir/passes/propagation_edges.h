@@ -20,6 +20,7 @@ struct PropagationEdge {
   std::string mnemonic;
   std::string where;             // `@mlp#3`
   std::vector<AxisList> barred;  // AxisHomes::barred(); empty if there are no homes
+  std::vector<int> forwards;     // factors whose cut operands do not take from results
 
   /// The factors of operand or result `t`, an index into `tensors`.
   const ShardingRule::TensorFactors& factors_of(size_t t) const {

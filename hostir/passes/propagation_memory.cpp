@@ -39,6 +39,7 @@ uint32_t PropagationMemory::kind_of(const PropagationEdge& edge, std::span<const
   append_list(rule.reduction, key);
   append_list(rule.replicated, key);
   append_list(rule.permutation, key);
+  append_list(edge.forwards, key);
   append_number(edge.operand_count, key);
   append_number(edge.shape, key);
   for (const double n : elems) append_number(n, key);

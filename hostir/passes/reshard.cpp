@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "hostir/ops/builder.h"
+#include "hostir/passes/border_sums.h"
 #include "hostir/passes/factors.h"
 #include "hostir/passes/halo_exchange.h"
 #include "hostir/passes/placement_choice.h"
@@ -99,6 +100,7 @@ class Resharder {
     }
     request_results();
     halos_.emplace(source_, requests_, keep_);
+    sums_.emplace(source_, requests_, moves_, keep_);
     for (const Parameter& p : source_.params) {
       TensorType type = tensor_type(source_, p.value);
       type.sharding = requests_[p.value.index].sharding;
@@ -173,23 +175,31 @@ class Resharder {
     return {};
   }
 
-  // Makes a slice or pad that shares its exchange with others (halo_exchange.h). False if it has an
-  // exchange of its own, or none.
+  // Makes a slice, pad, roll or sum that shares its exchange with others (halo_exchange.h,
+  // border_sums.h). False if it has an exchange of its own, or none.
   Expected<bool> share_borders(const Instruction& i, uint32_t number) {
-    const std::optional<ValueId> root = halos_->root_of(i.results.front());
+    const ValueId value = i.results.front();
+    if (sums_->is_skipped(value)) return true;
+    if (sums_->is_sum(value)) return build_shared(i, *sums_, number);
+    const std::optional<ValueId> root = halos_->root_of(value);
     const Version* held = root ? versions_.primary(*root) : nullptr;
     if (held == nullptr) return false;
     Sharding along = held->sharding.is_partial() ? requests_[root->index].sharding : held->sharding;
     along.unreduced.clear();
     along.unreduced_kind = Reduction::kSum;
     halos_->decide(*root, moves_.mesh(along.mesh), along);
-    if (halos_->is_skipped(i.results.front())) return true;
-    if (!halos_->is_tap(i.results.front())) return false;
+    if (halos_->is_skipped(value)) return true;
+    if (!halos_->is_tap(value)) return false;
+    return build_shared(i, *halos_, number);
+  }
+
+  template <class Exchanges>
+  Expected<bool> build_shared(const Instruction& i, Exchanges& exchanges, uint32_t number) {
     const size_t before = source_.values.size();
     const RegionId scratch = source_.add_region();
     ops::Builder builder = builder_in(scratch, i);
     std::map<ValueId, RequestedSharding> wanted;
-    const ValueId made = halos_->build(builder, i.results.front(), wanted);
+    const ValueId made = exchanges.build(builder, i.results.front(), wanted);
     if (builder.error()) return tl::unexpected(*builder.error());
     HOSTIR_TRY(
         replace(i, scratch, before, {made}, number, [&](ValueId v) { return wanted.at(v); }));
@@ -226,9 +236,7 @@ class Resharder {
     const auto dim = static_cast<size_t>(ops::dim_of(i.attributes, "dim", rank));
     const DimSharding& cut = held->sharding.dims[dim];
     const int64_t parts = part_count(moves_.mesh(held->sharding.mesh), cut.axes);
-    if (parts < 2 || cut.has_blocks() || !blocks_pay(operand)) {
-      return false;
-    }
+    if (parts < 2 || cut.has_blocks() || !blocks_pay(i, dim)) return false;
     const size_t before = source_.values.size();
     const RegionId scratch = source_.add_region();
     ops::Builder builder = builder_in(scratch, i);
@@ -246,10 +254,15 @@ class Resharder {
     return true;
   }
 
-  // Gathering fewer bytes takes no longer than launching the kernels of the blocks.
-  bool blocks_pay(ValueId operand) const {
+  // Gathering fewer bytes takes no longer than launching the kernels of the blocks. A result that
+  // is wanted in blocks too would need a second exchange.
+  bool blocks_pay(const Instruction& i, size_t dim) const {
     constexpr double kSmallestBytes = 1 << 16;
-    const TensorType& type = tensor_type(source_, operand);
+    const TensorType& type = tensor_type(source_, i.operands.front().value);
+    const ValueId result = i.results.front();
+    if (i.results.size() == 1 && tensor_type(source_, result).shape == type.shape &&
+        !requests_[result.index].sharding.dims[dim].axes.empty())
+      return true;
     const double elems = largest_local_elems(Mesh(), type.shape, Sharding());
     return elems * static_cast<double>(size_bytes(type.dtype)) >= kSmallestBytes;
   }
@@ -349,7 +362,8 @@ class Resharder {
       out_.value(result).span = source_.value(value).span;
       made.results.push_back(result);
       versions_.add(value, {result, choice.results[r]});
-      if (choice.results[r].is_partial()) explain_partial(i, choice, r, use);
+      if (choice.results[r].is_partial())
+        versions_.explain(value, why_partial(source_, i, choice, r, use.by), use);
     }
     out_.add_instruction(out_.body, std::move(made));
     for (size_t r = 0; r < i.results.size(); ++r) follow(i, i.results[r], choice.results[r]);
@@ -424,35 +438,6 @@ class Resharder {
     }
   }
 
-  // Explains why each rank has only an addend: operands are cut along the summed dimension or are
-  // already partial.
-  void explain_partial(const Instruction& i, const OpChoice& choice, size_t r, const UseSite& use) {
-    const AxisList& axes = choice.results[r].unreduced;
-    std::string cut, partial;
-    for (size_t o = 0; o < i.operands.size(); ++o) {
-      const Sharding& held = choice.operands[o];
-      const auto has = [&](const AxisList& list) { return contains(list, axes.front()); };
-      const bool is_cut = std::any_of(held.dims.begin(), held.dims.end(),
-                                      [&](const DimSharding& d) { return has(d.axes); });
-      std::string& list = has(held.unreduced) ? partial : cut;
-      if (!is_cut && !has(held.unreduced)) continue;
-      list += (list.empty() ? "%" : " and %") + source_.value(i.operands[o].value).name;
-    }
-    versions_.explain(
-        i.results[r],
-        {.value = {},
-         .what = fmt::format("unreduced {} over {}", name(choice.results[r].unreduced_kind),
-                             axes_to_string(axes)),
-         .sentence = partial.empty()
-                         ? fmt::format("{} reduces a dimension that is cut in {}, so every rank "
-                                       "has a part of the result",
-                                       use.by, cut.empty() ? "its operands" : cut)
-                         : fmt::format("{} keeps the addends of {}", use.by, partial),
-         .from = {},
-         .pass = "reshard"},
-        use);
-  }
-
   void finish(const Instruction& i, uint32_t number) {
     Instruction made = i;
     const UseSite use{fmt::format("return at {}", address(source_, number)), number};
@@ -481,6 +466,7 @@ class Resharder {
   Function out_;
   std::vector<RequestedSharding> requests_;
   std::optional<HaloExchanges> halos_;
+  std::optional<BorderSums> sums_;
   ValueVersions versions_;
   std::map<std::string, std::unique_ptr<OpChooser>> choosers_;  // by mesh
 };
