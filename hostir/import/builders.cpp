@@ -156,12 +156,50 @@ Expected<Known> Emitter::sliced(const Known& x, const std::vector<int64_t>& star
   return apply(OpKind::slice, {x}, std::move(attributes));
 }
 
+// The value of which the second of two parts is the beginning along `dim` and the first part the
+// rest: jnp.roll. nullopt if there is none.
+std::optional<ValueId> Emitter::rolled(const std::vector<Known>& parts, size_t dim) const {
+  if (parts.size() != 2 || target_.kind != FunctionKind::kFusion) return std::nullopt;
+  int64_t begin = parts[1].type.dims[dim];
+  std::optional<ValueId> of;
+  for (const Known& part : parts) {
+    if (!part.value.valid() || !part.lead.empty()) return std::nullopt;
+    const InstrId def = target_.value(part.value).defined_by;
+    if (!def.valid() || target_.instr(def).kind != OpKind::slice) return std::nullopt;
+    const Instruction& slice = target_.instr(def);
+    const ValueId x = slice.operands.front().value;
+    const std::vector<int64_t> whole = shape_dims(target_.value(x).type);
+    ExprList start(whole.size(), 0);
+    start[dim] = begin;
+    ExprList limit = expressions(whole);
+    limit[dim] = begin + part.type.dims[dim];
+    if ((of && *of != x) || slice.attributes.get_or<ExprList>("start", {}) != start ||
+        slice.attributes.get_or<ExprList>("limit", {}) != limit ||
+        slice.attributes.get<IntList>("stride") != nullptr)
+      return std::nullopt;
+    if (!of && limit[dim] != IndexExpr(whole[dim])) return std::nullopt;
+    of = x;
+    begin = 0;
+  }
+  return of;
+}
+
 Expected<Known> Emitter::concatenated(std::vector<Known> parts, size_t dim) {
   std::erase_if(parts,
                 [&](const Known& part) { return part.type.dims[dim] == 0 && parts.size() > 1; });
   if (parts.size() == 1) return parts.front();
   Attributes attributes;
   attributes.set("dim", static_cast<int64_t>(dim));
+  if (const std::optional<ValueId> x = rolled(parts, dim)) {
+    Known all = parts.front();
+    all.value = *x;
+    all.type.dims[dim] += parts.back().type.dims[dim];
+    // The shorter way, as it was most likely written.
+    const int64_t first = parts.front().type.dims[dim];
+    const int64_t second = parts.back().type.dims[dim];
+    attributes.set("shift", IndexExpr(first <= second ? first : -second));
+    return apply(OpKind::roll, {all}, std::move(attributes));
+  }
   return apply_list(OpKind::concat, std::move(parts), std::move(attributes));
 }
 

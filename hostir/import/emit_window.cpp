@@ -14,6 +14,8 @@ namespace {
 
 using Several = std::vector<Known>;
 
+constexpr int64_t kMostTaps = 32;  // of a window that is combined element by element
+
 Expected<Several> every_of(Emitter& e, const Several& all, size_t d, int64_t start, int64_t count,
                            int64_t step) {
   Several out;
@@ -24,13 +26,23 @@ Expected<Several> every_of(Emitter& e, const Several& all, size_t d, int64_t sta
   return out;
 }
 
-// Combines the window at every place of dimension `d`, which is padded already. Windows double in
-// size, so this takes about 2 log2(width) steps.
+// Combines the window at every place of dimension `d`, which is padded already: element by element,
+// so that the elements along a cut dimension are slices of one value, which share an exchange. Wide
+// windows double in size, so they take about 2 log2(width) steps.
 Expected<Several> reduced_windows(Emitter& e, const Combiner& combine, const Several& all, size_t d,
                                   const Window& w) {
   const int64_t places = all[0].type.dims[d] - (w.width - 1) * w.apart;
-  Several block = all;  // windows of `size` elements
   Several out;
+  for (int64_t i = 0; i < w.width && w.width <= kMostTaps; ++i) {
+    const int64_t count = (places - 1) / w.stride + 1;
+    HOSTIR_ASSIGN_OR_RETURN(Several part, every_of(e, all, d, i * w.apart, count, w.stride));
+    if (i > 0) {
+      HOSTIR_ASSIGN_OR_RETURN(part, combine(std::move(out), std::move(part)));
+    }
+    out = std::move(part);
+  }
+  if (!out.empty()) return out;
+  Several block = all;  // windows of `size` elements
   int64_t covered = 0;
   for (int64_t size = 1;; size *= 2) {
     if ((w.width & size) != 0) {

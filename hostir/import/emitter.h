@@ -173,6 +173,7 @@ class Emitter {
       200'000;  // ten times the size of a model with 80 layers and its backward pass
 
   Expected<std::vector<Known>> finished(Instruction made);
+  std::optional<ValueId> rolled(const std::vector<Known>& parts, size_t dim) const;
   Expected<void> annotate(const OpSite& site);
   Expected<void> wrap_narrow(const OpSite& site);
   Expected<bool> composed_in_f32(const OpSite& site);

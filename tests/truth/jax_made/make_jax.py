@@ -201,6 +201,50 @@ halo of the cumprod with 0 and gives zeros."""
     return mesh(dp=4), f, (normal(8, 3),), (P("dp"),)
 
 
+def pool(x, init, combine, *widths, stride=1, padding="VALID"):
+    return lax.reduce_window(x, init, combine, (1, *widths, 1), (1, stride, 1), padding)
+
+
+@case
+def max_pooling_grad():
+    """Max pooling along a cut dimension, windows that end where parts do, and its gradient."""
+    f = jax.grad(lambda x: (pool(x, -jnp.inf, lax.max, 2, stride=2) ** 2).sum())
+    return mesh(s=4), f, (normal(2, 16, 4),), (P(None, "s"),), P(None, "s")
+
+
+@case
+def sum_pooling():
+    """Sums of three neighbours along a cut dimension."""
+    return (mesh(s=4), lambda x: pool(x, 0.0, lax.add, 3, padding="SAME"), (normal(2, 16, 4),), (P(None, "s"),),
+            P(None, "s"))
+
+
+@case
+def roll_on_grid():
+    """jnp.roll along one of two cut dimensions."""
+    return mesh(a=2, b=2), lambda x: jnp.roll(x, 1, 0), (normal(8, 12),), (P("a", "b"),), P("a", "b")
+
+
+@case
+def roll_far():
+    """jnp.roll by more than a part."""
+    return mesh(s=4), lambda x: jnp.roll(x, 3, 0), (normal(8, 12),), (P("s"),), P("s")
+
+
+@case
+def laplace():
+    """Neighbours in a plane by four rolls."""
+    def f(x):
+        return (jnp.roll(x, 1, 0) + jnp.roll(x, -1, 0) + jnp.roll(x, 1, 1) + jnp.roll(x, -1, 1)) - 4 * x
+    return mesh(a=2, b=2), f, (normal(8, 12),), (P("a", "b"),), P("a", "b")
+
+
+@case
+def cumsum_cut():
+    """A running sum along the cut dimension, small."""
+    return mesh(t=4), lambda x: jnp.cumsum(x, 1), (normal(4, 16),), (P(None, "t"),), P(None, "t")
+
+
 # Results that XLA computes wrongly, from the inputs: by case, then by result.
 RIGHT = {"cumulatives_cut": {1: lambda x: np.cumprod(x, 0)}}
 
@@ -214,10 +258,12 @@ def write(folder, arrays, prefix):
 def main():
     for name in sys.argv[2:] or CASES:
         numbers.seed(0)
-        m, f, args, specs = CASES[name]()
-        shardings = jax.tree.map(lambda s: NamedSharding(m, s), specs, is_leaf=lambda s: isinstance(s, P))
+        m, f, args, specs, *results = CASES[name]()
+        shardings, *results = jax.tree.map(lambda s: NamedSharding(m, s), (specs, *results),
+                                           is_leaf=lambda s: isinstance(s, P))
         placed = jax.device_put(args, shardings)
-        lowered = jax.jit(f, in_shardings=shardings).lower(*placed)
+        options = {"out_shardings": results[0]} if results else {}
+        lowered = jax.jit(f, in_shardings=shardings, **options).lower(*placed)
         compiled = lowered.compile()
         folder = pathlib.Path(sys.argv[1]) / name
         folder.mkdir(parents=True, exist_ok=True)
