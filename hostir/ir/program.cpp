@@ -125,10 +125,7 @@ TestPiece& Program::add_test(TestPiece test) {
 
 const Function* Program::main_function() const {
   for (const Function& f : functions) {
-    if (f.kind == FunctionKind::kFusion) return &f;
-  }
-  for (const Function& f : functions) {
-    if (f.kind == FunctionKind::kHost) return &f;
+    if (f.kind == FunctionKind::kFusion || f.kind == FunctionKind::kHost) return &f;
   }
   return nullptr;
 }
