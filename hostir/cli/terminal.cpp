@@ -5,7 +5,17 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "hostir/support/markup.h"
+
 namespace hostir::cli {
+namespace {
+
+void write(std::FILE* to, std::string_view text) {
+  const std::string safe = escape_terminal(text);
+  std::fwrite(safe.data(), 1, safe.size(), to);
+}
+
+}  // namespace
 
 Terminal::Terminal()
     : out_is_terminal_(isatty(STDOUT_FILENO) == 1), error_is_terminal_(isatty(STDERR_FILENO) == 1) {
@@ -16,22 +26,34 @@ Terminal::Terminal()
 
 void Terminal::print(std::string_view text) {
   end_progress();
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  write(stdout, text);
 }
+
+std::streamsize Terminal::Buffer::xsputn(const char* text, std::streamsize size) {
+  write(stdout, {text, static_cast<size_t>(size)});
+  return size;
+}
+
+Terminal::Buffer::int_type Terminal::Buffer::overflow(int_type c) {
+  const char one = traits_type::to_char_type(c);
+  if (c != traits_type::eof()) write(stdout, {&one, 1});
+  return traits_type::not_eof(c);
+}
+
+int Terminal::Buffer::sync() { return std::fflush(stdout); }
 
 void Terminal::flush() { std::fflush(stdout); }
 
 void Terminal::note(std::string_view line) {
   end_progress();
   std::fflush(stdout);
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+  write(stderr, std::string(line) + "\n");
 }
 
 int Terminal::report(const Error& error, const SourceManager& sources) {
   end_progress();
   std::fflush(stdout);
-  const std::string text = render(error.diagnostics, sources, error_colour_);
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  write(stderr, render(error.diagnostics, sources, error_colour_));
   return exit_status(error.kind);
 }
 
@@ -39,7 +61,8 @@ int Terminal::report(const Error& error) { return report(error, SourceManager())
 
 void Terminal::progress(std::string_view line) {
   if (!error_is_terminal_) return;
-  std::fprintf(stderr, "\r\x1b[K%.*s", static_cast<int>(line.size()), line.data());
+  std::fputs("\r\x1b[K", stderr);
+  write(stderr, line);
   std::fflush(stderr);
   progress_shown_ = true;
 }

@@ -1,9 +1,11 @@
 // Output of results and diagnostics.
 //
 // Results go to stdout, diagnostics and progress to stderr. Colour and progress are used only if
-// the stream is a terminal and NO_COLOR is not set.
+// the stream is a terminal and NO_COLOR is not set. Everything passes escape_terminal().
 #pragma once
 
+#include <ostream>
+#include <streambuf>
 #include <string>
 #include <string_view>
 
@@ -17,6 +19,8 @@ class Terminal {
   Terminal();
   /// Prints results to stdout, without adding a newline.
   void print(std::string_view text);
+  /// The same as a stream.
+  std::ostream& stream() { return stream_; }
   /// Writes what was printed so far: a program that reads a pipe or file sees it at once.
   void flush();
   /// Prints a line on stderr.
@@ -33,6 +37,13 @@ class Terminal {
   std::string styled(std::string_view text, Style style) const;
 
  private:
+  struct Buffer : std::streambuf {
+    std::streamsize xsputn(const char* text, std::streamsize size) override;
+    int_type overflow(int_type c) override;
+    int sync() override;
+  };
+  Buffer buffer_;
+  std::ostream stream_{&buffer_};
   bool out_is_terminal_ = false;
   bool error_is_terminal_ = false;
   bool progress_shown_ = false;

@@ -59,7 +59,7 @@ class DebugVerb : public Verb {
     else
       repl.echo = ReplOptions::Echo::kYes;
     return debug_repl(**session, interactive ? std::cin : static_cast<std::istream&>(script),
-                      std::cout, repl);
+                      terminal.stream(), repl);
   }
 
  private:

@@ -10,7 +10,13 @@ namespace hostir::importer {
 
 namespace {
 
-// The angle of (x, y). The quotient is brought to [-tan(pi/8), tan(pi/8)], where a polynomial is
+// True for negative numbers and -0.
+Known is_negative(Formula& f, const Known& x) {
+  const Known zero = f.compare(x, f.number(0), "eq");
+  return f.compare(f.select(zero, f.div(f.number(1), x), x), f.number(0), "lt");
+}
+
+// The angle of (x, y), with the signs of zeros and infinities as in C's atan2. The quotient is brought to [-tan(pi/8), tan(pi/8)], where a polynomial is
 // within 2 ulp of f32 (Cephes); in f64 one step of Newton's method follows.
 Known angle(Formula& f, const Known& y, const Known& x) {
   const Known size_x = f.abs(x);
@@ -19,8 +25,10 @@ Known angle(Formula& f, const Known& y, const Known& x) {
   const Known low = f.select(steep, size_x, size_y);
   const Known high = f.select(steep, size_y, size_x);
   const Known origin = f.compare(high, f.number(0), "eq");
-  const Known t = f.select(origin, f.number(0), f.div(low, high));
   const Known one = f.number(1);
+  const Known equal = f.compare(low, high, "eq");  // also two infinities, whose quotient is NaN
+  const Known ratio = f.select(equal, one, f.div(low, high));
+  const Known t = f.select(origin, f.number(0), ratio);
   const Known wide = f.compare(t, f.number(0.41421356237309503), "gt");
   const Known u = f.select(wide, f.div(f.sub(t, one), f.add(t, one)), t);
   const Known z = f.mul(u, u);
@@ -35,9 +43,10 @@ Known angle(Formula& f, const Known& y, const Known& x) {
     angle = f.add(angle, rest);
   }
   angle = f.select(steep, f.sub(f.number(std::numbers::pi / 2), angle), angle);
-  const Known left = f.compare(x, f.number(0), "lt");
-  angle = f.select(left, f.sub(f.number(std::numbers::pi), angle), angle);
-  return f.select(f.compare(y, f.number(0), "lt"), f.op(OpKind::neg, angle), angle);
+  angle = f.select(is_negative(f, x), f.sub(f.number(std::numbers::pi), angle), angle);
+  angle = f.select(is_negative(f, y), f.op(OpKind::neg, angle), angle);
+  angle = f.select(f.compare(x, x, "ne"), x, angle);  // NaN
+  return f.select(f.compare(y, y, "ne"), y, angle);
 }
 
 Expected<void> emit_atan2(const OpSite& s) {

@@ -1,4 +1,4 @@
-// Escapes text for XML, HTML and CSV.
+// Escapes text for XML, HTML, CSV and terminals.
 #pragma once
 
 #include <string>
@@ -12,5 +12,10 @@ std::string escape_markup(std::string_view text);
 
 /// A field of a CSV file, in quotes if it needs them.
 std::string csv_field(std::string_view text);
+
+/// Safe on a terminal: names from a stranger's file could clear the screen, write a false verdict
+/// or change the clipboard. A control character other than a newline or tab becomes `?`; the
+/// colours of our own messages stay.
+std::string escape_terminal(std::string_view text);
 
 }  // namespace hostir

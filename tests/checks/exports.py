@@ -148,6 +148,18 @@ def a_whole_value_as_npy(folder):
     assert npy(folder / "sum.npy")[0] == [1, 6, 8]
 
 
+@case
+def inputs_as_npy(folder):
+    """What a run was given, although nothing writes it: from the log, a generator and a file."""
+    path = log(folder, "simple_add.hir", "--input", "a=4xf32=[1 2 3 4]", "--input", "b=iota(4xf32)")
+    hostir("trace", "export", path, "--value", "%a", "-o", folder / "a.npy")
+    hostir("trace", "export", path, "--value", "b", "-o", folder / "b.npy")
+    assert npy(folder / "a.npy") == ([4], (1, 2, 3, 4)) and npy(folder / "b.npy") == ([4], (0, 1, 2, 3))
+    path = log(folder, "simple_add.hir", "--input", f"a=@{folder}/a.npy", "--input", "b=iota(4xf32)")
+    hostir("trace", "export", path, "--value", "a", "-o", folder / "again.npy")
+    assert (folder / "again.npy").read_bytes() == (folder / "a.npy").read_bytes()
+
+
 class TorchUnpickler(pickle.Unpickler):
     """What torch.load(weights_only=True) does with a file: (storage class, key, count), offset, size, stride."""
 
@@ -205,8 +217,9 @@ host @f on @m (inout %x: tensor<64xf32>, inout %y: tensor<64xf32>) -> (%x: tenso
 @case
 def what_is_not_there_gets_a_sentence(folder):
     path = log(folder, "simple_add.hir")
-    assert "--trace-values data=a" in hostir("trace", "export", path, "--value", "a", "--rank", 0, "-o", folder / "a.npy",
-                                             status=3)
+    assert "leave out --rank" in hostir("trace", "export", path, "--value", "a", "--rank", 0, "-o", folder / "a.npy", status=3)
+    assert "--trace-values data=g" in hostir("trace", "export", log(folder), "--value", "g", "-o", folder / "g.npy", status=3)
+    path = log(folder, "simple_add.hir")
     assert "prefix" in hostir("trace", "export", path, "--format", "chakra", status=64)
     assert "-o y.npy" in hostir("trace", "export", path, "--value", "a", status=64)
 

@@ -154,6 +154,12 @@ def check_dlpack(hostir, numpy):
             session.run()
             out = session.output().array()
             check(f"inputs as {what}", out.tolist() == [6, 8, 10, 12], out)
+    for what, inputs in {"a list": [left, right], "a tuple": (left, right), "positions": {1: right, 0: left}}.items():
+        with hostir.open("tests/programs/simple_add.hir", inputs=inputs) as session:
+            session.run()
+            check(f"inputs as {what}", session.output().array().tolist() == [6, 8, 10, 12])
+    refused("an array for all inputs", TypeError, "ndarray",
+            lambda: hostir.open("tests/programs/simple_add.hir", inputs=left))
     refused("a ragged list", ValueError, names[0],
             lambda: hostir.open("tests/programs/simple_add.hir", inputs={names[0]: [[1, 2], [3]]}))
     refused("big-endian", TypeError, names[0],

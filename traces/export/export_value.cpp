@@ -7,6 +7,7 @@
 
 #include "hostir/text/parser.h"
 #include "interp/session/values/assemble.h"
+#include "traces/replay/replay.h"
 
 namespace hostir::traces {
 
@@ -80,6 +81,19 @@ Expected<ExportedValue> whole(const LogReader& log, const std::string& name,
   return out;
 }
 
+// A parameter that nothing wrote still is what the run was given.
+Expected<ExportedValue> given(const LogReader& log, size_t index,
+                              std::optional<interp::Rank> rank) {
+  const interp::LogInput& input = log.inputs()[index];
+  if (rank) {
+    return fail(
+        ErrorKind::kRuntime, "log_no_data",
+        fmt::format("%{} is an input, which the log has as a whole: leave out --rank", input.name));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, recorded_input(log, index));
+  return ExportedValue{std::move(tensor), {}};
+}
+
 }  // namespace
 
 Expected<ExportedValue> exported_value(const LogReader& log, const std::string& name,
@@ -92,6 +106,10 @@ Expected<ExportedValue> exported_value(const LogReader& log, const std::string& 
   const auto last = std::find_if(writes.rbegin(), writes.rend(),
                                  [](const interp::LogValue& w) { return w.has_data; });
   if (last == writes.rend()) {
+    const auto& inputs = log.inputs();
+    const auto input = std::ranges::find(inputs, name, &interp::LogInput::name);
+    if (writes.empty() && input != inputs.end())
+      return given(log, static_cast<size_t>(input - inputs.begin()), rank);
     const std::string where = rank ? fmt::format(" on rank {}", *rank) : "";
     return no_data(fmt::format("the log has {} writes of %{}{}, none with contents", writes.size(),
                                name, where),

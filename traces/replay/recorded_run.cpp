@@ -78,19 +78,23 @@ Expected<std::vector<Tensor>> inputs_of(const LogReader& log,
       inputs.push_back(std::move(shape));
       continue;
     }
-    if (input.kind == "missing") {
-      return fail(
-          ErrorKind::kRuntime, "replay_input",
-          fmt::format("input %{} was too large for the log (--trace-inputs-max)", input.name));
-    }
-    HOSTIR_ASSIGN_OR_RETURN(Tensor tensor,
-                            input.kind == "data" ? log.input_data(i) : input_again(log, i));
+    HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, recorded_input(log, i));
     inputs.push_back(std::move(tensor));
   }
   return inputs;
 }
 
 }  // namespace
+
+Expected<Tensor> recorded_input(const LogReader& log, size_t index) {
+  const interp::LogInput& input = log.inputs()[index];
+  if (input.kind == "missing") {
+    return fail(
+        ErrorKind::kRuntime, "replay_input",
+        fmt::format("input %{} was too large for the log (--trace-inputs-max)", input.name));
+  }
+  return input.kind == "data" ? log.input_data(index) : input_again(log, index);
+}
 
 Expected<RecordedRun> recorded_run(const LogReader& log, const interp::PrepareProgress& watch) {
   const interp::LogRun& run = log.run();

@@ -47,6 +47,10 @@ Expected<ReplayReport> replay(const std::string& path, const interp::BackendFact
 /// "equal: 120 events, 16 values" or the divergence, with notes; several lines.
 std::string to_string(const ReplayReport& report);
 
+/// The contents of an input: from the log, its generator or its file. Errors: `replay_input` if the
+/// log does not have them, or what the generator or file gives now differs.
+Expected<Tensor> recorded_input(const LogReader& log, size_t index);
+
 /// The information in a log that is needed to run it again.
 struct RecordedRun {
   std::shared_ptr<const Program> program;

@@ -20,7 +20,7 @@ from typing import Any, Mapping, Sequence
 from . import _library
 from ._errors import Diagnostic, Error, InvalidProgram, RuntimeFailure, UsageError
 from ._kernels import kernel
-from ._session import Answer, Layout, Session, Stop, Verdict, _options, verdict_of
+from ._session import Answer, Inputs, Layout, Session, Stop, Verdict, _options, verdict_of
 from ._tensor import Tensor
 from .build import Fusion, Value
 from .pictures import Picture
@@ -46,7 +46,7 @@ def _program(program: Any, options: dict[str, Any]) -> str:
     return path
 
 
-def open(program: str | os.PathLike[str] | Fusion, *, inputs: Mapping[str, Any] | None = None,  # noqa: A001
+def open(program: str | os.PathLike[str] | Fusion, *, inputs: Inputs | None = None,  # noqa: A001
          mesh: Mapping[str, int] | None = None, ranks: int | None = None, sizes: Mapping[str, int] | None = None,
          function: str | None = None, example_inputs: bool | None = None, keep: Sequence[str] | None = None,
          grad: bool | None = None, wrt: Sequence[str] | None = None, breakpoints: Sequence[str] | None = None,
@@ -54,8 +54,8 @@ def open(program: str | os.PathLike[str] | Fusion, *, inputs: Mapping[str, Any] 
     """Opens a program (a path, a text, a `Fusion`), a log, or the folder of a run's logs.
 
     program: .hir, StableHLO as JAX prints it, scheduled HLO; what has a line break is the text itself.
-    inputs: global tensors by parameter: numpy arrays, DLPack tensors, buffers, nested lists, paths of .npy files, or
-        texts as of --input ("normal(1)"). They are copied.
+    inputs: global tensors by name or position of the parameter, or a list or tuple of them in order: numpy arrays,
+        DLPack tensors, buffers, nested lists, paths of .npy files, or texts as of --input ("normal(1)"). They are copied.
     mesh: sizes of mesh axes; sizes: of symbolic sizes that no input binds; example_inputs: make up what is missing.
     grad, wrt: open the gradient instead; keep: values that must get a buffer; log: keep the log there.
     options: the other members of hostir_open's options: backend, machine, kernels, seed, log_values, ...
@@ -65,7 +65,7 @@ def open(program: str | os.PathLike[str] | Fusion, *, inputs: Mapping[str, Any] 
                   keep=keep, grad=grad, wrt=wrt, breakpoints=breakpoints,
                   log=None if log is None else os.fspath(log))
     path = _program(program, wanted)
-    return Session(path, inputs or {}, wanted)
+    return Session(path, {} if inputs is None else inputs, wanted)
 
 
 @dataclass(frozen=True)

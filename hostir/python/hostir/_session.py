@@ -83,11 +83,19 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def split_inputs(inputs: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, InputTensor]]:
-    """Texts (generators, `@file`) go into the options; everything else is a tensor."""
+Inputs = Mapping[str | int, Any] | list[Any] | tuple[Any, ...]
+
+
+def split_inputs(inputs: Inputs) -> tuple[dict[str, str], dict[str, InputTensor]]:
+    """Texts (generators, `@file`) go into the options; everything else is a tensor. Positions become names: "0", "1"."""
+    if not isinstance(inputs, (Mapping, list, tuple)):
+        raise TypeError(f"inputs is a {type(inputs).__name__}; expected a dict by name or position, or a list or a tuple")
     texts: dict[str, str] = {}
     tensors: dict[str, InputTensor] = {}
-    for name, value in inputs.items():
+    for key, value in inputs.items() if isinstance(inputs, Mapping) else enumerate(inputs):
+        if not isinstance(key, (str, int)):
+            raise TypeError(f"an input is named by {key!r}; expected a parameter's name or its position")
+        name = str(key)
         if isinstance(value, str):
             texts[name] = value
         elif isinstance(value, os.PathLike):
@@ -104,7 +112,7 @@ class Session:
     two instructions; the session can be used afterwards.
     """
 
-    def __init__(self, path: str, inputs: Mapping[str, Any], options: Mapping[str, Any]):
+    def __init__(self, path: str, inputs: Inputs, options: Mapping[str, Any]):
         self._handle: ctypes.c_void_p | None = None
         texts, tensors = split_inputs(inputs)
         wanted = _options(options)
