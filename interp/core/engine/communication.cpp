@@ -58,8 +58,10 @@ MemberCounts CommunicationResolver::block_counts(const Step& step, std::span<con
       run_.code->communicators[step.code.comm].group_of_rank[static_cast<size_t>(step.rank)];
   const auto [at, added] = block_index_.try_emplace({step.code.comm, group, block, total, row});
   if (!added) return at->second;
+  // What a rank has says how large the blocks of others are if it is a shard, or if the sizes of
+  // all make up the whole.
   if (block != kNoLayout && run_.code->layouts[block].is_static() &&
-      std::holds_alternative<ShardType>(run_.code->layouts[block].type)) {
+      (total >= 0 || std::holds_alternative<ShardType>(run_.code->layouts[block].type))) {
     std::vector<int64_t> counts;
     for (const Rank m : members) {
       counts.push_back(run_.code->layouts[block].by_rank[static_cast<size_t>(m)].box.volume());
