@@ -20,7 +20,8 @@ void Engine::completed(const Completion& completion) {
     rank.live_bytes += bytes;
     run.state.live_bytes += bytes;
     rank.peak_bytes = std::max(rank.peak_bytes, rank.live_bytes);
-    if (bytes > 0 && run.state.live_bytes > run.options.max_memory_bytes) exceed_memory(r, *task);
+    const bool exceeds = bytes > 0 && run.state.live_bytes > run.options.max_memory_bytes;
+    if (exceeds && !run.state.failed) exceed_memory(r, *task);
   }
   if (task->link != TaskRecord::Link::kNone) meetings.mark_finished(*task, completion.id, r);
   if (run.is_logging()) {
