@@ -51,11 +51,23 @@ std::optional<int64_t> local_bytes(const Program& program, const Type& type) {
   return bytes;
 }
 
+bool depends_on_rank(const Shape& shape) {
+  bool depends = false;
+  for (const IndexExpr& size : shape) {
+    size.for_each_leaf([&](const IndexExpr& leaf) {
+      depends = depends || leaf.kind() == IndexExpr::Kind::kRank ||
+                leaf.kind() == IndexExpr::Kind::kCoord;
+    });
+  }
+  return depends;
+}
+
 }  // namespace
 
-std::optional<std::string> local_extents_text(const Program& program, const Type& type) {
+std::optional<std::string> Derived::local_extents(const Type& type) const {
+  if (const auto* tensor = std::get_if<TensorType>(&type)) return extents_by_rank(tensor->shape);
   const auto* shard = std::get_if<ShardType>(&type);
-  const Mesh* mesh = shard ? program.find_mesh(shard->sharding->mesh) : nullptr;
+  const Mesh* mesh = shard ? program_.find_mesh(shard->sharding->mesh) : nullptr;
   const auto extents = shard ? constant_extents(shard->shape) : std::nullopt;
   if (!mesh || !extents || shard->sharding->dims.size() != extents->size() || extents->empty() ||
       !axes_known(*mesh, *shard->sharding)) {
@@ -71,12 +83,36 @@ std::optional<std::string> local_extents_text(const Program& program, const Type
   return out;
 }
 
+std::optional<std::string> Derived::extents_by_rank(const Shape& shape) const {
+  const Mesh* mesh = program_.find_mesh(function_.mesh);
+  if (!mesh || !depends_on_rank(shape)) return std::nullopt;
+  const std::vector<int64_t> ranks = mesh->ranks();
+  std::string out;
+  for (const IndexExpr& size : shape) {
+    std::vector<int64_t> by_position;
+    for (size_t p = 0; p < ranks.size(); ++p) {
+      const auto value = size.evaluate([&](const IndexExpr& leaf) -> std::optional<int64_t> {
+        if (leaf.kind() == IndexExpr::Kind::kRank) return ranks[p];
+        const auto axis = mesh->axis_index(leaf.symbol());
+        if (!axis) return std::nullopt;
+        if (leaf.kind() == IndexExpr::Kind::kAxisSize) return mesh->axes[*axis].size;
+        if (leaf.kind() != IndexExpr::Kind::kCoord) return std::nullopt;
+        return mesh->coord(static_cast<int64_t>(p), *axis);
+      });
+      if (!value) return std::nullopt;
+      by_position.push_back(*value);
+    }
+    out += (out.empty() ? "" : " x ") + parts_text(by_position);
+  }
+  return out;
+}
+
 std::string Derived::comment(const Instruction& instruction) {
   if (record(instruction.kind).op_class == OpClass::kCommunication) return collective(instruction);
   if (instruction.results.empty()) return {};
   const Type& type = function_.value(instruction.results.front()).type;
   if (std::holds_alternative<CommType>(type)) return groups(instruction);
-  const auto local = local_extents_text(program_, type);
+  const auto local = local_extents(type);
   return local ? "local " + *local : std::string();
 }
 

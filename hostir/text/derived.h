@@ -1,9 +1,10 @@
 // Derived comments: useful facts that follow from the program text.
 //
 // A communicator shows the groups of its axes. A distributed buffer shows its local extents along
-// each dimension, `11|11|10 x 10`. A collective in straight-line code shows its sequence number on
-// the communicator and its bytes per rank (the largest). There is no comment if sizes are symbolic
-// or the result depends on control flow.
+// each dimension, `11|11|10 x 10`, and so does a tensor whose sizes depend on the rank. A
+// collective in straight-line code shows its sequence number on the communicator and its bytes per
+// rank (the largest). There is no comment if sizes are symbolic or the result depends on control
+// flow.
 #pragma once
 
 #include <map>
@@ -13,9 +14,6 @@
 #include "hostir/ops/record.h"
 
 namespace hostir::text {
-
-/// `11|11|10 x 10`; nullopt if a size is unknown.
-std::optional<std::string> local_extents_text(const Program& program, const Type& type);
 
 /// Call comment() for the instructions of one function in preorder.
 class Derived {
@@ -31,6 +29,9 @@ class Derived {
  private:
   std::string collective(const Instruction& instruction);
   std::string groups(const Instruction& instruction) const;
+  /// `11|11|10 x 10`; nullopt if a size is unknown, or the same on every rank without saying so.
+  std::optional<std::string> local_extents(const Type& type) const;
+  std::optional<std::string> extents_by_rank(const Shape& shape) const;
 
   const Program& program_;
   const Function& function_;

@@ -160,6 +160,7 @@ host @f on @m (inout %a: shard<4xf32, @m, [{}], unreduced={tp}>) {
   %c = comm over {tp}
   %s = stream "compute"
   %b = alloc on %s : shard<32x10xf32, @m, [{tp}, {}]>
+  %own = subview %b[:, 0:4]
   all_reduce sum %c rw(%a -> [{}]) on %s
   all_reduce sum %c rw(%a -> [{}]) on %s
   return
@@ -168,6 +169,7 @@ host @f on @m (inout %a: shard<4xf32, @m, [{}], unreduced={tp}>) {
   const std::string text = print(*program, {DerivedComments::kAll});
   EXPECT_NE(text.find("//= groups [[0,1,2],[3,4,5]]"), std::string::npos) << text;
   EXPECT_NE(text.find("//= local 11|11|10 x 10"), std::string::npos) << text;
+  EXPECT_NE(text.find("//= local 11|11|10|11|11|10 x 4"), std::string::npos) << text;
   EXPECT_NE(text.find("//= seq 1, 16 bytes per rank"), std::string::npos) << text;
 }
 
