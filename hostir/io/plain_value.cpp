@@ -42,7 +42,9 @@ Expected<void> check_tree(const PlainTree& tree) {
       if (walked[child].state == Walked::State::kOpen) {
         return fail(ErrorKind::kInvalid, "plain_data", "a container contains itself");
       }
-      if (walked[child].state == Walked::State::kNew) {
+      if (walked[child].state == Walked::State::kNew && tree.nodes[child].items.empty()) {
+        walked[child] = {Walked::State::kDone, 0, 1};
+      } else if (walked[child].state == Walked::State::kNew) {
         if (open.size() >= kMaxDepth) {
           return fail(ErrorKind::kInvalid, "plain_data",
                       fmt::format("values are nested deeper than {} levels", kMaxDepth));

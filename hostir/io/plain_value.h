@@ -70,6 +70,8 @@ class PlainView {
   std::optional<bool> boolean() const;
   /// The text; empty if it is not a string.
   std::string_view text() const;
+  /// Equal for all uses of a shared value; nullopt if it is not present.
+  std::optional<uint32_t> node() const { return present() ? std::optional(node_) : std::nullopt; }
 
  private:
   const PlainNode& here() const { return tree_->nodes[node_]; }

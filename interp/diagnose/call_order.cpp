@@ -181,10 +181,11 @@ std::vector<std::vector<MemberRef>> calls_by_rank(const Run& run) {
     add({nullptr, &pair, &pair.send});
     add({nullptr, &pair, &pair.recv});
   }
+  const auto before = [](const MemberRef& a, const MemberRef& b) {
+    return *a.member->order < *b.member->order;
+  };
   for (auto& line : calls) {
-    std::stable_sort(line.begin(), line.end(), [](const MemberRef& a, const MemberRef& b) {
-      return *a.member->order < *b.member->order;
-    });
+    if (!std::ranges::is_sorted(line, before)) std::ranges::stable_sort(line, before);
   }
   return calls;
 }

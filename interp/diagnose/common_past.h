@@ -2,19 +2,18 @@
 // that a repair does not change.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
-#include "interp/diagnose/job_calls.h"
+#include "interp/diagnose/recorded.h"
 
 namespace hostir::diagnose {
 
-/// By rank, how many of its first calls completed and are the same in both jobs. Each
-/// collective, and each send with its recv, belongs to the past of all its ranks or of none.
-/// Cost: O(calls).
-std::vector<size_t> common_past(const model::Run& run, const JobCalls& recorded,
-                                const JobCalls& repaired);
-
-/// Drops each rank's first calls.
-void drop_past(const std::vector<size_t>& past, JobCalls& job);
+/// By rank, how many of its first `calls` (calls_by_rank(run)) completed and come before all edits
+/// of the rank. Each collective, and each send with its recv, belongs to the past of all its ranks
+/// or of none. Cost: O(calls), again for each time that one rank's past shortens another's.
+std::vector<size_t> common_past(const model::Run& run,
+                                const std::vector<std::vector<MemberRef>>& calls,
+                                const std::vector<CallEdit>& edits);
 
 }  // namespace hostir::diagnose

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "interp/diagnose/call_order.h"
+#include "interp/diagnose/common_past.h"
 #include "interp/diagnose/continuation.h"
 #include "interp/diagnose/user_frame.h"
 
@@ -24,7 +25,10 @@ using Shape = JobCall::Shape;
 
 class JobBuilder {
  public:
-  JobBuilder(const Run& run, Passing passing) : run_(run), refs_(calls_by_rank(run)) {
+  JobBuilder(const Run& run, const std::vector<std::vector<MemberRef>>& refs, Passing passing,
+             std::vector<size_t> past)
+      : run_(run), refs_(refs), past_(std::move(past)) {
+    past_.resize(refs_.size(), 0);
     job_.resize(run.ranks.size());
     note_passing_lines(passing);
   }
@@ -32,9 +36,7 @@ class JobBuilder {
   JobCalls record() {
     std::vector<MayMake> may_make;
     for (size_t r = 0; r < refs_.size(); ++r) {
-      for (const MemberRef& ref : refs_[r]) {
-        if (!lost_elsewhere(ref)) job_[r].push_back(call_of(static_cast<Rank>(r), ref));
-      }
+      job_[r] = recorded(static_cast<Rank>(r), past_[r]);
       may_make.push_back(is_missing(static_cast<Rank>(r)) ? MayMake::kCompleted : MayMake::kNone);
     }
     let_pass();
@@ -46,7 +48,7 @@ class JobBuilder {
     for (size_t r = 0; r < refs_.size(); ++r) {
       std::vector<JobCall> calls;
       const auto rank = static_cast<Rank>(r);
-      for (size_t i = 0; i <= refs_[r].size(); ++i) {
+      for (size_t i = past_[r]; i <= refs_[r].size(); ++i) {
         place_edits(edits, rank, i, calls);
         if (i == refs_[r].size()) break;
         if (const CallEdit* edit = edit_at(edits, rank, i)) {
@@ -66,6 +68,16 @@ class JobBuilder {
   }
 
  private:
+  std::vector<JobCall> recorded(Rank rank, size_t from) const {
+    const auto& line = refs_[static_cast<size_t>(rank)];
+    std::vector<JobCall> out;
+    out.reserve(line.size() - from);
+    for (size_t i = from; i < line.size(); ++i) {
+      if (!lost_elsewhere(line[i])) out.push_back(call_of(rank, line[i]));
+    }
+    return out;
+  }
+
   // The lines of unfinished calls before calls that completed; of sends and recvs, perhaps also
   // before calls that were issued.
   void note_passing_lines(Passing passing) {
@@ -90,15 +102,13 @@ class JobBuilder {
   // record finds them.
   void let_pass() {
     if (run_.pairs.empty()) return;
-    JobCalls recorded(refs_.size());
+    JobCalls all(refs_.size());
     std::vector<MayMake> may_make;
     for (size_t r = 0; r < refs_.size(); ++r) {
-      for (const MemberRef& ref : refs_[r]) {
-        if (!lost_elsewhere(ref)) recorded[r].push_back(call_of(static_cast<Rank>(r), ref));
-      }
+      all[r] = recorded(static_cast<Rank>(r), 0);
       may_make.push_back(is_missing(static_cast<Rank>(r)) ? MayMake::kCompleted : MayMake::kNone);
     }
-    const std::set<std::string> lines = passing_lines(run_, may_make, std::move(recorded));
+    const std::set<std::string> lines = passing_lines(run_, may_make, std::move(all));
     if (lines.empty()) return;
     for (auto& line : job_) {
       for (JobCall& call : line)
@@ -318,7 +328,8 @@ class JobBuilder {
   }
 
   const Run& run_;
-  std::vector<std::vector<MemberRef>> refs_;
+  const std::vector<std::vector<MemberRef>>& refs_;
+  std::vector<size_t> past_;  // by rank: its first calls, which are left out
   mutable std::unordered_map<const model::Meeting*, MeetingFacts> facts_;
   mutable std::unordered_map<uint32_t, std::string> places_;  // by instruction
   std::unordered_set<uint32_t> passing_;                      // instructions
@@ -327,16 +338,23 @@ class JobBuilder {
 
 }  // namespace
 
-JobCalls job_of(const Run& run, Passing passing) { return JobBuilder(run, passing).record(); }
+JobCalls job_of(const Run& run, Passing passing, const std::vector<size_t>& past) {
+  return JobBuilder(run, calls_by_rank(run), passing, past).record();
+}
 
-JobCalls repaired(const Run& run, const std::vector<CallEdit>& edits, Passing passing) {
-  return JobBuilder(run, passing).repaired(edits);
+JobCalls repaired(const Run& run, const std::vector<CallEdit>& edits, Passing passing,
+                  const std::vector<size_t>& past) {
+  return JobBuilder(run, calls_by_rank(run), passing, past).repaired(edits);
 }
 
 std::optional<Passing> completes_with(const Run& run, const std::vector<CallEdit>& edits) {
-  if (completes(run, repaired(run, edits))) return Passing::kShown;
-  if (run.pairs.empty() || !completes(run, repaired(run, edits, Passing::kIssued)))
-    return std::nullopt;
+  const std::vector<std::vector<MemberRef>> calls = calls_by_rank(run);
+  const std::vector<size_t> past = common_past(run, calls, edits);
+  const auto completes_if = [&](Passing passing) {
+    return completes(run, JobBuilder(run, calls, passing, past).repaired(edits));
+  };
+  if (completes_if(Passing::kShown)) return Passing::kShown;
+  if (run.pairs.empty() || !completes_if(Passing::kIssued)) return std::nullopt;
   return Passing::kIssued;
 }
 

@@ -37,12 +37,14 @@ enum class Passing : uint8_t {
   kIssued,  // also sends and recvs after which their rank issued another call
 };
 
-/// The calls in the record.
-JobCalls job_of(const model::Run& run, Passing passing = Passing::kShown);
+/// The calls in the record, without the first `past` calls of each rank (common_past(); empty: with
+/// all).
+JobCalls job_of(const model::Run& run, Passing passing = Passing::kShown,
+                const std::vector<size_t>& past = {});
 /// Like job_of(), with the edits applied, and with every rank continuing to the calls in which
 /// others wait.
 JobCalls repaired(const model::Run& run, const std::vector<CallEdit>& edits,
-                  Passing passing = Passing::kShown);
+                  Passing passing = Passing::kShown, const std::vector<size_t>& past = {});
 /// With which the repaired job completes; kShown if both do.
 std::optional<Passing> completes_with(const model::Run& run, const std::vector<CallEdit>& edits);
 inline bool explains(const model::Run& run, const std::vector<CallEdit>& edits) {

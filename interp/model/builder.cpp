@@ -115,7 +115,12 @@ Task& RunBuilder::task(TaskId id) {
 Member& RunBuilder::arrive(CommunicatorId communicator, uint64_t sequence, Rank rank) {
   expect_ranks(rank + 1);
   const auto [at, added] = meeting_of_.try_emplace({communicator, sequence}, run_.meetings.size());
-  if (added) run_.meetings.push_back({communicator, sequence, {}});
+  if (added) {
+    run_.meetings.push_back({communicator, sequence, {}});
+    const Communicator* facts = run_.find(communicator);
+    if (facts != nullptr && facts->members)
+      run_.meetings.back().members.reserve(facts->members->size());
+  }
   CallRange& range = range_of_[{rank, communicator}];
   if (!range.last || *range.last < sequence) range.last = sequence;
   std::vector<Member>& members = run_.meetings[at->second].members;

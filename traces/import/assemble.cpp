@@ -36,11 +36,11 @@ model::Communicator communicator_of(const DumpGroup& group) {
   return made;
 }
 
-model::Instruction instruction_of(const DumpCall& call) {
+model::Instruction instruction_of(std::string kind, const std::vector<model::StackFrame>& frames) {
   model::Instruction made;
-  made.mnemonic = model::kind_text(call.call);
-  made.frames = call.frames;
-  if (const model::StackFrame* frame = diagnose::user_frame(call.frames)) made.place = frame->place;
+  made.mnemonic = std::move(kind);
+  made.frames = frames;
+  if (const model::StackFrame* frame = diagnose::user_frame(frames)) made.place = frame->place;
   return made;
 }
 
@@ -320,10 +320,15 @@ class Assembler {
 
   void fill(model::Member& member, const ProcessDump& dump, const DumpCall& call,
             model::ClockId clock, uint64_t order) {
-    const model::InstructionId instruction = builder_.instruction(instruction_of(call));
+    std::string kind = model::kind_text(call.call);
+    const auto [known, added] =
+        instructions_.try_emplace({&dump, call.stack, kind}, model::InstructionId());
+    if (added)
+      known->second =
+          builder_.instruction(instruction_of(std::move(kind), dump.stacks[call.stack]));
     member.state = call.state;
     member.call = call.call;
-    member.instruction = instruction;
+    member.instruction = known->second;
     member.order = order;
     member.times = call.times;
     member.times.issued_clock = clock;
@@ -471,6 +476,8 @@ class Assembler {
   std::vector<ProcessDump> dumps_;
   model::RunBuilder builder_;
   PairOrder pairs_;
+  /// By dump, its stack and the kind of the call.
+  std::map<std::tuple<const ProcessDump*, size_t, std::string>, model::InstructionId> instructions_;
   std::set<std::pair<model::CommunicatorId, uint64_t>> coalesced_;  // and sequence
   std::vector<std::tuple<model::CommunicatorId, uint64_t, model::Rank>> last_calls_;
   std::vector<std::pair<model::Rank, std::string>> remarks_;

@@ -242,6 +242,16 @@ class FlightRecorderReader {
         doubted));
   }
 
+  // torch writes equal frames once: lists of the same frames are one stack.
+  size_t stack_of(io::PlainView list) {
+    if (list.size() == 0) return 0;
+    std::vector<uint32_t> nodes;
+    for (size_t i = 0; i < list.size(); ++i) nodes.push_back(list.at(i).node().value_or(0));
+    const auto [at, added] = stacks_.try_emplace(std::move(nodes), out_.stacks.size());
+    if (added) out_.stacks.push_back(frames_of(list));
+    return at->second;
+  }
+
   void read_call(io::PlainView entry, std::string_view name, Row& row) {
     row.call = out_.calls.size();
     DumpCall& made = out_.calls.emplace_back();
@@ -249,7 +259,7 @@ class FlightRecorderReader {
     made.group = row.group;
     made.sequence = static_cast<uint64_t>(row.collective);
     made.timeout_ms = entry["timeout_ms"].integer();
-    made.frames = frames_of(entry["frames"]);
+    made.stack = stack_of(entry["frames"]);
     const size_t space = std::min(name.find(' '), name.size());
     const std::string_view word = name.substr(0, space);
     made.call.kind = op_of(word);
@@ -431,6 +441,7 @@ class FlightRecorderReader {
   Version version_;
   ProcessDump out_;
   std::map<std::pair<std::string, std::string>, size_t> groups_;
+  std::map<std::vector<uint32_t>, size_t> stacks_;  // by the nodes of their frames
   size_t groups_in_settings_ = 0;
   std::map<int64_t, size_t> group_of_id_;
   std::vector<Row> rows_;

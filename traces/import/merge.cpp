@@ -65,7 +65,10 @@ MergedDump merge(ProcessDump a, ProcessDump b) {
                                                model::call_text(call.call), a.file,
                                                model::call_text(other->call), b.file));
     }
-    if (call.frames.empty()) call.frames = std::move(other->frames);
+    if (a.stacks[call.stack].empty()) {
+      call.stack = a.stacks.size();
+      a.stacks.push_back(b.stacks[other->stack]);
+    }
     if (other->state > call.state) {
       call.state = other->state;
       call.times.started_ns = other->times.started_ns;

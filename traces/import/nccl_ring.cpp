@@ -192,7 +192,8 @@ class RingReader {
         ++captured_;
       } else {
         add_call(entry, record);
-        entry.dump->calls.back().frames = frames_in(number % header_.capacity);
+        entry.dump->calls.back().stack = entry.dump->stacks.size();
+        entry.dump->stacks.push_back(frames_in(number % header_.capacity));
       }
     }
   }

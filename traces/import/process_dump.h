@@ -43,7 +43,7 @@ struct DumpCall {
   std::optional<int64_t> execution_ns;  // on the device, where no start is recorded
   std::optional<bool> timed_out;
   std::optional<int64_t> timeout_ms;
-  std::vector<model::StackFrame> frames;  // innermost first
+  size_t stack = 0;  // in ProcessDump::stacks
 };
 
 struct ProcessDump {
@@ -68,7 +68,8 @@ struct ProcessDump {
   model::Motion motion = model::Motion::kUnknown;  // of the job, if the files say so themselves
   std::string motion_source;
   std::vector<DumpGroup> groups;
-  std::vector<DumpCall> calls;       // as the process made them
+  std::vector<DumpCall> calls;                                // as the process made them
+  std::vector<std::vector<model::StackFrame>> stacks = {{}};  // innermost first; [0]: unknown
   std::vector<std::string> remarks;  // what was not understood, one sentence each
 };
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "hostir/support/lists.h"
+#include "interp/diagnose/call_order.h"
 #include "interp/diagnose/common_past.h"
 #include "interp/diagnose/continuation.h"
 #include "interp/diagnose/recorded_text.h"
@@ -56,15 +58,17 @@ size_t calls_in(const diagnose::JobCalls& job) {
 
 // A call on a group by a rank that is not one of its members cannot be simulated; empty if there is
 // none.
-std::string call_of_a_stranger(const model::Run& run, const diagnose::JobCalls& job) {
-  for (size_t r = 0; r < job.size(); ++r) {
-    for (const diagnose::JobCall& call : job[r]) {
-      const model::Communicator* group = run.find(call.communicator);
-      if (group == nullptr || !group->members ||
-          contains(*group->members, static_cast<model::Rank>(r)))
+std::string call_of_a_stranger(const model::Run& run,
+                               const std::vector<std::vector<diagnose::MemberRef>>& calls) {
+  for (const auto& line : calls) {
+    std::set<model::CommunicatorId> own;
+    for (const diagnose::MemberRef& call : line) {
+      if (!own.insert(call.communicator()).second) continue;
+      const model::Communicator* group = run.find(call.communicator());
+      if (group == nullptr || !group->members || contains(*group->members, call.member->rank))
         continue;
-      return fmt::format("rank {} calls {}, but is not one of its members", r,
-                         diagnose::call_name(run, call.from));
+      return fmt::format("rank {} calls {}, but is not one of its members", call.member->rank,
+                         diagnose::call_name(run, call));
     }
   }
   return {};
@@ -144,26 +148,25 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
     return out;
   }
   const diagnose::Passing passing = passing_in_trial(run, verdict);
-  diagnose::JobCalls recorded = diagnose::job_of(run, passing);
-  diagnose::JobCalls repaired = diagnose::repaired(run, verdict.repair, passing);
-  if (const std::string call = call_of_a_stranger(run, recorded); !call.empty()) {
+  const std::vector<std::vector<diagnose::MemberRef>> made = diagnose::calls_by_rank(run);
+  if (const std::string call = call_of_a_stranger(run, made); !call.empty()) {
     out.sentence = "not tried: " + call;
     return out;
   }
+  size_t all = 0;
+  for (const auto& line : made) all += line.size();
+  std::vector<size_t> past;
+  if (all > kMostWhole) past = diagnose::common_past(run, made, verdict.repair);
+  const diagnose::JobCalls recorded = diagnose::job_of(run, passing, past);
+  const diagnose::JobCalls repaired = diagnose::repaired(run, verdict.repair, passing, past);
   const std::string repair = verdict.repair_text + continuation_text(run, verdict, repaired);
-  const size_t all = calls_in(recorded);
-  if (all > kMostWhole) {
-    const std::vector<size_t> past = diagnose::common_past(run, recorded, repaired);
-    diagnose::drop_past(past, recorded);
-    diagnose::drop_past(past, repaired);
-  }
   const size_t calls = calls_in(recorded);
   if (calls > kMostTried) {
     out.sentence = fmt::format("not tried: too large, with {} calls on record; at most {} are run",
                                calls, kMostTried);
     return out;
   }
-  const std::string which = calls == all
+  const std::string which = past.empty()
                                 ? std::string("the recorded calls")
                                 : fmt::format("the last {} of {} recorded calls", calls, all);
   const TrialResult before =
