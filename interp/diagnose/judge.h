@@ -97,7 +97,7 @@ class Judge {
   bool order_cycle();
   bool unanswered();
   bool shifted();
-  bool goes_on_behind(model::Rank rank, model::Rank other, const model::Meeting& last) const;
+  bool goes_on_behind(model::Rank rank, const model::Meeting& last) const;
 
   const model::Run& run_;
   std::vector<std::vector<MemberRef>> calls_;

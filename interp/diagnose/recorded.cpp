@@ -377,7 +377,7 @@ bool Judge::order_cycle() {
   const auto circle = find_order_cycle(run_, calls_);
   if (!circle || moving_) return circle.has_value();
   // If calls were lost, a call left out before may have caused the cycle. Stacks can show it.
-  if (circle->odd.empty() && some_lost(run_) && shifted()) {
+  if (some_lost(run_) && shifted()) {
     out_.waiting = circle->ranks;
     return true;
   }
@@ -436,8 +436,7 @@ bool Judge::shifted() {
         return true;
       }
       const model::Meeting* last = run_.meeting(communicator, *longest->last);
-      if (aligned.fewer_before > 0 && last != nullptr &&
-          goes_on_behind(range.rank, longest->rank, *last)) {
+      if (aligned.fewer_before > 0 && last != nullptr && goes_on_behind(range.rank, *last)) {
         out_.communicator = communicator;
         out_.sequence = last->sequence;
         out_.missing = {last, nullptr, last->member(longest->rank)};
@@ -450,21 +449,22 @@ bool Judge::shifted() {
   return false;
 }
 
-// True if `rank` went on with a call that `other` made after `last`, which `rank` never made.
-bool Judge::goes_on_behind(Rank rank, Rank other, const model::Meeting& last) const {
+// True if `rank` never made `last`, and went on with a call that another member made after it.
+bool Judge::goes_on_behind(Rank rank, const model::Meeting& last) const {
   const Member* mine = last.member(rank);
-  const Member* theirs = last.member(other);
   if (mine == nullptr || mine->state != MemberState::kNotArrived) return false;
-  if (theirs == nullptr || !theirs->arrived()) return false;
   const auto& own = calls_[static_cast<size_t>(rank)];
-  const auto& line = calls_[static_cast<size_t>(other)];
   if (own.empty() || own.back().communicator() == last.communicator) return false;
-  const size_t at = place_of({&last, nullptr, theirs});
-  return std::any_of(line.begin() + static_cast<ptrdiff_t>(at), line.end(),
-                     [&](const MemberRef& ref) {
-                       return stack_is_known(run_, *ref.member) &&
-                              same_stack(run_, *ref.member, *own.back().member);
-                     });
+  return std::ranges::any_of(last.members, [&](const Member& other) {
+    if (!other.arrived()) return false;
+    const auto& line = calls_[static_cast<size_t>(other.rank)];
+    const size_t at = place_of({&last, nullptr, &other});
+    return std::any_of(line.begin() + static_cast<ptrdiff_t>(at), line.end(),
+                       [&](const MemberRef& ref) {
+                         return stack_is_known(run_, *ref.member) &&
+                                same_stack(run_, *ref.member, *own.back().member);
+                       });
+  });
 }
 
 RecordedVerdict judge(const Run& run) {

@@ -679,6 +679,20 @@ def file_of_another_is_missing(world):
     return job.run(), {"missing": (0,)}, fault("left_out_call", 2, line=11, not_known="rank 0")
 
 
+@case(6)
+def left_out_before_the_rings_and_hosts_ahead(world):
+    """Rank 2 waits in the call of its group, which all have issued; that it lacks an earlier call shows only by its number."""
+    job = Job(world, {"1": [0, 2, 4]})
+    for step in range(12):
+        layers(job, [20, 21], but=(2, 21) if step == 2 else None, blocks=True)
+    job.all_reduce(40, (9,), group="1", blocks=True)
+    for call in [c for calls in job.calls for c in calls]:
+        call.step = 0
+    pipes.run_ahead(job.run())
+    return job, {"ring": 8}, fault("never_came", 2, says="rank 2 never came to all_reduce f32[64,64] seq 24 on default_pg, in which ranks 0, 1, 3, 4, 5",
+                                   notes=["rank 2 made one call fewer than rank "], trial=True)
+
+
 @case(4)
 def late_rings_skip(world):
     job = layers(Job(world), range(10, 60), but=(1, 55))
