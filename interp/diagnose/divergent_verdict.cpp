@@ -57,7 +57,9 @@ class DivergenceJudge {
     const bool proved = first.proved && first.kind != DivergentRank::Kind::kExtra;
     const bool died = out_.charge == Charge::kNoRecord && !proved;
     const bool stopped = out_.charge == Charge::kNeverCame;
-    if (first.own_rounds && !known && (died || stopped) && mends_by_missing()) {
+    const bool explained = out_.charge == Charge::kNoRecord || stopped;
+    if (first.own_rounds && !known && explained && mends_by_missing() &&
+        (died || stopped || !explains(run_, repair_of(odd)))) {
       if (died) also_odd(first);
       return;
     }
@@ -195,11 +197,12 @@ class DivergenceJudge {
   }
   // True if the repair lets all ranks complete, and a smaller repair does not.
   bool mends(const std::vector<DivergentRank>& odd, bool proved = false) {
-    if (some_lost(run_)) return false;
-    const std::vector<CallEdit> before = std::exchange(out_.repair, {});
+    return !some_lost(run_) && explains(run_, repair_of(odd, proved)) && !explains(run_, {});
+  }
+  std::vector<CallEdit> repair_of(const std::vector<DivergentRank>& odd, bool proved = false) {
+    std::vector<CallEdit> before = std::exchange(out_.repair, {});
     for (const DivergentRank& each : odd) repair(each, proved || each.proved);
-    const std::vector<CallEdit> edits = std::exchange(out_.repair, before);
-    return explains(run_, edits) && !explains(run_, {});
+    return std::exchange(out_.repair, std::move(before));
   }
 
   // It waits in the call that it does not make on the others' group.

@@ -269,21 +269,26 @@ class Teller {
   std::string no_record() const {
     const std::vector<Rank> others = others_at(v_.missing, v_.culprits);
     const auto& ranks = v_.culprits.empty() ? v_.suspects : v_.culprits;
-    const bool no_file = std::any_of(ranks.begin(), ranks.end(), [&](Rank rank) {
+    std::vector<Rank> no_file;
+    bool ends_early = false;
+    for (const Rank rank : ranks) {
       const model::RankFacts* facts = run_.find(rank);
-      return facts == nullptr || facts->record == model::RecordState::kMissing;
-    });
-    const bool ends_early = std::any_of(ranks.begin(), ranks.end(), [&](Rank rank) {
-      const model::RankFacts* facts = run_.find(rank);
-      return facts != nullptr && facts->record == model::RecordState::kCut;
-    });
-    std::string text =
-        fmt::format("{} {} in {}{} for {}{}", model::list_of(others), verb(others, "waits", "wait"),
-                    call_name(run_, v_.missing), at_stack(run_, v_.missing), model::list_of(ranks),
-                    no_file      ? ", which left no record: a rank that died leaves none"
-                    : ends_early ? ", whose record ends before this call"
-                                 : ", whose record of this call was overwritten");
+      if (facts == nullptr || facts->record == model::RecordState::kMissing) {
+        no_file.push_back(rank);
+      } else {
+        ends_early = ends_early || facts->record == model::RecordState::kCut;
+      }
+    }
+    const bool all = no_file.size() == ranks.size();
+    const std::string_view why = all ? ", which left no record: a rank that died leaves none"
+                                 : ends_early ? ", whose record ends before this call"
+                                              : ", whose record of this call was overwritten";
+    std::string text = fmt::format("{} {} in {}{} for {}{}", model::list_of(others),
+                                   verb(others, "waits", "wait"), call_name(run_, v_.missing),
+                                   at_stack(run_, v_.missing), model::list_of(ranks), why);
     if (ranks.size() > 1) text += "; at least one of them did not arrive";
+    if (!all && !no_file.empty())
+      text += fmt::format("; {} left no record, like a rank that died", model::list_of(no_file));
     return text;
   }
 

@@ -29,7 +29,8 @@ import random_hangs  # noqa: E402
 SEEDS = {61039: "plain", 70732: "plain", 50110: "any", 54173: "any", 70019: "any", 70187: "any", 70402: "any", 70470: "any",
          70644: "any", 70714: "any", 70723: "any", 70831: "any", 72520: "any", 72602: "any", 73296: "any",
          75689: "any", 76224: "any", 76312: "any", 76862: "any", 77834: "any",
-         80446: "any", 90321: "any", 110015: "any", 110161: "plain", 120179: "any", 300234: "plain", 310154: "two", 400158: "clog", 1: "clog", 339: "clog"}
+         80446: "any", 90321: "any", 110015: "any", 110161: "plain", 120179: "any", 300234: "plain", 310154: "two", 400158: "clog", 1: "clog", 339: "clog",
+         500042: "plain", 700056: "plain"}
 
 TRUTH = pathlib.Path(__file__).parent.parent / "truth" / "flight_recorder"
 
@@ -1485,6 +1486,19 @@ def left_out_by_one_of_two(folder):
             "trial_says": "with all_reduce on default_pg before all_reduce seq 11 on default_pg on rank 1 the"}
 
 
+def bucket_left_out(folder):
+    """The repair names both calls, and the trial does not add them again."""
+    job = Job(4)
+    for step in range(3):
+        for r in range(4):
+            for bucket in range(4):
+                if (r, step, bucket) != (1, 2, 2):
+                    job.calls[r].append(Call("0", "all_reduce", [1000 * (bucket + 1)], 61, blocks=bucket == 3))
+    job.run().write(folder)
+    return {"fault": True, "kind": "left_out_call", "culprits": [1], "trial": True,
+            "trial_says": "with all_reduce f32[3000] before all_reduce f32[4000] on rank 1 the program completes"}
+
+
 def one_gather_more_in_one_of_two_loops(folder):
     """The step from one loop to the next occurs once: it does not show which of two ranks is odd."""
     job = Job(2)
@@ -1811,7 +1825,7 @@ def profiles_beside(folder):
             "profile": "as far as the profiles show, rank 0 arrives last"}
 
 
-FOLDERS = [ring_of_rank_0_is_short, rings_of_all_but_one_are_short, one_recv_more, blocks_of_two_ranks, copied_a_day_later, left_out_by_one_of_two, one_gather_more_in_one_of_two_loops, ring_of_sends, ring_of_recvs, two_against_two, sizes_are_not_recorded, lists_of_sizes_are_empty, bool_meets_bytes,
+FOLDERS = [ring_of_rank_0_is_short, rings_of_all_but_one_are_short, one_recv_more, blocks_of_two_ranks, copied_a_day_later, left_out_by_one_of_two, bucket_left_out, one_gather_more_in_one_of_two_loops, ring_of_sends, ring_of_recvs, two_against_two, sizes_are_not_recorded, lists_of_sizes_are_empty, bool_meets_bytes,
            clog_left_out_in_one_of_parallel_groups, clog_swapped_in_one_of_parallel_groups, clog_left_out_or_later, a_call_of_one_of_two_ranks,
            a_last_call_of_one_of_two_ranks,
            clog_one_more_or_later, clog_without_ends_stops, clog_barrier_against_another_call, clog_barriers_in_two_groups, left_out_in_straight_code, files_named_by_local_ranks, profiles_beside, a_file_of_a_later_run, a_file_of_an_earlier_run, a_copy_under_another_name, a_file_without_a_rank, an_empty_file, only_a_damaged_file_is_missing, calls_of_ranks_that_are_no_members, log_files_beside, slow_before_the_timeout, slow_for_a_moment, dumped_one_after_the_other, stuck_until_the_timeout, file_of_an_earlier_run, contradiction, several_versions,

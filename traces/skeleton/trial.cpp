@@ -89,6 +89,15 @@ bool came_before(const model::Run& run, const diagnose::RecordedVerdict& verdict
          run.find(rank)->record == model::RecordState::kMissing;
 }
 
+// `with A before B` names calls of one group by their sizes.
+bool tells(const std::string& repair_text, const model::Run& run, const diagnose::MemberRef& call) {
+  const auto has = [&](const std::string& text) {
+    return repair_text.find(text) != std::string::npos;
+  };
+  return has(diagnose::short_call_name(run, call)) ||
+         (has(" before ") && has(model::call_text(call.member->call) + " "));
+}
+
 // The calls that the repair adds, beyond its edits, on the ranks that it edits: a rank continues to
 // the calls in which others wait. A rank without a record has made those that completed.
 // Calls in another order are only told once.
@@ -113,8 +122,7 @@ std::string continuation_text(const model::Run& run, const diagnose::RecordedVer
       const diagnose::MemberRef made = diagnose::as_made_by(rank, call.from);
       if (came_before(run, verdict, rank, made)) continue;
       std::string name = call_of(run, made);
-      if (verdict.repair_text.find(diagnose::short_call_name(run, made)) != std::string::npos)
-        continue;
+      if (tells(verdict.repair_text, run, made)) continue;
       const auto known = std::ranges::find(left, name);
       if (known != left.end()) {
         left.erase(known);
