@@ -109,15 +109,19 @@ bool BorderSums::can_share(ValueId value, Sum& sum) const {
   }
   if (!choose_axes(value, sum)) return false;
   std::set<ValueId> roots;
+  bool differ = false;
   for (const ShiftedView& addend : sum.addends) {
     bool moves = false;
+    differ = differ || addend.dims != sum.addends.front().dims;
     for (size_t d = 0; d < rank; ++d) {
       moves = moves || (!sum.sharding.dims[d].axes.empty() &&
                         addend.dims[d].moves(extent_of(source_, addend.root, d)));
     }
     if (moves) roots.insert(addend.root);
   }
-  if (roots.size() < 2) return false;  // windows of one value: halo_exchange.h
+  // A plain sum of windows of one value is left to halo_exchange.h.
+  const Instruction& last = source_.instr(source_.value(value).defined_by);
+  if (!differ || roots.empty() || (roots.size() < 2 && last.kind == OpKind::add)) return false;
   for (size_t d = 0; d < rank; ++d) {
     if (sum.along[d].moves && !measure(value, sum, d)) return false;
   }
@@ -320,7 +324,7 @@ ValueId BorderSums::build(ops::Builder& b, ValueId of, Wanted& wanted) const {
   }
   if (b.error()) return of;
   value = want(b.reshape(value, merged), sum.sharding, false);
-  const Shape& shape = tensor_type(source_, of).shape;
+  const Shape shape = tensor_type(source_, of).shape;  // values are added
   ExprList limit(shape.begin(), shape.end());
   ExprList more(shape.size(), 0);
   for (size_t d = 0; d < shape.size(); ++d) {

@@ -9,7 +9,7 @@
 //      to what all of them reach, and summed: locally.
 //   3. What reaches over the borders of a part is sent to the parts beside it, once per side, and
 //      added there. If the addends are rolled, the last part is beside the first.
-// It is halo_exchange.h backwards. A sum of windows of one value is left to that.
+// It is halo_exchange.h backwards. A plain sum of windows of one value is left to that.
 #pragma once
 
 #include <map>

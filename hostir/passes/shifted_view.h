@@ -30,6 +30,7 @@ struct ShiftedView {
     bool moves(int64_t whole) const {
       return offset != 0 || size != whole || stride != 1 || spread != 1;
     }
+    friend bool operator==(const Dim&, const Dim&) = default;
   };
   ValueId root;
   std::vector<Dim> dims;
