@@ -26,9 +26,26 @@ Expected<Several> every_of(Emitter& e, const Several& all, size_t d, int64_t sta
   return out;
 }
 
+// Splits dimension `d` in two sizes, or joins it with the next one into one size.
+Expected<Several> reshaped_at(Emitter& e, const Several& all, size_t d,
+                              const std::vector<int64_t>& sizes) {
+  Several out;
+  for (const Known& x : all) {
+    std::vector<int64_t> dims = x.type.dims;
+    const auto at = dims.begin() + static_cast<std::ptrdiff_t>(d);
+    const size_t replaced = sizes.size() == 1 ? 2 : 1;
+    dims.insert(dims.erase(at, at + static_cast<std::ptrdiff_t>(replaced)), sizes.begin(),
+                sizes.end());
+    HOSTIR_ASSIGN_OR_RETURN(Known y, e.reshaped(x, std::move(dims)));
+    out.push_back(std::move(y));
+  }
+  return out;
+}
+
 // Combines the window at every place of dimension `d`, which is padded already: element by element,
 // so that the elements along a cut dimension are slices of one value, which share an exchange. Wide
-// windows double in size, so they take about 2 log2(width) steps.
+// windows double in size, so they take about 2 log2(width) steps; those that lie side by side do so
+// along a dimension of their own, which is not cut.
 Expected<Several> reduced_windows(Emitter& e, const Combiner& combine, const Several& all, size_t d,
                                   const Window& w) {
   const int64_t places = all[0].type.dims[d] - (w.width - 1) * w.apart;
@@ -42,6 +59,14 @@ Expected<Several> reduced_windows(Emitter& e, const Combiner& combine, const Sev
     out = std::move(part);
   }
   if (!out.empty()) return out;
+  const int64_t size_of_all = all[0].type.dims[d];
+  if (w.stride >= w.width * w.apart && size_of_all % w.stride == 0) {
+    Window own = w;
+    own.stride = w.stride - (w.width - 1) * w.apart;  // one place
+    HOSTIR_ASSIGN_OR_RETURN(out, reshaped_at(e, all, d, {size_of_all / w.stride, w.stride}));
+    HOSTIR_ASSIGN_OR_RETURN(out, reduced_windows(e, combine, out, d + 1, own));
+    return reshaped_at(e, out, d, {size_of_all / w.stride});
+  }
   Several block = all;  // windows of `size` elements
   int64_t covered = 0;
   for (int64_t size = 1;; size *= 2) {
@@ -233,12 +258,14 @@ class SelectAndScatter {
     std::optional<Known> found;  // where an element is selected; nullopt: everywhere
     Known number = none;
     for (int64_t i = 0; i < elements; ++i) {
-      Known x = operand;
       const auto at = offsets(i);
+      std::vector<int64_t> limit;
+      std::vector<int64_t> stride;
       for (size_t d = 0; d < at.size(); ++d) {
-        HOSTIR_ASSIGN_OR_RETURN(x,
-                                every(e_, x, d, at[d], s_.in(1).type.dims[d], windows_[d].stride));
+        limit.push_back(at[d] + (s_.in(1).type.dims[d] - 1) * windows_[d].stride + 1);
+        stride.push_back(windows_[d].stride);
       }
+      HOSTIR_ASSIGN_OR_RETURN(const Known x, e_.sliced(operand, at, limit, stride));
       HOSTIR_ASSIGN_OR_RETURN(const auto is_inside, inside(at));
       Known own = e_.integer(i, none.type);
       if (is_inside) {

@@ -32,7 +32,8 @@ int64_t shorter_way(int64_t offset, int64_t size) {
 std::optional<Dim> composed(const Dim& inner, const Dim& outer, int64_t whole) {
   if (!inner.moves(whole)) return outer;
   if (!outer.moves(inner.size)) return inner;
-  if (outer.spread != 1) return std::nullopt;
+  // What skips elements is smaller than the root, and better made once.
+  if (outer.spread != 1 || inner.stride != 1) return std::nullopt;
   Dim out = inner;
   out.offset += outer.offset;
   out.stride = outer.stride;
@@ -99,16 +100,11 @@ std::optional<ShiftedView> composed(const Function& function, const ShiftedView&
                                     const ShiftedView& outer) {
   if (inner.fill && outer.fill && *inner.fill != *outer.fill) return std::nullopt;
   ShiftedView out = inner;
-  bool skips = false;
-  bool moves = false;
   for (size_t d = 0; d < inner.dims.size(); ++d) {
-    skips = skips || inner.dims[d].stride != 1;
-    moves = moves || outer.dims[d].moves(inner.dims[d].size);
     const auto dim = composed(inner.dims[d], outer.dims[d], extent_of(function, inner.root, d));
     if (!dim) return std::nullopt;
     out.dims[d] = *dim;
   }
-  if (skips && moves) return std::nullopt;  // what skips elements is smaller, and better made once
   if (!out.fill) out.fill = outer.fill;
   out.length = inner.length + outer.length;
   return out;

@@ -663,9 +663,9 @@ CASES = [embed_grad, loss_labels, attention, scan_grad, branches, shard_map_all,
          moe_dense, threefry, threefry_bits, loop_bounded_by_argument, narrow]
 # The minimum that XLA would need, as the limit for imports: collectives in the text or implied by the shardings.
 COLLECTIVES = {"embed_grad": 1, "attention": 2, "shard_map_all": 4, "pipeline": 5, "moe_dense": 1, "scan_grad": 1,
-               "convolutions_along_cuts": 9, "loop_bounded_by_argument": 7}
+               "convolutions_along_cuts": 11, "windows_along_cuts": 1, "loop_bounded_by_argument": 7}
 # Bytes per rank of XLA's collectives. Along a cut dimension each sends the elements that the next part lacks.
-BYTES = {"convolutions_along_cuts": 4 * (2 * 8 + 24 + 2 * 30 + 8 + 2 * 8 + 60)}
+BYTES = {"convolutions_along_cuts": 4 * (2 * 8 + 24 + 2 * 30 + 8 + 2 * 8 + 60 + 2 * 8), "windows_along_cuts": 4 * 2}
 ATOL = {"adamw": 3e-5, "bf16_mlp": 1e-2}
 
 

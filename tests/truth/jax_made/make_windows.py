@@ -247,7 +247,7 @@ def pooling_gradients():
 
 
 def convolutions_along_cuts():
-    """Cut along the windows: centred, causal by channel, in a plane, with stride, patches, and the gradient of filters."""
+    """Cut along the windows: centred, causal by channel, in a plane, with stride, patches, the gradient of filters, and transposed."""
     forms = [
         Convolution([2, 16, 4], [3, 4, 5], "b0f_0io->b0f", [1], [[1, 1]], [1], [1]),
         Convolution([2, 16, 4], [4, 1, 4], "b0f_0io->b0f", [1], [[3, 0]], [1], [1], groups=4),
@@ -255,8 +255,31 @@ def convolutions_along_cuts():
         Convolution([2, 16, 4], [3, 4, 2], "b0f_0io->b0f", [2], [[1, 0]], [1], [1]),
         Convolution([2, 16, 4], [2, 4, 2], "b0f_0io->b0f", [2], [[0, 0]], [1], [1]),
         Convolution([2, 16, 4], [2, 16, 5], "f0b_i0o->0bf", [1], [[1, 1]], [1], [1]),
+        Convolution([2, 8, 4], [4, 4, 6], "b0f_0io->b0f", [1], [[2, 2]], [2], [1]),
     ]
-    return convolution_forms("convolutions_along_cuts", 29, forms, [[(0, 1)]] * 5 + [[(0, 1), (1, 1)]], [1] * 5 + [None])
+    return convolution_forms("convolutions_along_cuts", 29, forms, [[(0, 1)]] * 5 + [[(0, 1), (1, 1)], [(0, 1)]],
+                             [1] * 5 + [None, 1])
+
+
+def windows_along_cuts():
+    """Cut along the windows: many elements side by side, and three that overlap."""
+    n = Numbers(30)
+    dims = [320, 2]
+    x = n.normal(*dims)
+    forms = [([40, 1], [40, 1], [[0, 0], [0, 0]], [1, 1], [1, 1]), ([3, 1], [2, 1], [[0, 1], [0, 0]], [1, 1], [1, 1])]
+    regions = ["%s = stablehlo.add %l, %r : tensor<f32>", "%s = stablehlo.maximum %l, %r : tensor<f32>"]
+    cut = 'sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>'
+    lines, outputs, types = [], [], []
+    for i, (form, region, combine, init) in enumerate(zip(forms, regions, (sum, max), (0.0, -1e30))):
+        out, window = windows_of(x, dims, form, init)
+        outputs.append((build(out, lambda at: combine([v for v, _ in window(at)])), "f4"))
+        lines.append(f"    %c{i} = stablehlo.constant dense<{init:e}> : tensor<f32>")
+        lines.append(reduce_window(f"%{i}", "%arg0", f"%c{i}", form, dims, out, region))
+        types.append(tensor(out))
+    header = ", ".join(f'{t} {{jax.result_info = "result[{i}]", {cut}}}' for i, t in enumerate(types))
+    body = (f"  func.func public @main(%arg0: {tensor(dims)} {{{cut}}}) -> ({header}) {{\n" + "\n".join(lines)
+            + f"\n    return %0, %1 : {', '.join(types)}\n  }}\n")
+    return module("windows_along_cuts", body, mesh=AXIS), [(x, "f4")], outputs
 
 
 def manual_convolution():
@@ -451,5 +474,5 @@ def bitwise_reducers():
 
 
 if __name__ == "__main__":
-    write_cases([convolutions, convolution_gradients, convolutions_along_cuts, window_reducers, pooling_gradients, manual_convolution, conv_net_step,
+    write_cases([convolutions, convolution_gradients, convolutions_along_cuts, windows_along_cuts, window_reducers, pooling_gradients, manual_convolution, conv_net_step,
                  special_functions, bitwise_reducers])
