@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "hostir/ir/inline_value.h"
 #include "hostir/ir/tensor_statistics.h"
@@ -54,7 +55,8 @@ std::string describe_shards(const interp::NamedOutput& output) {
                      sharding ? "  " + sharding->to_string() + "  " + sharding->to_pytorch() : "");
 }
 
-std::string describe_summary(const interp::RunResult& result, bool virtual_time) {
+std::string describe_summary(const interp::RunResult& result, bool virtual_time,
+                             const std::string& reasons) {
   std::string out;
   if (result.collectives.empty()) out += "collectives: none\n";
   for (const interp::CollectiveCount& c : result.collectives) {
@@ -63,6 +65,7 @@ std::string describe_summary(const interp::RunResult& result, bool virtual_time)
     out += fmt::format("{} x {}{}{} over {}, {} per rank\n", c.count, c.kind, reduction, tensors,
                        c.over, bytes_text(c.bytes));
   }
+  out += reasons;
   int64_t peak = 0;
   for (const int64_t p : result.peak_bytes) peak = std::max(peak, p);
   out += fmt::format("peak memory {} per rank (largest of {})\n", bytes_text(peak),
@@ -73,6 +76,27 @@ std::string describe_summary(const interp::RunResult& result, bool virtual_time)
     out +=
         fmt::format(", {} of simulated time", time_text(static_cast<double>(result.finished_ns)));
   return out + "\n";
+}
+
+std::string describe_reasons(const interp::Prepared& prepared) {
+  constexpr size_t kMost = 3;
+  std::string out;
+  std::set<std::string> said;
+  size_t more = 0;
+  for (const ExplainRecord& r : prepared.explanation) {
+    const bool moves = r.what.starts_with("all_gather") || r.what.starts_with("all_to_all");
+    if (r.pass != "reshard" || !moves) continue;
+    const std::string why = r.sentence.substr(0, r.sentence.find(';'));  // without the cost
+    if (!said.insert(r.what + why).second) continue;
+    if (said.size() > kMost) {
+      ++more;
+    } else {
+      out += fmt::format("  {} of %{}: {}\n", r.what, r.value, why);
+    }
+  }
+  if (more > 0)
+    out += fmt::format("  {} more: `hostir lower` with --explain @{}\n", more, prepared.function);
+  return out;
 }
 
 void note_graphs(Terminal& terminal, const interp::Interpreter& interpreter) {

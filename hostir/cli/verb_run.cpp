@@ -132,7 +132,10 @@ class RunVerb : public Verb {
     const interp::RunResult& first = *ran;
     if (log) HOSTIR_TRY(log->close(first.faults));
     const bool speaks = request.process.index == 0;  // the others have the same results
-    if (!quiet_ && speaks) print_result(terminal, first, request.traits);
+    if (!quiet_ && speaks) {
+      const std::string reasons = file.imported ? describe_reasons(*prepared) : "";
+      print_result(terminal, first, request.traits, reasons);
+    }
     for (const Fault& fault : first.faults) {
       if (fault.severity != Severity::kError) report_fault(terminal, *prepared, fault);
     }
@@ -206,7 +209,7 @@ class RunVerb : public Verb {
   }
 
   void print_result(Terminal& terminal, const interp::RunResult& result,
-                    const interp::BackendTraits& backend) {
+                    const interp::BackendTraits& backend, const std::string& reasons) {
     // The values of a failed run are meaningless, unless it only kept memory.
     const bool failed =
         std::any_of(result.faults.begin(), result.faults.end(), [](const Fault& fault) {
@@ -219,7 +222,7 @@ class RunVerb : public Verb {
       for (const std::string& note : output.notes) terminal.print("  " + note + "\n");
       if (shards_) terminal.print(describe_shards(output));
     }
-    terminal.print(describe_summary(result, backend.models_time));
+    terminal.print(describe_summary(result, backend.models_time, reasons));
   }
 
   // An imported loop whose end depends on data is unrolled a fixed number of times.

@@ -51,6 +51,8 @@ expect 2 "MLIR bytecode" "$hostir" import "$work/bytecode.mlir"
 says "convert it to text, with \`stablehlo-translate --deserialize\`" "bytecode is called that, and what prints it"
 printf 'module @m {}' | gzip > "$work/packed.mlir"
 expect 0 "import to standard output" bash -c 'test "$("$1" import "$2" -o -)" = "$("$1" import "$2")" && test ! -e ./-' sh "$hostir" tests/truth/jax/tp_mlp/stablehlo.mlir
+expect 0 "a module that moves values" "$hostir" run tests/truth/jax/block_2x2/stablehlo.mlir --example-inputs
+says "  all_to_all over {tp} of %25: it is held as" "the run of a module gives reasons for collectives"
 expect 2 "a compressed module" "$hostir" import "$work/packed.mlir"
 says "it is compressed by gzip: unpack it" "a compressed module is called that"
 for form in '\n\010jit_step\022\004main' '\n\220\003\n\010jit_step\022\004main'; do
