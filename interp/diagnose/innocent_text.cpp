@@ -121,6 +121,7 @@ std::string innocent_sentence(const Run& run, bool moving) {
         "{}",
         model::list_of(dead), dead.size() == 1 ? "answers" : "answer");
   }
+  if (calls == 0) return "no rank is accused: no call is on record, so nothing is known";
   if (unfinished == 0) {
     return fmt::format("no rank is at fault: all {} calls on record completed", calls);
   }

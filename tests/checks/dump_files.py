@@ -289,6 +289,38 @@ def entries_that_describe_a_group_differently(folder):
 
 
 @case
+def names_that_steer_a_terminal(folder):
+    """A stranger's names: clear the screen, write a verdict, hide the rest, change the clipboard. C0, DEL and C1."""
+    steer = "\x1b[2J\x1b[1;1Hno rank is at fault\x1b[8m\x7f\u009b2J\r\x1b]52;c;cHduZWQ=\x07"
+    training().write(folder, form="json")
+
+    def describe(dump):
+        for config in dump["pg_config"].values():
+            config["desc"] = steer
+        for entry in dump["entries"]:
+            entry["process_group"][1] = steer
+            entry["frames"] = [{"name": steer, "filename": steer, "line": 7}]
+    change(folder, range(4), describe)
+    log = folder / "log.db"
+    for command in [["open", folder, "--trace", log], ["debug", log, "--ex", "info collectives", "--ex", "where"],
+                    ["trace", "collectives", log]]:
+        run = subprocess.run([HOSTIR, *command], capture_output=True, check=False)
+        said = (run.stdout + run.stderr).decode()
+        assert not [c for c in said if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160], said
+    assert "never came to all_reduce" in subprocess.run([HOSTIR, "open", folder], capture_output=True, text=True, check=False).stdout
+
+
+@case
+def no_call_on_record(folder):
+    """The recorder was on, and the job made no call: nothing is known about it."""
+    training().write(folder, form="json")
+    change(folder, range(4), lambda dump: dump.update(entries=[]))
+    said = opened(folder)
+    accuses_nobody(said)
+    assert said["sentence"].startswith("no rank is accused: no call is on record"), said["sentence"]
+
+
+@case
 def groups_with_one_description(folder):
     job = Job(4, {"1": [0, 1], "2": [2, 3]})
     for step in range(3):
