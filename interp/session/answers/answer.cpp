@@ -361,7 +361,14 @@ std::string position_text(const Snapshot& snapshot, Rank rank) {
     if (f.kind == FrameSnapshot::Kind::kLoop)
       loops += fmt::format(" %{}={}", f.variable, f.iteration);
   }
-  if (at.address.empty()) return fmt::format("rank {}: the log does not say where it is\n", rank);
+  if (at.address.empty()) {  // calls that other tools recorded: their streams still tell
+    std::string text = fmt::format("rank {}: the record does not say where its host is\n", rank);
+    for (const StreamSnapshot& stream : at.streams) {
+      if (!stream.tasks.empty())
+        text += fmt::format("  stream {}: {}, in flight\n", stream.name, stream.tasks.front().text);
+    }
+    return text;
+  }
   const TextLine shown = view.shown(at.code);
   return fmt::format("rank {} at {}, {}:{}{}{}\n{}", rank, at.address,
                      shown.sources->name(shown.file), shown.line, loops, state,
