@@ -133,7 +133,11 @@ std::vector<Peers::Unanswered> Peers::unanswered() const {
       const MemberRef* next = first_unfinished(mine.peer());
       if (next == nullptr || next->meeting == nullptr) continue;
       const Member* there = next->meeting->member(member->rank);
-      if (there == nullptr || there->state != MemberState::kNotArrived) continue;
+      if (there == nullptr) continue;
+      // A host that does not block has issued that call, which waits behind this one.
+      const bool behind =
+          there->unfinished() && member->order && there->order.value_or(0) > *member->order;
+      if (there->state != MemberState::kNotArrived && !behind) continue;
       out.push_back({mine, mine.peer(), *next});
     }
   }

@@ -680,6 +680,25 @@ def file_of_another_is_missing(world):
     return job.run(), {"missing": (0,)}, fault("left_out_call", 2, line=11, not_known="rank 0")
 
 
+@case(8)
+def last_send_left_out_and_hosts_ahead(world):
+    """Rank 3 waits in the call of all, which rank 5 has issued as well, behind its recv."""
+    job = Job(world, {f"dp{s}": [2 * s, 2 * s + 1] for s in range(4)})
+    for step in range(3):
+        for r in range(world):
+            for batch in range(3):
+                job.calls[r] += [Call("0", "recv", [16], 12, peer=r - 2, blocks=True)] if r > 1 else []
+                job.calls[r] += [Call("0", "send", [16], 14, peer=r + 2, blocks=True)] if r < 6 and (r, step, batch) != (3, 2, 2) else []
+            for batch in range(3 if step < 2 else 0):
+                job.calls[r] += [Call("0", "recv", [16], 16, peer=r + 2, blocks=True)] if r < 6 else []
+                job.calls[r] += [Call("0", "send", [16], 18, peer=r - 2, blocks=True)] if r > 1 else []
+            job.calls[r] += [Call(f"dp{r // 2}", "all_reduce", [9], 40, blocks=True), Call("0", "all_reduce", [1], 50, blocks=True)]
+    for call in [c for calls in job.calls for c in calls]:
+        call.step = 0
+    pipes.run_ahead(job.run())
+    return job, {}, fault("left_out_call", 3, line=14, trial=True)
+
+
 @case(6)
 def left_out_before_the_rings_and_hosts_ahead(world):
     """Rank 2 waits in the call of its group, which all have issued; that it lacks an earlier call shows only by its number."""
