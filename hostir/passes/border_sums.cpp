@@ -151,6 +151,13 @@ bool BorderSums::choose_axes(ValueId value, Sum& sum) const {
     is_cut = is_cut || !dim.axes.empty();
   }
   sum.sharding.unreduced.clear();
+  sum.sharding.unreduced_kind = Reduction::kSum;
+  // The sum may be cut over an axis along another dimension than the addends.
+  AxisList all;
+  for (const DimSharding& dim : sum.sharding.dims) {
+    if (!can_stand_together(moves_.mesh(sum.sharding.mesh), dim.axes, all)) return false;
+    all.insert(all.end(), dim.axes.begin(), dim.axes.end());
+  }
   return is_cut;
 }
 

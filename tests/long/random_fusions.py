@@ -303,6 +303,36 @@ class Generator:
             tap = self.emit(made, f"slice %{x} {{start = {starts}, limit = {limits}, stride = {strides}}}")
             total = tap if total is None else self.emit(made, f"{self.random.choice(BINARY)} %{total}, %{tap}")
 
+    def rolls(self):
+        """One to three rolls of one value, along any dimensions."""
+        x = self.pick(lambda shape: len(shape) >= 1)
+        shape = self.shapes[x]
+        total = None
+        for _ in range(self.random.randrange(1, 4)):
+            dim = self.random.randrange(len(shape))
+            tap = self.emit(shape, f"roll %{x} {{shift = {self.random.randint(-shape[dim], shape[dim])}, dim = {dim}}}")
+            total = tap if total is None else self.emit(shape, f"{self.random.choice(BINARY)} %{total}, %{tap}")
+
+    def placed(self):
+        """The sum of values at different places, with elements spread apart or cut off, as in a gradient."""
+        x = self.pick(lambda shape: len(shape) >= 1)
+        shape = self.shapes[x]
+        inside = [self.random.choice([0, 0, 0, 1, 2]) for _ in shape]
+        total = None
+        reach = self.random.choice([1, 2, 3])
+        for _ in range(self.random.randrange(1, 4)):
+            y = self.emit(shape, f"{self.random.choice(BINARY)} %{x}, %{self.pick(lambda other: other == shape)}")
+            low = [self.random.randint(-1 if (n - 1) * (i + 1) > 1 else 0, reach) for n, i in zip(shape, inside)]
+            high = [reach - a for a in low]
+            size = [(n - 1) * (i + 1) + 1 + reach for n, i in zip(shape, inside)]
+            part = self.emit(size, f"pad %{y} {{low = {low}, high = {high}, interior = {inside}}}")
+            total = part if total is None else self.emit(size, f"add %{total}, %{part}")
+        if self.random.random() < 0.6:
+            start = [self.random.randrange(0, min(n, 2)) for n in size]
+            stride = [self.random.choice([1, 1, 1, 2]) for _ in size]
+            made = [(n - a - 1) // s + 1 for n, a, s in zip(size, start, stride)]
+            self.emit(made, f"slice %{total} {{start = {start}, limit = {size}, stride = {stride}}}")
+
     def scaled(self):
         x = self.pick()
         c = self.emit(self.shapes[x], "constant {value = 0.5}", needs_type=True)
@@ -420,7 +450,7 @@ class Generator:
             self.parameter(shape)
         ops = [self.unary, self.binary, self.binary, self.select, self.matmul, self.matmul,
                self.linear, self.reduce, self.transpose, self.reshape, self.broadcast, self.concat,
-               self.slice, self.taps, self.scaled, self.reshards, self.reshards, self.addends, self.addends]
+               self.slice, self.taps, self.rolls, self.placed, self.scaled, self.reshards, self.reshards, self.addends, self.addends]
         if self.models:
             ops += self.model_ops()
         if self.units:
