@@ -15,8 +15,7 @@ void declare_file(api::ProgramOptions& options, Arguments& arguments,
                   const std::string& mesh_help) {
   arguments.positional("file", options.path, "a `.hir` file, or - for standard input");
   arguments.positional("function", options.function,
-                       "@f; without it the first fusion or host function",
-                       Presence::kOptional);
+                       "@f; without it the first fusion or host function", Presence::kOptional);
   arguments.repeated("--mesh", options.mesh, mesh_help);
   arguments.repeated("--size", options.sizes, "bind a symbolic size, e.g. B=8");
   arguments.repeated("--keep", options.keep, "a value of the fusion to keep in a buffer");

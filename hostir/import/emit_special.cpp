@@ -16,8 +16,9 @@ Known is_negative(Formula& f, const Known& x) {
   return f.compare(f.select(zero, f.div(f.number(1), x), x), f.number(0), "lt");
 }
 
-// The angle of (x, y), with the signs of zeros and infinities as in C's atan2. The quotient is brought to [-tan(pi/8), tan(pi/8)], where a polynomial is
-// within 2 ulp of f32 (Cephes); in f64 one step of Newton's method follows.
+// The angle of (x, y), with the signs of zeros and infinities as in C's atan2. The quotient is
+// brought to [-tan(pi/8), tan(pi/8)], where a polynomial is within 2 ulp of f32 (Cephes); in f64
+// one step of Newton's method follows.
 Known angle(Formula& f, const Known& y, const Known& x) {
   const Known size_x = f.abs(x);
   const Known size_y = f.abs(y);

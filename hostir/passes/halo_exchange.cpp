@@ -228,7 +228,7 @@ std::vector<HaloExchanges::Group> HaloExchanges::grouped(const Mesh& mesh, Value
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<Group> groups;
   for (const auto& [moved, tap] : taps) {
-    const auto fits = [&](const Group& g) { return joins(mesh, g, tap); };
+    const auto fits = [&, tap = tap](const Group& g) { return joins(mesh, g, tap); };
     auto group = std::find_if(groups.begin(), groups.end(), fits);
     if (group == groups.end()) {
       Group alone;

@@ -219,10 +219,10 @@ class GraphBuilder {
         if (!is_oldest(*ref.member, oldest) || !all_came(ref)) continue;
         if (ref.pair != nullptr && !is_held(ref.other_side())) continue;
         link(key, n, name_of(ref));
-        const auto follow = [&](const Member& member) {
+        const auto follow = [&, from = n](const Member& member) {
           if (!is_held(member)) return;
           WaitEdge edge;
-          edge.from = n;
+          edge.from = from;
           edge.to = static_cast<uint32_t>(member.rank);
           edge.on = name_of(ref);
           edge.inferred = true;
