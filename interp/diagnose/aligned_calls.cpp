@@ -93,6 +93,21 @@ size_t partner(const AlignedCalls& aligned, size_t at) {
   return SIZE_MAX;
 }
 
+bool is_only_moved(const model::Run& run, const AlignedCalls& aligned, size_t at) {
+  const bool is_left_out = aligned.steps[at].kind == AlignedStep::Kind::kLeftOut;
+  const MemberRef& call = is_left_out ? aligned.theirs.calls[aligned.steps[at].theirs]
+                                      : aligned.mine.calls[aligned.steps[at].mine];
+  return std::ranges::any_of(aligned.steps, [&](const AlignedStep& other) {
+    if (other.kind != (is_left_out ? AlignedStep::Kind::kExtra : AlignedStep::Kind::kLeftOut))
+      return false;
+    const MemberRef& moved =
+        is_left_out ? aligned.mine.calls[other.mine] : aligned.theirs.calls[other.theirs];
+    return same_call(call.member->call, moved.member->call) &&
+           same_stack(run, *call.member, *moved.member) && completed_by_all(call) &&
+           completed_by_all(moved);
+  });
+}
+
 size_t next_mine(const AlignedCalls& aligned, size_t at) {
   while (aligned.steps[at].mine == SIZE_MAX) ++at;
   return aligned.steps[at].mine;

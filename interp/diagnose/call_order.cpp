@@ -203,6 +203,15 @@ size_t members_on_record(const Run& run, const model::Meeting& meeting) {
   }));
 }
 
+bool completed_by_all(const MemberRef& ref) {
+  const auto done = [](const Member& member) {
+    return member.state == model::MemberState::kCompleted ||
+           member.state == model::MemberState::kUnknown;
+  };
+  return ref.pair != nullptr ? done(*ref.member) && done(ref.other_side())
+                             : std::ranges::all_of(ref.meeting->members, done);
+}
+
 MemberRef last_call(const std::vector<std::vector<MemberRef>>& calls, Rank rank) {
   const auto& line = calls[static_cast<size_t>(rank)];
   return line.empty() ? MemberRef{} : line.back();

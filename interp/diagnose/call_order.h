@@ -26,6 +26,9 @@ size_t members_on_record(const model::Run& run, const model::Meeting& meeting);
 /// Empty if the rank made none.
 MemberRef last_call(const std::vector<std::vector<MemberRef>>& calls, model::Rank rank);
 
+/// True if all members on record have completed it.
+bool completed_by_all(const MemberRef& ref);
+
 /// A rank's collectives on one communicator, by sequence number.
 struct CallSequence {
   model::Rank rank = model::kNoRank;

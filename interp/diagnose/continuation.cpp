@@ -37,14 +37,13 @@ class Continuation {
       if (!moved && !add_awaited()) return;
     }
   }
-  // The lines of sends and recvs that block in this run of the calls, but completed in the record.
+  // The lines of calls that block in this run of the calls, but completed in the record.
   std::set<std::string> blocked_lines() const {
     std::set<std::string> out;
     for (size_t r = 0; r < job_.size(); ++r) {
       for (const Part& part : parts_[r]) {
         const JobCall& call = job_[r][part.call];
-        const bool blocks = !part.done && call.shape != Shape::kCollective && !call.passes;
-        if (blocks && call.completed) out.insert(call.place);
+        if (!part.done && !call.passes && call.completed) out.insert(call.place);
       }
     }
     return out;
@@ -307,8 +306,7 @@ std::set<std::string> passing_lines(const model::Run& run, const std::vector<May
     if (more.empty()) return out;
     out.insert(more.begin(), more.end());
     for (auto& line : job) {
-      for (JobCall& call : line)
-        call.passes = call.passes || (call.shape != Shape::kCollective && more.count(call.place));
+      for (JobCall& call : line) call.passes = call.passes || more.contains(call.place);
     }
   }
 }

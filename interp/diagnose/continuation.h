@@ -27,8 +27,8 @@ void go_on(const model::Run& run, const std::vector<MayMake>& may_make, JobCalls
 /// True if go_on() added the call.
 bool is_continuation(const JobCall& call);
 
-/// Source lines whose sends and recvs do not block their ranks: if every call blocked, calls that
-/// completed in the record could not have completed. `job` is the record, `may_make` is by rank.
+/// Source lines whose calls do not block their ranks: if every call blocked, calls that completed
+/// in the record could not have completed. `job` is the record, `may_make` is by rank.
 std::set<std::string> passing_lines(const model::Run& run, const std::vector<MayMake>& may_make,
                                     JobCalls job);
 

@@ -302,21 +302,22 @@ class Finder : private RecordComparison {
     }
     std::vector<std::vector<size_t>> records;
     for (auto& [key, list] : by_record) records.push_back(std::move(list));
-    size_t most = 0;
-    size_t longest = 0;
+    std::tuple<size_t, size_t, size_t> best;
     size_t model = 0;
     for (size_t k = 0; k < records.size(); ++k) {
       size_t agree = 0;
+      size_t in_order = 0;
       for (const auto& other : records) {
-        if (!difference(other.front(), records[k].front())) agree += other.size();
+        const Agreement found = agreement(other.front(), records[k].front());
+        if (found != Agreement::kNone) agree += other.size();
+        if (found == Agreement::kInOrder) in_order += other.size();
       }
-      const size_t length = words_[records[k].front()].size();
-      if (std::tuple(agree, length) <= std::tuple(most, longest)) continue;
-      most = agree;
-      longest = length;
+      const std::tuple rank(agree, in_order, words_[records[k].front()].size());
+      if (rank <= best) continue;
+      best = rank;
       model = k;
     }
-    const size_t odd = ranks.size() - most;
+    const size_t odd = ranks.size() - std::get<0>(best);
     if (odd == 0 || odd > std::max<size_t>(1, ranks.size() / 4)) return {};
     std::vector<DivergentRank> out;
     for (const auto& record : records) {
@@ -329,8 +330,8 @@ class Finder : private RecordComparison {
     return without_shared(std::move(out), ranks);
   }
 
-  // Several ranks, at one place in all groups of one form, in which ranks send to each other: they
-  // run a program of their own.
+  // Several ranks, at one place in all groups of one form, in which ranks send to each other: a
+  // program of their own.
   bool is_a_stage(const std::vector<DivergentRank>& odd) const {
     if (odd.size() < 2) return false;
     const auto first = static_cast<size_t>(odd.front().rank);

@@ -42,9 +42,11 @@ class DivergenceJudge {
     // The wrong peer explains why the rank's calls are odd, and its repair is the right one.
     if (out_.charge == Charge::kWrongPeer && (known || explains(run_, out_.repair))) return;
     const DivergentRank& first = odd.front();
-    // The first and last ranks of a ring may differ from the others in sends and recvs.
-    const bool certain =
-        first.proved && first.theirs.front().call.pair == nullptr && call_at(first).pair == nullptr;
+    // The first and last ranks of a ring may differ from the others in sends and recvs. The order
+    // of calls that the host did not wait for holds up nobody.
+    const bool certain = first.proved && first.kind != DivergentRank::Kind::kSwapped &&
+                         first.theirs.front().call.pair == nullptr &&
+                         call_at(first).pair == nullptr;
     if (moving_ && !certain) return;
     // A rank may leave its rounds for a good reason, unless another rank waits for the call that it
     // made there before.

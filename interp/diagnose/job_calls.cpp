@@ -99,20 +99,22 @@ class JobBuilder {
   }
 
   // The lines of completed ones before calls that could not have completed otherwise. Running the
-  // record finds them.
+  // record finds them. In a large record without sends, only the calls that are run are searched.
   void let_pass() {
-    if (run_.pairs.empty()) return;
+    constexpr size_t kMostSearched = 20'000;
+    size_t recorded_calls = 0;
+    for (const auto& line : refs_) recorded_calls += line.size();
+    const bool whole = !run_.pairs.empty() || recorded_calls <= kMostSearched;
     JobCalls all(refs_.size());
     std::vector<MayMake> may_make;
     for (size_t r = 0; r < refs_.size(); ++r) {
-      all[r] = recorded(static_cast<Rank>(r), 0);
+      all[r] = recorded(static_cast<Rank>(r), whole ? 0 : past_[r]);
       may_make.push_back(is_missing(static_cast<Rank>(r)) ? MayMake::kCompleted : MayMake::kNone);
     }
     const std::set<std::string> lines = passing_lines(run_, may_make, std::move(all));
     if (lines.empty()) return;
     for (auto& line : job_) {
-      for (JobCall& call : line)
-        call.passes = call.passes || (call.shape != Shape::kCollective && lines.count(call.place));
+      for (JobCall& call : line) call.passes = call.passes || lines.contains(call.place);
     }
   }
 

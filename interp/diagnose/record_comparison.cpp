@@ -1,6 +1,7 @@
 #include "interp/diagnose/record_comparison.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -57,12 +58,13 @@ bool RecordComparison::same_at(size_t mine, size_t i, size_t theirs, size_t j) c
   return a != nullptr && b != nullptr && same(*a, *b);
 }
 
-std::optional<RecordComparison::Difference> RecordComparison::difference(size_t mine,
-                                                                         size_t theirs) const {
+std::optional<RecordComparison::Difference> RecordComparison::difference(size_t mine, size_t theirs,
+                                                                         Order order) const {
   const auto begin = common_begin(mine, theirs);
   if (!begin) return std::nullopt;
   auto [i, j] = *begin;
   const size_t first = i;
+  Reordered made_before;
   for (; i < words_[mine].size() && j < words_[theirs].size(); ++i, ++j) {
     const Word& a = words_[mine][i];
     const Word& b = words_[theirs][j];
@@ -73,9 +75,96 @@ std::optional<RecordComparison::Difference> RecordComparison::difference(size_t 
     if (ends_in_launch(mine, i, theirs, j)) return std::nullopt;
     // Records that begin late may have been aligned in a wrong place.
     if (late_[mine] && i == first) return std::nullopt;
-    return classified(mine, i, theirs, j);
+    const Difference found = classified(mine, i, theirs, j);
+    if (order == Order::kSame) return found;
+    // Equal calls of two lines meet in any order.
+    const size_t same_calls = a.call == b.call ? 1 : reordered(mine, i, theirs, j, made_before);
+    if (same_calls == 0 || shifts_numbers(mine, theirs, found)) return found;
+    i += same_calls - 1;
+    j += same_calls - 1;
   }
   return std::nullopt;
+}
+
+RecordComparison::Agreement RecordComparison::agreement(size_t a, size_t b) const {
+  if (!difference(a, b, Order::kSame)) return Agreement::kInOrder;
+  return difference(a, b) || difference(b, a) ? Agreement::kNone : Agreement::kAnyOrder;
+}
+
+// The number of calls from there on that both ranks made, each in its own order, without holding up
+// anybody: all have completed, or did so before in another order, but those of one group, which
+// both made in the same order. 0: none.
+size_t RecordComparison::reordered(size_t mine, size_t i, size_t theirs, size_t j,
+                                   Reordered& made_before) const {
+  std::map<std::pair<uint32_t, uint32_t>, int> surplus;  // of mine, by word
+  size_t unequal = 0;                                    // words with a surplus
+  const auto count = [&](const Word& each, int by) {
+    int& n = surplus[{each.call, each.stack}];
+    if (n == 0) ++unequal;
+    n += by;
+    if (n == 0) --unequal;
+  };
+  std::optional<uint32_t> waits_in;  // the form of the group whose calls have not completed
+  std::array<std::vector<Word>, 2> waiting;
+  const auto note = [&](size_t rank, size_t at, std::vector<Word>& list) {
+    const MemberRef& ref = calls_[rank][at];
+    const Word& each = words_[rank][at];
+    if (is_settled(ref) || made_before.contains({each.call, each.stack})) return true;
+    const uint32_t form = form_of(rank, ref.communicator());
+    list.push_back(each);
+    if (!waits_in) waits_in = form;
+    return ref.meeting != nullptr && *waits_in == form;
+  };
+  for (size_t n = 1; i < words_[mine].size() && j < words_[theirs].size(); ++n, ++i, ++j) {
+    if (!note(mine, i, waiting[0]) || !note(theirs, j, waiting[1])) return 0;
+    count(words_[mine][i], 1);
+    count(words_[theirs][j], -1);
+    if (unequal != 0 || waiting[0] != waiting[1]) continue;
+    if (waiting[0].empty()) {
+      for (const auto& entry : surplus) made_before.insert(entry.first);
+    }
+    return n;
+  }
+  return 0;
+}
+
+// A meeting is asked about once for each of its members.
+bool RecordComparison::is_settled(const MemberRef& ref) const {
+  if (ref.pair != nullptr) return completed_by_all(ref);
+  const auto [at, added] = settled_.try_emplace(ref.meeting, false);
+  if (added) at->second = completed_by_all(ref);
+  return at->second;
+}
+
+// A call left out explains others that wait for the rank on that group; one call more, that the
+// rank waits there for most others. Either explains that it waits in another call than most.
+bool RecordComparison::shifts_numbers(size_t mine, size_t theirs, const Difference& found) const {
+  const bool extra = found.kind == Kind::kExtra;
+  if (!extra && found.kind != Kind::kLeftOut) return false;
+  const MemberRef& call = extra ? calls_[mine][found.mine] : calls_[theirs][found.theirs];
+  if (call.pair != nullptr) return true;
+  const CommunicatorId own =
+      extra ? call.communicator() : of_form(mine, form_of(theirs, call.communicator()));
+  const Rank rank = calls_[mine].front().member->rank;
+  for (const model::Meeting& meeting : run_.meetings) {
+    const Member* here = meeting.communicator == own ? meeting.member(rank) : nullptr;
+    if (here == nullptr) continue;
+    size_t waiting = 0;
+    size_t absent = 0;
+    size_t alike = 0;
+    for (const Member& other : meeting.members) {
+      if (&other == here) continue;
+      if (other.state == model::MemberState::kNotArrived) ++absent;
+      if (!other.unfinished()) continue;
+      ++waiting;
+      if (same_call(here->call, other.call)) ++alike;
+    }
+    const bool waits = here->unfinished();
+    const bool is_odd = waits && 2 * alike < waiting;
+    const bool is_absent = here->state == model::MemberState::kNotArrived && waiting > 0;
+    if (is_odd || (extra ? waits && absent > waiting : is_absent)) return true;
+  }
+  return false;
 }
 
 // True if the record ends with a part of the others' launch: the rank stopped there.

@@ -1,8 +1,15 @@
 // Finds the first call at which the records of two ranks differ. Calls are compared as words that
 // are comparable across ranks.
+//
+// Calls that all their members completed held up nobody, so the order in which a rank made them is
+// no difference. One that was left out, or made once more, may have completed with the next call of
+// its group; it counts if the rank's numbers on that group do not fit the others' at the hang.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,8 +33,19 @@ class RecordComparison : protected ProgramWords {
     bool or_swapped = false;  // kLeftOut: that it made the call after its next one fits as well
   };
 
-  /// nullopt: one record is a prefix of the other, apart from calls made from other lines.
-  std::optional<Difference> difference(size_t mine, size_t theirs) const;
+  enum class Order : uint8_t {
+    kSame,
+    kAny,  // of calls that completed
+  };
+  /// nullopt: one record is a prefix of the other, apart from calls made from other lines, and
+  /// from calls in another order.
+  std::optional<Difference> difference(size_t mine, size_t theirs, Order order = Order::kAny) const;
+  enum class Agreement : uint8_t {
+    kNone,      // either is odd beside the other
+    kAnyOrder,  // one is a prefix, apart from the order of completed calls
+    kInOrder,
+  };
+  Agreement agreement(size_t a, size_t b) const;
   /// True if both make the differing call from one line.
   bool same_line(size_t mine, const Difference& found, size_t theirs) const;
 
@@ -56,6 +74,13 @@ class RecordComparison : protected ProgramWords {
   bool ends_in_launch(size_t mine, size_t i, size_t theirs, size_t j) const;
   Difference classified(size_t mine, size_t i, size_t theirs, size_t j) const;
   bool only_here(size_t mine, size_t i, size_t theirs) const;
+  /// Words of calls that completed although two ranks made them in different orders.
+  using Reordered = std::set<std::pair<uint32_t, uint32_t>>;
+  size_t reordered(size_t mine, size_t i, size_t theirs, size_t j, Reordered& made_before) const;
+  bool is_settled(const MemberRef& ref) const;
+  bool shifts_numbers(size_t mine, size_t theirs, const Difference& found) const;
+
+  mutable std::unordered_map<const model::Meeting*, bool> settled_;
 };
 
 }  // namespace hostir::diagnose

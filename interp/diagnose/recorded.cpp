@@ -279,7 +279,7 @@ bool Judge::left_out_by_some(const Waited& waited) {
     const AlignedCalls aligned = align_ranks(run_, rank, waits, out_.communicator);
     for (size_t i = 0; i < aligned.steps.size(); ++i) {
       const bool gap = aligned.steps[i].kind == AlignedStep::Kind::kLeftOut;
-      if (!gap || !same_call_follows(aligned, i)) continue;
+      if (!gap || !same_call_follows(aligned, i) || is_only_moved(run_, aligned, i)) continue;
       out_.culprits = {rank};
       reader_.left_out(aligned, i, out_);
       if (ranks.empty()) {
@@ -311,7 +311,8 @@ bool Judge::ahead(const Waited& waited) {
   const Rank idle = longest_record(run_, waited.absent, out_.communicator);
   const AlignedCalls aligned = align_ranks(run_, rank, idle, out_.communicator);
   for (size_t i = 0; i < aligned.steps.size(); ++i) {
-    if (aligned.steps[i].kind != AlignedStep::Kind::kExtra) continue;
+    const bool gap = aligned.steps[i].kind == AlignedStep::Kind::kExtra;
+    if (!gap || is_only_moved(run_, aligned, i)) continue;
     out_.culprits = {rank};
     reader_.extra(aligned, i, out_);
     return true;
@@ -428,8 +429,8 @@ bool Judge::shifted() {
         continue;
       const AlignedCalls aligned = align_ranks(run_, range.rank, longest->rank, communicator);
       for (size_t i = 0; i < aligned.steps.size(); ++i) {
-        if (aligned.steps[i].kind != AlignedStep::Kind::kLeftOut || !same_call_follows(aligned, i))
-          continue;
+        const bool gap = aligned.steps[i].kind == AlignedStep::Kind::kLeftOut;
+        if (!gap || !same_call_follows(aligned, i) || is_only_moved(run_, aligned, i)) continue;
         out_.communicator = communicator;
         out_.culprits = {range.rank};
         reader_.left_out(aligned, i, out_);

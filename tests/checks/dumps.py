@@ -22,6 +22,7 @@ from clog_writer import write_clog  # noqa: E402
 from dump_cases import CASES, INNOCENT, case, fault, layers  # noqa: E402
 from flight_recorder_writer import START_NS, Call, Job, write_dump  # noqa: E402
 import hang_jobs  # noqa: E402, F401
+import legal_orders  # noqa: E402, F401
 import pipeline_jobs as pipes  # noqa: E402
 import random_hangs  # noqa: E402
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random jobs with a mistake of one rank, and the verdict of `hostir open` on the dumps of their hang.
 
-    tests/long/random_hangs.py build-dev/bin/hostir [--seeds 0:1300] [--files any|ahead|clog|two] [--keep DIR] [--all]
+    tests/long/random_hangs.py build-dev/bin/hostir [--seeds 0:1300] [--files any|ahead|clog|legal|two] [--keep DIR] [--all]
 
 A job is a pipeline of some schedule and mesh, a training loop with data and tensor parallel groups, sharded parameters,
 an exchange of experts, or neighbours that send to each other. It runs in plain Python (flight_recorder_writer.py). A
@@ -155,9 +155,31 @@ def coalesced(rng):
     return f"coalesced {world} ranks, {steps} steps of {2 * layers} launches of {len(parts)}", job
 
 
+def in_any_order(make):
+    """The job with two more calls in each step, which one rank makes in the other order: on two communicators, or from
+    two lines of one."""
+    def varied(rng):
+        text, job = make(rng)
+        odd, apart = rng.randrange(job.world), rng.random() < 0.5
+        group, size = ("aux", 6) if apart else ("0", 5)
+        if apart:
+            job.groups["aux"] = list(range(job.world))
+        for r, calls in enumerate(job.calls):
+            steps = sorted({c.step for c in calls})
+            job.calls[r] = []
+            for step in steps:
+                job.calls[r] += [c for c in calls if c.step == step]
+                pair = [Call("0", "all_reduce", [5], 301, function="norms"), Call(group, "all_reduce", [size], 302, function="stats")]
+                add(job, r, step, reversed(pair) if r == odd else pair)
+                add(job, r, step, [Call("0", "all_reduce", [7], 303, blocks=True)])
+        return f"{text}, rank {odd} in another order on {'two communicators' if apart else 'one communicator'}", job
+    return varied
+
+
 # `coalesced` is drawn only with `--files any`, so that the other seeds give the jobs that they always gave.
 JOBS = [pipeline, pipeline, mesh_training, mesh_training, mesh_training, sharded, experts, neighbours]
-KINDS = {"plain": JOBS, "two": JOBS, "ahead": JOBS, "any": [*JOBS, coalesced], "clog": [mesh_training, mesh_training, mesh_training, sharded, experts]}
+KINDS = {"plain": JOBS, "two": JOBS, "ahead": JOBS, "any": [*JOBS, coalesced], "legal": [in_any_order(make) for make in JOBS],
+         "clog": [mesh_training, mesh_training, mesh_training, sharded, experts]}
 
 
 def plant(rng, job, mistake, rank, at):
