@@ -36,10 +36,11 @@ std::string order_sentence(const Run& run, const RecordedVerdict& verdict, bool 
                        call_name(run, verdict.at), at_stack(run, verdict.at),
                        call_name(run, verdict.missing), model::list_of(others));
   }
+  const std::string own = name_on_own_groups(run, verdict.missing, verdict.culprits, true);
   return fmt::format(
       "{} {} {}{} without {}{}, which the others call first: it was left out there, or comes later",
       ranks, calls, call_name(run, verdict.at), at_stack(run, verdict.at),
-      call_name(run, verdict.missing), at_stack(run, verdict.missing));
+      own.empty() ? call_name(run, verdict.missing) : own, at_stack(run, verdict.missing));
 }
 
 std::string wrong_group_sentence(const Run& run, const std::vector<Rank>& ranks,

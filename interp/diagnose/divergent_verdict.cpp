@@ -305,6 +305,8 @@ class DivergenceJudge {
     if (wrong_group(odd)) return wrong_group_repair(run_, out_.culprits, theirs);
     const MemberRef made = as_made_by(odd.rank, theirs);
     std::string first = odd.own_rounds ? unnumbered_name(run_, made) : short_call_name(run_, made);
+    if (const std::string own = name_on_own_groups(run_, made, out_.culprits, false); !own.empty())
+      first = own;
     std::string second = short_call_name(run_, mine);
     if (first == second) {
       first = model::call_text(theirs.member->call);

@@ -317,6 +317,21 @@ std::string short_call_name(const Run& run, const MemberRef& ref) {
                      : fmt::format("recv from rank {}", ref.pair->source);
 }
 
+std::string name_on_own_groups(const Run& run, const MemberRef& ref, const std::vector<Rank>& ranks,
+                               bool with_type) {
+  if (ref.meeting == nullptr) return {};
+  const bool is_theirs = std::ranges::all_of(ranks, [&](Rank rank) {
+    return std::ranges::any_of(ref.meeting->members,
+                               [&](const Member& m) { return m.rank == rank; });
+  });
+  if (is_theirs) return {};
+  std::string on = communicator_name(run, ref.communicator());
+  on.resize(std::min(on.size(), on.find(" (group ")));
+  return fmt::format(
+      "{} on {}", with_type ? model::call_text(ref.member->call) : kind_name(ref.member->call),
+      ranks.size() == 1 ? fmt::format("its {} group", on) : fmt::format("their {} groups", on));
+}
+
 std::string unnumbered_name(const Run& run, const MemberRef& ref) {
   if (ref.meeting == nullptr) return short_call_name(run, ref);
   return fmt::format("{} on {}", kind_name(ref.member->call),

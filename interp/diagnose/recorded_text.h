@@ -16,6 +16,10 @@ std::string short_call_name(const model::Run& run, const MemberRef& ref);
 /// `all_reduce on default_pg`, `recv from rank 0`: for a call of an earlier round, whose number
 /// could be mistaken for that of the missing call.
 std::string unnumbered_name(const model::Run& run, const MemberRef& ref);
+/// Where some of `ranks` are not members of the call's group, the same call on groups of theirs:
+/// `all_reduce f32[64] on their tp groups`. Empty if all are members.
+std::string name_on_own_groups(const model::Run& run, const MemberRef& ref,
+                               const std::vector<model::Rank>& ranks, bool with_type);
 /// The same call on `rank`: the recv that belongs to another rank's send, and the send that belongs
 /// to a recv. `ref` itself if the rank takes no part in the send or recv.
 MemberRef as_made_by(model::Rank rank, const MemberRef& ref);

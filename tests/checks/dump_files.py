@@ -311,6 +311,32 @@ def names_that_steer_a_terminal(folder):
 
 
 @case
+def a_call_on_a_group_of_their_own(folder):
+    """TP 2 x DP 4. Ranks 4 and 5, a tp group, leave the loop a round early: tp (group 1) is not theirs."""
+    job = Job(8, {"1": [0, 1], "2": [2, 3], "3": [4, 5], "4": [6, 7], "5": [0, 2, 4, 6], "6": [1, 3, 5, 7]})
+    for step in range(4):
+        for r in range(8):
+            if r // 2 != 2 or step < 3:
+                job.calls[r].append(Call(str(1 + r // 2), "all_reduce", [64], 20, blocks=True))
+                job.calls[r].append(Call(str(5 + r % 2), "all_reduce", [8], 21, blocks=True))
+    for r in range(8):
+        job.calls[r].append(Call("0", "barrier", [1], 30, blocks=True))
+    job.run().write(folder, form="json")
+
+    def describe(dump):
+        for group, name in {"1": "tp", "2": "tp", "3": "tp", "4": "tp", "5": "dp", "6": "dp"}.items():
+            if group in dump["pg_config"]:
+                dump["pg_config"][group]["desc"] = name
+            for entry in dump["entries"]:
+                if entry["process_group"][0] == group:
+                    entry["process_group"][1] = name
+    change(folder, range(8), describe)
+    said = opened(folder)
+    assert said["fault"] and said["culprits"] == [4, 5], said["sentence"]
+    assert "without all_reduce f32[64] on their tp groups" in said["sentence"], said["sentence"]
+
+
+@case
 def no_call_on_record(folder):
     """The recorder was on, and the job made no call: nothing is known about it."""
     training().write(folder, form="json")
