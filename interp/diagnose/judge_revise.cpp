@@ -95,6 +95,18 @@ void Judge::second_fault() {
   if (std::all_of(all.begin(), all.end(), apart)) add_fault(std::move(other.out_));
 }
 
+// The repair adds a call that the rank makes later: what is then one call too many is the later
+// one. So the rank made these calls in another order.
+static bool is_the_added_call(const std::vector<CallEdit>& repair, const RecordedVerdict& other) {
+  if (other.charge != Charge::kExtraCall || other.at.member == nullptr) return false;
+  return std::ranges::any_of(repair, [&](const CallEdit& edit) {
+    return edit.kind == CallEdit::Kind::kAdd && edit.pattern.member != nullptr &&
+           other.culprits == std::vector<Rank>{edit.rank} &&
+           edit.pattern.communicator() == other.at.communicator() &&
+           model::call_text(edit.pattern.member->call) == model::call_text(other.at.member->call);
+  });
+}
+
 // The repaired job is run again. If it hangs, the next fault is judged in the same way; it counts
 // if the repair of both lets all ranks complete.
 bool Judge::more_faults() {
@@ -120,6 +132,10 @@ bool Judge::more_faults() {
     out_.repair = std::move(both);
     out_.repair_text += " each time";
     out_.also += "; and so in a later call";
+  } else if (is_the_added_call(out_.repair, *other)) {
+    out_.repair = std::move(both);
+    out_.repair_text =
+        fmt::format("with these calls in the other order on {}", model::list_of(out_.culprits));
   } else {
     add_fault(std::move(*other));
   }
