@@ -120,8 +120,8 @@ ops::Values expand_attention(ops::Builder& b) {
   const ValueId v = b.arg(2);
   const ValueId q = ops::by_groups(b, b.arg(0));
   const bool grouped = q != b.arg(0);
-  const ValueId products = grouped ? ops::group_product(b, q, k, b.last_dim(k))
-                                   : b.matmul(q, ops::matrices_transposed(b, k));
+  // k as it is given, not transposed: its gradient shares a copy that was gathered for it.
+  const ValueId products = ops::group_product(b, q, k, b.last_dim(k));
   const ValueId wide = b.widened(products);
   if (b.error()) return ops::Values(3, wide);
   const ValueId scores = masked(b, b.mul(wide, ops::attention_scale(b, wide)));
