@@ -12,6 +12,7 @@
 #include "hostir/passes/factors.h"
 #include "hostir/passes/halo_exchange.h"
 #include "hostir/passes/placement_choice.h"
+#include "hostir/passes/sum_requests.h"
 #include "hostir/support/lists.h"
 
 namespace hostir {
@@ -99,6 +100,7 @@ class Resharder {
       requests_.push_back({effective_of(s, shape_of(v.type)), closed(s)});
     }
     request_results();
+    request_scattered_sums(program_, source_, requests_);
     halos_.emplace(source_, requests_, keep_);
     sums_.emplace(source_, requests_, moves_, keep_);
     for (const Parameter& p : source_.params) {
