@@ -73,13 +73,18 @@ ValueId group_product(Builder& b, ValueId a, ValueId c, int64_t contracted) {
                      {"rhs_contracting", IntList{contracted}}}));
 }
 
-Values attention_gradient(Builder& b, const AttentionCotangents& of) {
+Values attention_gradient(Builder& b, AttentionCotangents of) {
   const ValueId k = b.arg(1);
   const ValueId v = b.arg(2);
   const ValueId q = by_groups(b, b.arg(0));
   if (b.error()) return Values(4);
   const DType dtype = b.dtype(q);
   const bool grouped = q != b.arg(0);
+  // They may have been declared with groups that turn out to have one head each.
+  Shape scores = b.shape(q);
+  scores.back() = b.shape(k)[b.rank(k) - 2];
+  of.weights = b.reshape(of.weights, scores);
+  of.d_weights = b.reshape(of.d_weights, scores);
   // x [.., S, T] with the queries' side y [.., S, n]: sums over the queries, and the heads of a
   // group, for each key.
   const auto for_keys = [&](ValueId x, ValueId y) {

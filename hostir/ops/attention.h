@@ -31,7 +31,7 @@ struct AttentionCotangents {
   ValueId mask;
 };
 /// dq, dk, dv, and the cotangent of a mask that is added.
-Values attention_gradient(Builder& b, const AttentionCotangents& of);
+Values attention_gradient(Builder& b, AttentionCotangents of);
 
 /// OpRecord::expand_ring of both ops. Attention returns for its weights the logarithm of their
 /// denominators, which the gradient uses.

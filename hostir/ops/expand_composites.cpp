@@ -57,6 +57,7 @@ class Expander {
     if (b.error()) return tl::unexpected(*b.error());
     for (size_t r = 0; r < i.results.size(); ++r) {
       const Value& result = source_.value(i.results[r]);
+      values[r] = as_declared(b, values[r], shape_of(result.type));
       const bool taken = std::find(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(r),
                                    values[r]) != values.begin() + static_cast<std::ptrdiff_t>(r);
       // The result needs its own value, even if the expansion returns an existing one.
@@ -80,6 +81,13 @@ class Expander {
       out.instructions[before].comments.leading = i.comments.leading;
     }
     return {};
+  }
+
+  // A result may have been declared before sizes were known: heads that share keys have a dimension
+  // of their own, although there turns out to be one per key.
+  static ValueId as_declared(ops::Builder& b, ValueId made, const Shape& declared) {
+    const Shape shape = b.shape(made);
+    return ops::product(shape) == ops::product(declared) ? b.reshape(made, declared) : made;
   }
 
   const Function& source_;

@@ -32,16 +32,14 @@ ops::Violated check_heads(const OpCall& call) {
   return std::nullopt;
 }
 
+// Symbolic numbers of heads are checked again when sizes are bound.
 ops::Violated check_head_groups(const OpCall& call) {
   if (check_heads(call)) return std::nullopt;  // _c1
   const Shape& q = shape_of(call.operands[0]);
   const IndexExpr queries = q[q.size() - 3].simplified();
   const IndexExpr keys = shape_of(call.operands[1])[q.size() - 3].simplified();
-  if (queries == keys) return std::nullopt;
-  if (queries.is_const() && keys.is_const() && keys.value() > 0 &&
-      queries.value() % keys.value() == 0) {
-    return std::nullopt;
-  }
+  if (queries == keys || !queries.is_const() || !keys.is_const()) return std::nullopt;
+  if (keys.value() > 0 && queries.value() % keys.value() == 0) return std::nullopt;
   return Violation{fmt::format("{} heads of queries do not share {} heads of keys evenly",
                                queries.to_string(), keys.to_string()),
                    1};
@@ -88,7 +86,11 @@ Expected<std::vector<Type>> infer_attention(const OpCall& call) {
   shape.back() = shape_of(call.operands[2]).back();
   const size_t heads = q.size() - 3;
   Shape weights = scores_shape(q, k);
-  if (!ops::same_size(q[heads], k[heads])) weights = ops::in_groups(weights, heads, k[heads]);
+  // Where sizes were bound later, weights keep the groups although each has one head.
+  const bool has_groups = call.written.size() > 1 && is_tensor(call.written[1]) &&
+                          shape_of(call.written[1]).size() > weights.size();
+  if (has_groups || !ops::same_size(q[heads], k[heads]))
+    weights = ops::in_groups(weights, heads, k[heads]);
   const DType wide = is_narrow_float(dtype) ? DType::kF32 : dtype;
   Shape sums = q;
   sums.pop_back();
