@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "hostir/ops/value_meshes.h"
 #include "hostir/passes/edge_worklist.h"
@@ -238,6 +239,15 @@ class Propagation {
     return {static_cast<double>(parts), elems};
   }
 
+  // The elements of `t`; if it is larger than all operands, as the scores of long attention are,
+  // those of the largest operand.
+  double deciding_elems(const PropagationEdge& e, size_t t) const {
+    const std::vector<double> elems = elems_of(e);
+    if (t < e.operand_count || e.shape != OpShape::kContraction) return elems[t];
+    const auto operands = std::span(elems).first(e.operand_count);
+    return std::min(elems[t], *std::ranges::max_element(operands));
+  }
+
   std::vector<int> factor_order(const PropagationEdge& e) const {
     std::vector<int> order(static_cast<size_t>(e.rule->factor_count()));
     std::iota(order.begin(), order.end(), 0);
@@ -253,10 +263,8 @@ class Propagation {
 
   // If no tensor has axes, none can be passed on.
   bool has_axes(const PropagationEdge& e) const {
-    return std::any_of(e.tensors.begin(), e.tensors.end(), [&](size_t t) {
-      const std::vector<DimSharding>& dims = tensors_[t].dims;
-      return std::any_of(dims.begin(), dims.end(),
-                         [](const DimSharding& d) { return !d.axes.empty(); });
+    return std::ranges::any_of(e.tensors, [&](size_t t) {
+      return std::ranges::any_of(tensors_[t].dims, [](const auto& d) { return !d.axes.empty(); });
     });
   }
 
@@ -300,16 +308,14 @@ class Propagation {
       if (cut.empty()) continue;
       const double source_elems = round < 3 ? source_weight(e, f).second : 0;
       const auto waits = [&](size_t t) {
-        return round < 3 && source_elems * kMuchSmaller < tensors_[e.tensors[t]].elems;
+        return round < 3 && source_elems * kMuchSmaller < deciding_elems(e, t);
       };
-      for (size_t t = e.operand_count; go.forwards && t < e.tensors.size(); ++t) {
+      for (size_t t = e.operand_count; go.forwards && t < e.tensors.size(); ++t)
         if (!waits(t)) extend(e, t, f, cut);
-      }
       if (!go.backwards || contains(e.forwards, f)) continue;
       if (e.shape == OpShape::kPointwise) cut.axes = taken_by_result(e, f, cut.axes);
-      for (size_t t = 0; t < e.operand_count; ++t) {
+      for (size_t t = 0; t < e.operand_count; ++t)
         if (!waits(t)) extend(e, t, f, cut);
-      }
     }
   }
 

@@ -121,7 +121,7 @@ bool PropagationEdge::passes_through() const {
   }
   if (shape != OpShape::kPointwise && shape != OpShape::kBroadcast) return false;
   for (int f = 0; f < rule->factor_count(); ++f) {
-    if (!in_operands(f) || !in_results(f)) return false;
+    if (known_size(*rule, f) != 1 && (!in_operands(f) || !in_results(f))) return false;
   }
   return true;
 }
@@ -129,7 +129,7 @@ bool PropagationEdge::passes_through() const {
 bool PropagationEdge::widens() const {
   if (shape != OpShape::kBroadcast) return false;
   for (int f = 0; f < rule->factor_count(); ++f) {
-    if (!in_operands(f)) return true;
+    if (!in_operands(f) && known_size(*rule, f) != 1) return true;
   }
   return false;
 }

@@ -29,7 +29,7 @@ struct PropagationEdge {
   bool in_operands(int factor) const;
   bool in_results(int factor) const;
   /// True for an indexed op without reduction, and for a pointwise op or index map whose factors
-  /// are all in operands and results.
+  /// are all in operands and results. Dimensions of one element do not count, here and below.
   bool passes_through() const;
   /// True for a broadcast with a factor that no operand has.
   bool widens() const;
