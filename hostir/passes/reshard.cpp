@@ -379,7 +379,7 @@ class Resharder {
     }
   }
 
-  // A value whose request changes, with the request before and after.
+  // A value whose request changes, with the request before and after, which differ.
   struct Changed {
     ValueId value;
     std::vector<DimSharding> before;
@@ -416,8 +416,9 @@ class Resharder {
     const auto take = [&](ValueId next, std::vector<DimSharding> before,
                           std::vector<DimSharding> after) {
       RequestedSharding& theirs = requests_[next.index];
-      if (theirs.fixed || theirs.only_returned || theirs.sharding.dims != before ||
-          theirs.sharding.is_partial() || versions_.primary(next) != nullptr) {
+      if (before == after || theirs.fixed || theirs.only_returned ||
+          theirs.sharding.dims != before || theirs.sharding.is_partial() ||
+          versions_.primary(next) != nullptr) {
         return;
       }
       theirs.sharding.dims = after;
