@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "hostir/ir/compact.h"
 #include "hostir/passes/host_builder.h"
 #include "hostir/passes/kernel_table.h"
 #include "hostir/passes/mesh_step.h"
+#include "hostir/support/lists.h"
 
 namespace hostir {
 
@@ -39,13 +41,19 @@ class HostLowerer {
   }
 
   Expected<HostLowering> run() {
+    find_updates();
     add_parameters();
     add_declarations();
-    for (const auto& item : segments_.items) {
-      if (const auto* use = std::get_if<KernelUse>(&item)) {
+    for (size_t n = 0; n < segments_.items.size(); ++n) {
+      if (const auto* use = std::get_if<KernelUse>(&segments_.items[n])) {
         launch(*use);
       } else {
-        communicate(fusion_.instr(std::get<InstrId>(item)));
+        communicate(fusion_.instr(std::get<InstrId>(segments_.items[n])));
+      }
+      for (const Update& u :
+           std::ranges::equal_range(updates_, std::optional(n), {}, &Update::after)) {
+        copy(u.value, buffers_[u.value.index], buffers_[u.parameter.index]);
+        buffers_[u.value.index] = buffers_[u.parameter.index];
       }
     }
     add_return();
@@ -55,7 +63,62 @@ class HostLowerer {
   }
 
  private:
+  // A result declared as alias of a parameter, whose value is computed in a buffer of its own.
+  struct Update {
+    size_t result = 0;
+    ValueId value;
+    ValueId parameter;
+    std::optional<size_t> after;  // index of the item that it follows; none: at the end
+  };
+
   Function& host() { return out_.host; }
+
+  // A parameter is overwritten after the last item that uses it or its new value. Where the
+  // parameter has another name or is returned too, or the new value is a parameter itself, at the
+  // end.
+  void find_updates() {
+    const Instruction& ret = fusion_.instr(body_of(fusion_).back());
+    for (size_t r = 0; r < fusion_.results.size() && r < ret.operands.size(); ++r) {
+      const std::optional<std::string>& alias = fusion_.results[r].alias;
+      const auto parameter = alias ? fusion_.find_value(*alias) : std::nullopt;
+      const ValueId value = ret.operands[r].value;
+      if (parameter && *parameter != value) updates_.push_back({r, value, *parameter, {}});
+    }
+    if (updates_.empty()) return;
+    std::vector<size_t> last(fusion_.values.size(), 0);
+    for (size_t n = 0; n < segments_.items.size(); ++n) {
+      if (const auto* use = std::get_if<KernelUse>(&segments_.items[n])) {
+        for (const ValueId v : use->reads) last[v.index] = n;
+        for (const ValueId v : use->writes) last[v.index] = n;
+      } else {
+        const Instruction& moved = fusion_.instr(std::get<InstrId>(segments_.items[n]));
+        last[moved.operands.front().value.index] = n;
+        last[moved.results.front().index] = n;
+      }
+    }
+    const auto outlasts_items = [&](InstrId user) {
+      return is_terminator(fusion_.instr(user)) || is_relabel(fusion_.instr(user));
+    };
+    for (Update& u : updates_) {
+      const auto& users = uses_[u.parameter.index];
+      if (!fusion_.value(memory_of_value(u.value)).defined_by.valid() ||
+          std::any_of(users.begin(), users.end(), outlasts_items))
+        continue;
+      u.after = std::max(last[u.value.index], last[u.parameter.index]);
+    }
+    std::ranges::stable_sort(updates_, {}, &Update::after);
+  }
+
+  bool is_relabel(const Instruction& i) const {
+    return i.kind == OpKind::reshard && step_of(i)->kind == StepKind::kRelabel;
+  }
+
+  // The value in whose buffer this one is.
+  ValueId memory_of_value(ValueId value) const {
+    const InstrId by = fusion_.value(value).defined_by;
+    if (!by.valid() || !is_relabel(fusion_.instr(by))) return value;
+    return memory_of_value(fusion_.instr(by).operands.front().value);
+  }
 
   ValueId add_value(std::string name, Type type) {
     names_.add(name);
@@ -70,7 +133,9 @@ class HostLowerer {
   void add_parameters() {
     for (const Parameter& p : fusion_.params) {
       const ValueId made = add_value(fusion_.value(p.value).name, shard_type(p.value));
-      host().params.push_back({made, p.inout});
+      const bool updated = std::any_of(updates_.begin(), updates_.end(),
+                                       [&](const Update& u) { return u.parameter == p.value; });
+      host().params.push_back({made, p.inout || updated});
       buffers_[p.value.index] = made;
       out_.provenance.push_back({fusion_.value(p.value).name, 0, fusion_.value(p.value).name,
                                  *tensor_type(fusion_, p.value).sharding});
@@ -212,8 +277,7 @@ class HostLowerer {
       return user == fusion_.value(by.results.front()).defined_by;
     });
     const Instruction& made = fusion_.instr(made_by);
-    const bool is_view = made.kind == OpKind::reshard && step_of(made)->kind == StepKind::kRelabel;
-    return is_last && (!is_view || is_last_use(made.operands.front().value, made));
+    return is_last && (!is_relabel(made) || is_last_use(made.operands.front().value, made));
   }
 
   // The same memory as a buffer of another mesh.
@@ -229,15 +293,26 @@ class HostLowerer {
   void relayout(ValueId in, ValueId out, const Instruction& reshard) {
     const TensorType& from = tensor_type(fusion_, in);
     const TensorType& to = tensor_type(fusion_, out);
-    Instruction op;
-    op.kind = OpKind::reshard;
     const bool to_partial = to.sharding->unreduced != from.sharding->unreduced;
-    const std::string kernel =
-        kernels_.share(single_op_kernel(to_partial ? "to_partial" : "take_box", std::move(op), from,
-                                        to, fusion_.value(in).name, fusion_.value(out).name));
+    const std::string kernel = reshard_kernel(to_partial ? "to_partial" : "take_box", in, out);
     buffers_[out.index] = alloc(fusion_.value(out).name, shard_type(out), reshard.from);
     launch(kernel, {buffers_[in.index]}, {buffers_[out.index]}, reshard.from);
     wrote(buffers_[out.index], out);
+  }
+
+  std::string reshard_kernel(const char* name, ValueId in, ValueId out) {
+    Instruction op;
+    op.kind = OpKind::reshard;
+    return kernels_.share(single_op_kernel(name, std::move(op), tensor_type(fusion_, in),
+                                           tensor_type(fusion_, out), fusion_.value(in).name,
+                                           fusion_.value(out).name));
+  }
+
+  void copy(ValueId value, ValueId from, ValueId to) {
+    const InstrId by = fusion_.value(value).defined_by;
+    launch(reshard_kernel("copy", value, value), {from}, {to},
+           by.valid() ? fusion_.instr(by).from : std::vector<OpRef>());
+    wrote(to, value);
   }
 
   Attributes attributes_of(const RedistributeStep& step, ValueId in) const {
@@ -338,6 +413,27 @@ class HostLowerer {
     wrote(buffers_[out.index], out);
   }
 
+  // A parameter that is returned as it was, or in place of another one, is copied before anything
+  // overwrites it.
+  void update_at_end(const Instruction& ret, std::vector<Operand>& returned) {
+    std::vector<ValueId> overwritten;
+    for (const Update& u : updates_) {
+      if (!u.after) overwritten.push_back(u.parameter);
+    }
+    for (size_t r = 0; r < returned.size() && !overwritten.empty(); ++r) {
+      const ValueId value = ret.operands[r].value;
+      if (!contains(overwritten, memory_of_value(value))) continue;
+      const ValueId kept = alloc(fusion_.value(value).name + "_kept", shard_type(value), {});
+      copy(value, returned[r].value, kept);
+      returned[r].value = kept;
+    }
+    for (const Update& u : updates_) {
+      const ValueId to = buffers_[u.parameter.index];
+      if (!u.after) copy(u.value, returned[u.result].value, to);
+      returned[u.result].value = to;
+    }
+  }
+
   void add_return() {
     const Instruction& ret = fusion_.instr(body_of(fusion_).back());
     Instruction i;
@@ -345,6 +441,7 @@ class HostLowerer {
     for (const Operand& o : ret.operands) {
       i.operands.push_back(Operand{.value = buffers_[o.value.index]});
     }
+    update_at_end(ret, i.operands);
     for (size_t r = 0; r < fusion_.results.size() && r < ret.operands.size(); ++r) {
       ResultDecl decl = fusion_.results[r];
       decl.type = shard_type(ret.operands[r].value);
@@ -367,6 +464,7 @@ class HostLowerer {
   std::vector<ValueId> buffers_;  // by value in the fusion
   std::map<std::string, ValueId> comms_;
   std::map<uint32_t, uint32_t> writes_;
+  std::vector<Update> updates_;
   ValueId stream_;
 };
 

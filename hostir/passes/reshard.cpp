@@ -132,10 +132,15 @@ class Resharder {
     return needed;
   }
 
-  // The sharding in which a result is returned: as declared, else replicated.
+  // The sharding in which a result is returned: that of the parameter whose alias it is, as
+  // declared, else replicated.
   Sharding sharding_of_result(size_t r, ValueId value) const {
-    const Sharding* declared =
-        r < source_.results.size() ? sharding_of(source_.results[r].type) : nullptr;
+    const bool has_declaration = r < source_.results.size();
+    if (has_declaration && source_.results[r].alias) {
+      const auto parameter = source_.find_value(*source_.results[r].alias);
+      if (parameter) return requests_[parameter->index].sharding;
+    }
+    const Sharding* declared = has_declaration ? sharding_of(source_.results[r].type) : nullptr;
     return declared != nullptr ? effective_of(*declared, shape_of(source_.results[r].type))
                                : Sharding::replicated(requests_[value.index].sharding.mesh,
                                                       tensor_type(source_, value).shape.size());

@@ -65,7 +65,8 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"gradient_c1", "The gradient of a fusion is declared after that fusion."},
     {"function_c1", "A fusion, and a function with results, ends with return."},
     {"function_c2", "Result names are unique."},
-    {"function_c3", "The name and type of an alias are those of a parameter."},
+    {"function_c3",
+     "The name and type of an alias are those of a parameter, which has one alias at most."},
     {"function_c4",
      "A kernel's sharding rule matches its parameters and results, and the body works on any part "
      "that the rule allows."},

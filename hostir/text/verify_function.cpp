@@ -2,7 +2,10 @@
 // verify_expressions.cpp sizes and index expressions.
 #include "hostir/text/verify_function.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 
 #include "hostir/ir/access.h"
 #include "hostir/ops/value_meshes.h"
@@ -79,8 +82,17 @@ void FunctionVerifier::check_result_names() {
 }
 
 void FunctionVerifier::check_aliases() {
+  std::map<std::string, std::string> result_of;  // by parameter
   for (const ResultDecl& result : function_.results) {
     if (!result.alias) continue;
+    const auto [other, is_first] = result_of.emplace(*result.alias, result.name);
+    if (!is_first) {
+      context_.error("function_c3",
+                     fmt::format("%{} and %{} are both aliases of %{}; only one result can be",
+                                 other->second, result.name, *result.alias),
+                     result.span);
+      continue;
+    }
     const auto parameter = std::find_if(
         function_.params.begin(), function_.params.end(),
         [&](const Parameter& p) { return function_.value(p.value).name == *result.alias; });
