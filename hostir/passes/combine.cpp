@@ -7,6 +7,7 @@
 #include <map>
 
 #include "hostir/ir/compact.h"
+#include "hostir/passes/equal_members.h"
 #include "hostir/passes/host_builder.h"
 #include "hostir/passes/stream_order.h"
 #include "hostir/passes/task_times.h"
@@ -399,7 +400,7 @@ class Combiner {
 Function combine_collectives(const Program& program, const Function& host, const Machine& machine,
                              const std::function<std::string(const Instruction&)>& value_of,
                              Explanation& explanation) {
-  return Combiner(program, host, machine, value_of, explanation).run();
+  return without_equal_members(Combiner(program, host, machine, value_of, explanation).run());
 }
 
 }  // namespace hostir
