@@ -72,7 +72,7 @@ OpRecord op_dynamic_slice() {
                         "lies within x.",
               .cost = "Reads and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved},
-                   {.name = "starts",
+                   {.name = ops::kStartsSlot,
                     .doc = "one integer scalar per dimension",
                     .arity = OperandSpec::Arity::kVariadic}},
       .attributes = {{.name = "sizes",

@@ -71,7 +71,7 @@ OpRecord op_dynamic_update_slice() {
                    {.name = "update",
                     .doc = "the new contents of the box",
                     .partial = ops::kAllMovedAlike},
-                   {.name = "starts",
+                   {.name = ops::kStartsSlot,
                     .doc = "one integer scalar per dimension",
                     .arity = OperandSpec::Arity::kVariadic}},
       .results = {{.name = "y", .doc = "x but y[start + i] = update[i]"}},

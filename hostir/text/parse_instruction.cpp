@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hostir/ops/common_attributes.h"
+#include "hostir/ops/dynamic.h"
 #include "hostir/ops/table.h"
 #include "hostir/text/attribute_text.h"
 #include "hostir/text/parse_expr.h"
@@ -309,7 +310,7 @@ bool FunctionParser::parse_operands(Draft& draft, const Element& element) {
 // A number as an operand becomes a constant before the instruction, of the shape that it needs.
 bool FunctionParser::parse_literal(Draft& draft, Operand operand) {
   const bool pointwise = draft.op->shape == OpShape::kPointwise && draft.op->operands.size() > 1;
-  if (!pointwise) {
+  if (!pointwise && draft.op->operands[operand.slot].name != ops::kStartsSlot) {
     cursor_.unexpected("a value name");
     return false;
   }
@@ -340,10 +341,7 @@ bool FunctionParser::parse_access_clause(Draft& draft, uint8_t slot, Access acce
 }
 
 bool FunctionParser::parse_operand(Draft& draft, uint8_t slot, Access access) {
-  Operand operand;
-  operand.slot = slot;
-  operand.access = access;
-  operand.span = cursor_.span_here();
+  Operand operand{.access = access, .slot = slot, .span = cursor_.span_here()};
   if (access == Access::kUse && starts_number(cursor_.peek())) return parse_literal(draft, operand);
   if (!cursor_.accept("none")) {
     const Token* name = cursor_.expect(TokenKind::kValue, "a value name");

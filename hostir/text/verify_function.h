@@ -74,6 +74,7 @@ class FunctionVerifier {
   /// apply_widening().
   Expected<std::vector<Type>> infer_widened(const Instruction& instruction);
   void set_literal_types(const Instruction& instruction);
+  void set_literal_type(ValueId value, DType dtype, const Shape& shape, const char* advice);
   bool is_literal(ValueId value) const;
   struct Widening;
   void apply_widening();

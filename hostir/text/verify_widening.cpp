@@ -1,6 +1,8 @@
 // Widening in pointwise ops: `add %x, %bias`, `mul %x, 0.5`. Operands of different shapes are
 // widened as in NumPy, by a broadcast_in_dim that the canonical text shows. A number becomes a
 // constant of the shape and dtype that its use needs.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -46,9 +48,16 @@ bool FunctionVerifier::is_literal(ValueId value) const {
 
 // Sets the types of literal operands: the common shape, and the dtype of the last operand that is
 // not a number (for select, one of the two choices). Where there is none, both come from the
-// written type of the result.
+// written type of the result. Of ops that are not pointwise, only positions are numbers: i32
+// scalars.
 void FunctionVerifier::set_literal_types(const Instruction& instruction) {
-  if (notes_.literals.empty() || !widens(record(instruction.kind))) return;
+  if (notes_.literals.empty()) return;
+  if (!widens(record(instruction.kind))) {
+    for (const Operand& o : instruction.operands) {
+      if (is_literal(o.value)) set_literal_type(o.value, DType::kI32, {}, "a position is an i32");
+    }
+    return;
+  }
   std::vector<const Shape*> shapes;
   std::optional<DType> dtype;
   bool any = false;
@@ -83,18 +92,19 @@ void FunctionVerifier::set_literal_types(const Instruction& instruction) {
     return;
   }
   for (const Operand& o : instruction.operands) {
-    const auto at = notes_.literals.find(o.value.index);
-    if (at == notes_.literals.end()) continue;
-    function_.value(o.value).type = TensorType{*dtype, *shape, std::nullopt};
-    const FunctionNotes::Literal& literal = at->second;
-    const auto why = why_not_exact(literal.number, *dtype);
-    if (!why) continue;
-    context_.error("constant_c4",
-                   *why +
-                       "; a number has the dtype of the other operand: cast that operand, or write "
-                       "a number that fits",
-                   literal.span);
+    if (is_literal(o.value))
+      set_literal_type(o.value, *dtype, *shape,
+                       "a number has the dtype of the other operand: cast that operand, or write "
+                       "a number that fits");
   }
+}
+
+void FunctionVerifier::set_literal_type(ValueId value, DType dtype, const Shape& shape,
+                                        const char* advice) {
+  const FunctionNotes::Literal& literal = notes_.literals.at(value.index);
+  function_.value(value).type = TensorType{dtype, shape, std::nullopt};
+  if (const auto why = why_not_exact(literal.number, dtype))
+    context_.error("constant_c4", fmt::format("{}; {}", *why, advice), literal.span);
 }
 
 Expected<std::vector<Type>> FunctionVerifier::infer_widened(const Instruction& instruction) {
