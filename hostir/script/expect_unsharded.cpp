@@ -17,6 +17,11 @@ interp::RunOptions run_options(const CheckContext& context) {
 void compare_outputs(const std::vector<interp::NamedOutput>& expected, const Tolerance& tolerance,
                      const Execution& execution, CheckContext& context) {
   const auto& actual = execution.result.outputs;
+  if (const interp::Fault* fault = execution.result.worst()) {
+    return context.fail(execution,
+                        fmt::format("nothing to compare with the outputs of @{}: {}",
+                                    *context.run.statement->against, to_error(*fault).message()));
+  }
   if (actual.size() != expected.size()) {
     return context.fail(execution, fmt::format("{} outputs against {} of @{}", actual.size(),
                                                expected.size(), *context.run.statement->against));

@@ -146,7 +146,7 @@ TestPiece test_against(const Function& host, const std::string& reference,
   ExpectSameAsUnsharded same;
   same.tolerance.kind = Tolerance::Kind::kAbsRel;
   same.tolerance.atol = 1e-5;
-  same.tolerance.rtol = 1e-5 * static_cast<double>(request.micro_batches);
+  same.tolerance.rtol = static_cast<double>(request.micro_batches) / 1e5;
   const auto add = [&](auto body) { test.statements.emplace_back().body = std::move(body); };
   add(std::move(run));
   add(std::move(same));

@@ -49,6 +49,34 @@ std::string all_failures(const TestReport& report) {
   return out;
 }
 
+// The failure was "0 outputs against 1 of @f", and the reason came lines later.
+TEST_F(Script, AComparisonAfterAFailedRunNamesTheFault) {
+  const TestReport report = run(R"(mesh @m = <x=2>
+fusion @f(%a: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = neg %a
+  return %y
+}
+kernel @neg(%a: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = neg %a
+  return %y
+}
+host @h on @m (%a: shard<4xf32, @m, [{}]>) -> (%y: shard<4xf32, @m, [{}]>) {
+  %s = stream "main"
+  %y = alloc on %s : shard<4xf32, @m, [{}]>
+  launch @neg ro(%a) wo(%y) on %s
+  free %y on %s
+  return %y
+}
+test "a freed result" {
+  run @h(normal(1, 4xf32)) against @f
+  expect_same_as_unsharded
+})");
+  EXPECT_NE(all_failures(report).find("nothing to compare with the outputs of @f: rank 0: @h#5 "
+                                      "return uses %y that was freed by @h#4 free"),
+            std::string::npos)
+      << all_failures(report);
+}
+
 TEST_F(Script, EveryFailureIsListedWithPositionRankAndValues) {
   const TestReport report = run(kProgram + R"(
 test "all wrong" {
