@@ -185,7 +185,8 @@ struct Program {
   Machine& add_machine(Machine machine);
   Function& add_function(Function function);
   TestPiece& add_test(TestPiece test);
-  /// The default function of a command without `@f`: the first fusion or host function.
+  /// The default function of a command without `@f`: the first fusion, else the first host
+  /// function.
   const Function* main_function() const;
 
   Program();  // out of line, see Function

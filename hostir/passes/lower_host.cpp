@@ -50,10 +50,10 @@ class HostLowerer {
       } else {
         communicate(fusion_.instr(std::get<InstrId>(segments_.items[n])));
       }
-      for (const Update& u :
-           std::ranges::equal_range(updates_, std::optional(n), {}, &Update::after)) {
-        copy(u.value, buffers_[u.value.index], buffers_[u.parameter.index]);
-        buffers_[u.value.index] = buffers_[u.parameter.index];
+      auto u = std::ranges::lower_bound(updates_, std::optional(n), {}, &Update::after);
+      for (; u != updates_.end() && u->after == n; ++u) {
+        copy(u->value, buffers_[u->value.index], buffers_[u->parameter.index]);
+        buffers_[u->value.index] = buffers_[u->parameter.index];
       }
     }
     add_return();

@@ -545,7 +545,7 @@ for length in 8192:ring 131072:balanced; do
   expect 0 "attention of ${length%:*} tokens" "$hostir" lower "$work/rings.hir" @causal --mesh cp=8 --size B=1 --size H=32 --size S="${length%:*}" --size D=128 --overlap ring --explain %y
   says "scaled_dot_product_attention: ${length#*:}" "the ring of ${length%:*} tokens is the one expected to end first"
 done
-expect 3 "attention that does not fit" "$hostir" run "$work/rings.hir" @causal --mesh cp=8 --size B=1 --size H=32 --size S=131072 --size D=128 --example-inputs --shapes-only
+expect 3 "attention that does not fit" "$hostir" run "$work/rings.hir" @causal --grad --mesh cp=8 --size B=1 --size H=32 --size S=131072 --size D=128 --example-inputs --shapes-only
 [ "$(grep -c 'error\[max_memory\]' "$work/out")" = 1 ] && passed=$((passed + 1)) ||
   { failed=$((failed + 1)); echo "FAILED: memory runs out more than once"; head -5 "$work/out"; }
 expect 0 "lowering with reasons at a real size" "$hostir" lower tests/programs/tp_mlp.hir --size B=8 --size S=2048 --size H=2400 --size F=4800 --mesh tp=4 --explain %g
