@@ -194,7 +194,7 @@ Expected<Known> Emitter::concatenated(std::vector<Known> parts, size_t dim) {
     Known all = parts.front();
     all.value = *x;
     all.type.dims[dim] += parts.back().type.dims[dim];
-    // The shorter way, as it was most likely written.
+    // With a negative offset where that is shorter: most likely it was written so.
     const int64_t first = parts.front().type.dims[dim];
     const int64_t second = parts.back().type.dims[dim];
     attributes.set("shift", IndexExpr(first <= second ? first : -second));

@@ -1,6 +1,6 @@
 // Causal attention in a ring in which every position has the same work (zigzag order).
 //
-// With blocks in the order of the length, the last position sees all keys and the first only its
+// With blocks in the order of the sequence, the last position sees all keys and the first only its
 // own, and each step takes as long as the busiest position. Here the length is cut into twice as
 // many blocks as there are positions: position r has block r (low) and its mirror image (high).
 //   Step 0  The position's own keys: low and high see themselves up to the diagonal, and high sees

@@ -44,8 +44,8 @@ class RingSteps {
 
   /// [.., H, parts, block, n] and [.., parts, H, block, n] into each other.
   ValueId swapped(ValueId x);
-  /// Annotates blocks: they are cut as the operand of which they are, batch, `parts` as its length,
-  /// heads.
+  /// Annotates blocks with the cuts of the operand that they come from: batch and heads as there,
+  /// `parts` as its length.
   ValueId cut(ValueId x, const Sharding& operand);
   /// Every position gets the block of keys of the position before it.
   ValueId moved_on(ValueId x);

@@ -37,7 +37,7 @@ class Continuation {
       if (!moved && !add_awaited()) return;
     }
   }
-  // The lines of calls that block in this run of the calls, but completed in the record.
+  // The lines of calls that block in this simulation although the record has them completed.
   std::set<std::string> blocked_lines() const {
     std::set<std::string> out;
     for (size_t r = 0; r < job_.size(); ++r) {

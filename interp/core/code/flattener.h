@@ -89,7 +89,7 @@ class Flattener {
                                 const CodeInstruction& code);
   Expected<int64_t> range_length(const Scope& scope, const Instruction& read, size_t dim,
                                  LayoutIndex layout, Rank rank);
-  /// Errors: `all_to_all_c4` if there are as many counts as no group has members.
+  /// Errors: `all_to_all_c4` if no group has as many members as there are counts.
   Expected<void> check_counts(const Scope& scope, InstrId id, const CodeInstruction& code) const;
 
   // flattener_layout.cpp
