@@ -49,6 +49,8 @@ whole_events=$(replayed_events "$("$hostir" replay "$work/whole.db" 2>&1)")
 # A session that waits for a command leaves nothing behind, whatever ends it.
 mkdir "$work/temporary"
 for signal in HUP TERM; do  # a background job of bash ignores SIGINT
+  # Under nohup, the program ignores SIGHUP as it should.
+  [ $signal = HUP ] && [ $((0x$(awk '/^SigIgn/ {print $2}' /proc/self/status) & 1)) = 1 ] && continue
   mkfifo "$work/commands.$signal"
   TMPDIR=$work/temporary "$hostir" debug "$work/long.hir" --input 'x=normal(1, 64xf32)' <"$work/commands.$signal" \
     >"$work/session" 2>&1 &
