@@ -77,12 +77,13 @@ configure_and_build() {
 }
 
 # What each sanitizer covers: AddressSanitizer the unit tests of parsers, the compiler, kernels and buffers, and the scripts;
-# ThreadSanitizer the unit tests of folders with threads, and scripts that run on several ranks. Neither runs whole models,
-# which do at length what other scripts do briefly. With AVX2 run the scripts that compute. tests/long/sanitizers.sh runs
+# ThreadSanitizer the unit tests of folders with threads, and scripts that run on several ranks. Neither runs whole models
+# and rings, which do at length what other scripts do briefly. With AVX2 run the scripts that compute. tests/long/sanitizers.sh runs
 # everything under everything.
 memory=(core cpu cuda device import io ir modules ops passes pipeline script session sim text traces)
 threaded=(cpu cuda device session sim traces)
 small=($(ls tests/programs/*.hir | grep -vE 'gpt_stages|block_training'))
+most=("${small[@]}" $(ls -d tests/scripts/*/ | grep -v passes/) $(ls tests/scripts/passes/*.hir | grep -v rings))
 ranks=("${small[@]}" tests/scripts/{collectives,faults,stuck})
 kernels=(tests/programs tests/scripts/ops)
 # Slow unit tests that a sanitizer learns nothing from: searches that compare costs, long counts,
@@ -163,7 +164,7 @@ wait_for_steps
 step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 $hostir test "${kernels[@]}" -j 2
 step build-asan built_behind asan
 GTEST_FILTER=$unmemory step unit-asan unit asan "${memory[@]}"
-step scripts-asan build-asan/bin/hostir test "${small[@]}" tests/scripts -j 2
+step scripts-asan build-asan/bin/hostir test "${most[@]}" -j 2
 # libgomp is not instrumented for ThreadSanitizer and its barriers look like races, so oneDNN gets one thread.
 export OMP_NUM_THREADS=1 TSAN_OPTIONS="suppressions=$PWD/tests/checks/tsan.supp history_size=4"
 step build-tsan built_behind tsan
