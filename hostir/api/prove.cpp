@@ -418,7 +418,7 @@ std::vector<Finding> find_host_read(const interp::Code& code, const Program& fil
   while (at < code.instructions.size() && code.instructions[at].kind != OpKind::read) ++at;
   if (at == code.instructions.size()) return out;
   const Instruction* i = in_file(file, code, at);
-  const Note why = {"the host reads integers here, and a proof has no values",
+  const Note why = {"the host reads integers here, and a proof does not know their values",
                     i != nullptr ? i->span : SourceSpan()};
   for (size_t r = 0; r < code.functions.front()->results.size(); ++r) {
     const std::string name = result_name(*code.functions.front(), r);

@@ -15,7 +15,7 @@ OpRecord op_abs() {
       .mnemonic = "abs",
       .shape = OpShape::kPointwise,
       .summary = "The absolute value of each element.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding =
                   "Every dimension passes through: operand and result have the same sharding. A "
                   "partial operand is reduced first.",

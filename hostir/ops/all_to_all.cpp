@@ -50,9 +50,9 @@ OpRecord op_all_to_all() {
       .shape = OpShape::kHost,
       .summary = "Every member sends one block to each member and gets one from each.",
       .doc = {.shapes =
-                  "Blocks along dimension 0 in group order; `counts` gives the rows sent "
-                  "to each member, equal blocks without it. A list that `read` made stands for "
-                  "all its integers.",
+                  "Blocks along dimension 0 in group order. `counts` gives the rows sent to each "
+                  "member; without it, all blocks are equal. A list from `read` stands for all its "
+                  "integers.",
               .sharding = "From a cut over one dimension to a cut over another, between pack and "
                           "unpack.",
               .dtypes = ops::kAnyDType,

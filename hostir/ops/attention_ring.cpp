@@ -1,11 +1,11 @@
 // Attention, and its gradient, of queries and keys that are cut over the same axes: the blocks of
 // keys and values travel around, and each rank keeps running sums for its own queries.
 //
-// The length is [parts, block], filled up at its end. In step t position r has the keys of block
-// r - t.
+// The sequence is split into [parts, block] and padded at its end. In step t, position r holds the
+// keys of block r - t.
 //   forward   Each step is an attention of its own, joined to the others by the logarithms of the
-//             sums of exponentials. Of causal attention, the first step is the diagonal, and in
-//             later ones a block of keys is before the queries or does not count.
+//             sums of exponentials. With a causal mask, step 0 is the diagonal; in later steps a
+//             block of keys lies entirely before the queries, or is dropped.
 //   backward  The scores are computed again from these logarithms; the cotangents of keys and
 //             values travel with them, one step further than in the forward pass.
 #include "hostir/ops/ring_steps.h"
@@ -66,8 +66,8 @@ class Ring : public RingSteps {
     return out_of_blocks(b_, swapped(x), length_dim(), length);
   }
 
-  // True for keys that are not filled up; `shape` ends with the keys of a block. Invalid if all
-  // are there, or filled ones are after every query that sees what is before it.
+  // True for keys that are not padding; `shape` ends with the keys of a block. Invalid if nothing
+  // has to be masked: there is no padding, or the causal mask hides it.
   ValueId exists(const Shape& shape, int64_t t) {
     const bool filled = block(keys_, cut_.parts) * cut_.parts != keys_.value();
     if (!filled || (is_causal() && keys_.value() >= queries_.value())) return {};
@@ -75,7 +75,7 @@ class Ring : public RingSteps {
     return b_.compare(key, b_.full_like(key, static_cast<double>(keys_.value())), "lt");
   }
 
-  // True where the query may see the key: it is not after the query, and not filled up.
+  // True where the query may see the key: the key is not after the query, and not padding.
   ValueId is_seen(ValueId scores, int64_t t) {
     const Shape shape = b_.shape(scores);
     const int64_t last = b_.last_dim(scores);

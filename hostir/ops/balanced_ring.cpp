@@ -9,7 +9,7 @@
 //           If s is before r, low queries see its low keys, else high queries see its high keys:
 //           `select` takes one of these pairs, so each position multiplies two pairs of blocks.
 // The elements reach their blocks and come back by slices and a reversal, which the compiler makes
-// an exchange each. Filled-up keys are after every query, as queries and keys have one length.
+// an exchange each. Queries and keys are equally long, so the causal mask hides the padding.
 #include "hostir/ops/ring_steps.h"
 
 namespace hostir::ops {

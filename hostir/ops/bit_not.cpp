@@ -7,7 +7,7 @@ OpRecord op_bit_not() {
       .mnemonic = "bit_not",
       .shape = OpShape::kPointwise,
       .summary = "Each integer with all its bits inverted.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
               .dtypes = "Integers, not i1.",
               .cost = "Reads x and writes y once (bytes); 1 flop per element."},

@@ -53,7 +53,7 @@ OpRecord op_cast() {
       .mnemonic = "cast",
       .shape = OpShape::kPointwise,
       .summary = "Each element converted to another dtype.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding = "Every dimension passes through. A partial sum stays partial where the "
                           "wider float holds every value; partial max and min between floats.",
               .dtypes =

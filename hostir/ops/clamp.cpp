@@ -32,7 +32,7 @@ OpRecord op_clamp() {
       .mnemonic = "clamp",
       .shape = OpShape::kComposite,
       .summary = "Each element, clamped to a range.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding = "Every dimension passes through. A partial sum is reduced first.",
               .dtypes = "All but i1; the bounds are rounded to the dtype. NaN stays NaN.",
               .cost = "Reads x and writes y once (bytes); 2 flops per element."},

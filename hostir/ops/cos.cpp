@@ -15,7 +15,7 @@ OpRecord op_cos() {
       .mnemonic = "cos",
       .shape = OpShape::kPointwise,
       .summary = "The cosine of each element, in radians.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding =
                   "Every dimension passes through: operand and result have the same sharding. A "
                   "partial operand is reduced first.",

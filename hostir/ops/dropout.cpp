@@ -23,7 +23,7 @@ OpRecord op_dropout() {
       .mnemonic = "dropout",
       .shape = OpShape::kPointwise,
       .summary = "Each element either dropped (0) or scaled by 1/(1 - rate), at random.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding = "Every dimension passes through: the random number depends only on the "
                           "global index, so the mask is the same for every sharding. Linear: a "
                           "partial sum stays partial.",

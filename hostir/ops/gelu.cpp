@@ -35,7 +35,7 @@ OpRecord op_gelu() {
       .mnemonic = "gelu",
       .shape = OpShape::kPointwise,
       .summary = "The Gaussian error linear unit of each element.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
               .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes); about 14 flops per element."},

@@ -15,7 +15,7 @@ OpRecord op_log() {
       .mnemonic = "log",
       .shape = OpShape::kPointwise,
       .summary = "The natural logarithm of each element; NaN below 0, -inf at 0.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding =
                   "Every dimension passes through: operand and result have the same sharding. A "
                   "partial operand is reduced first.",

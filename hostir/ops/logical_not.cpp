@@ -7,7 +7,7 @@ OpRecord op_logical_not() {
       .mnemonic = "logical_not",
       .shape = OpShape::kPointwise,
       .summary = "1 where the element is 0, and 0 where it is 1.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
               .dtypes = "i1 only.",
               .cost = "Reads x and writes y once (bytes); 1 flop per element."},

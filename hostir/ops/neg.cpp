@@ -13,7 +13,7 @@ OpRecord op_neg() {
       .mnemonic = "neg",
       .shape = OpShape::kPointwise,
       .summary = "The negative of each element.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding = "Every dimension passes through. Linear: a partial sum stays partial.",
               .dtypes = "Floats and signed integers; 16- and 8-bit floats are computed in f32 and "
                         "rounded once, integers wrap.",

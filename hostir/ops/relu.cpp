@@ -16,7 +16,7 @@ OpRecord op_relu() {
       .mnemonic = "relu",
       .shape = OpShape::kPointwise,
       .summary = "The larger of each element and 0.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding = "Every dimension passes through. Monotonic: a partial max or min stays "
                           "partial, a partial sum is reduced first.",
               .dtypes = "Floats and signed integers; 16- and 8-bit floats are computed in f32 and "

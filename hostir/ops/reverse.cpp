@@ -35,7 +35,7 @@ OpRecord op_reverse() {
       .mnemonic = "reverse",
       .shape = OpShape::kIndexed,
       .summary = "The elements in the opposite order along some dimensions.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding = "Other dimensions pass through. If a reversed dimension is cut, its "
                           "parts change places. Partial values stay partial.",
               .dtypes = "Any.",

@@ -15,7 +15,7 @@ OpRecord op_rsqrt() {
       .mnemonic = "rsqrt",
       .shape = OpShape::kPointwise,
       .summary = "One over the square root of each element; inf at 0.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding =
                   "Every dimension passes through: operand and result have the same sharding. A "
                   "partial operand is reduced first.",

@@ -7,7 +7,7 @@ OpRecord op_sign() {
       .mnemonic = "sign",
       .shape = OpShape::kPointwise,
       .summary = "-1, 0 or 1 by the sign of each element; NaN stays NaN.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding = "Every dimension passes through. Monotonic: a partial max or min stays "
                           "partial, a partial sum is reduced first.",
               .dtypes = "Floats and signed integers; 16- and 8-bit floats are computed in f32 and "

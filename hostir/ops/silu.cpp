@@ -19,7 +19,7 @@ OpRecord op_silu() {
       .mnemonic = "silu",
       .shape = OpShape::kPointwise,
       .summary = "Each element times its sigmoid.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding =
                   "Every dimension passes through: operand and result have the same sharding. A "
                   "partial operand is reduced first.",

@@ -17,7 +17,7 @@ OpRecord op_tanh() {
       .mnemonic = "tanh",
       .shape = OpShape::kPointwise,
       .summary = "The hyperbolic tangent of each element.",
-      .doc = {.shapes = "Any shape; the result has the same.",
+      .doc = {.shapes = "Any; the result has the same shape.",
               .sharding = "Every dimension passes through. Monotonic: a partial max or min stays "
                           "partial, a partial sum is reduced first.",
               .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",

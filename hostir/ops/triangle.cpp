@@ -24,7 +24,7 @@ Values triangle_vjp(Builder& b, std::span<const ValueId> dy) {
 OpRecord triangle_record(std::string_view constraint) {
   return {
       .shape = OpShape::kComposite,
-      .doc = {.shapes = "[.., M, N]; the result has the same.",
+      .doc = {.shapes = "[.., M, N]; the result has the same shape.",
               .sharding = "All dimensions pass through: each rank knows which rows and columns it "
                           "has. Linear: a partial sum stays partial.",
               .dtypes = "Any.",

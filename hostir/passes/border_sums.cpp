@@ -20,6 +20,14 @@ bool is_sum_of_equals(const Function& source, const Instruction& i) {
   return i.kind == OpKind::add && std::all_of(i.operands.begin(), i.operands.end(), is_equal);
 }
 
+ValueId request(BorderSums::Wanted& wanted, ValueId value, const Sharding& sharding, bool fixed) {
+  RequestedSharding request;
+  request.sharding = sharding;
+  request.fixed = fixed;
+  wanted.emplace(value, std::move(request));
+  return value;
+}
+
 }  // namespace
 
 BorderSums::BorderSums(const Function& source, const std::vector<RequestedSharding>& requests,
@@ -207,10 +215,7 @@ ValueId BorderSums::build_local(ops::Builder& b, const Sum& sum, const Sharding&
                                 Wanted& wanted) const {
   ValueId out;
   const auto want = [&](ValueId v, const Sharding& sharding) {
-    RequestedSharding request;
-    request.sharding = sharding;
-    wanted.emplace(v, std::move(request));
-    return v;
+    return request(wanted, v, sharding, false);
   };
   const auto any_of = [](const auto& list, int64_t other_than) {
     return std::any_of(list.begin(), list.end(), [&](const auto& n) { return !(n == other_than); });
@@ -281,11 +286,7 @@ ValueId BorderSums::build(ops::Builder& b, ValueId of, Wanted& wanted) const {
   }
   ValueId value = build_local(b, sum, split, wanted);
   const auto want = [&](ValueId v, const Sharding& sharding, bool fixed) {
-    RequestedSharding request;
-    request.sharding = sharding;
-    request.fixed = fixed;
-    wanted.emplace(v, std::move(request));
-    return v;
+    return request(wanted, v, sharding, fixed);
   };
   const auto sliced = [&](ValueId v, size_t d, int64_t start, int64_t limit) {
     if (start == 0 && b.shape(v)[d].simplified() == IndexExpr(limit)) return v;

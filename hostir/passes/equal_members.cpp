@@ -132,7 +132,7 @@ class EqualMembers {
   std::vector<std::string> content_;       // by value
   std::vector<Uses> uses_;                 // by value
   std::map<std::string, ValueId> made_;    // by kernel, what it read, and result
-  std::map<ValueId, InstrId> made_alone_;  // by buffer: the launch that writes only this one
+  std::map<ValueId, InstrId> made_alone_;  // by buffer: the launch that writes nothing else
   std::map<ValueId, ValueId> instead_;     // outputs of members that are left out
   std::set<InstrId> left_out_;
 };

@@ -73,9 +73,8 @@ class HostLowerer {
 
   Function& host() { return out_.host; }
 
-  // A parameter is overwritten after the last item that uses it or its new value. Where the
-  // parameter has another name or is returned too, or the new value is a parameter itself, at the
-  // end.
+  // Overwrites a parameter after the last item that uses it or its new value. Waits until the end
+  // if the parameter is also returned or relabelled, or if the new value is itself a parameter.
   void find_updates() {
     const Instruction& ret = fusion_.instr(body_of(fusion_).back());
     for (size_t r = 0; r < fusion_.results.size() && r < ret.operands.size(); ++r) {

@@ -38,10 +38,11 @@ struct ShiftedView {
   int length = 1;  // number of instructions
 };
 
-/// The window that an instruction takes of its operand. nullopt if it is no slice, pad or roll, or
-/// a size or amount is unknown or a size is 0.
+/// The window that an instruction takes of its operand. nullopt if the instruction is not a slice,
+/// pad or roll, if a size or amount is unknown, or if a size is 0.
 std::optional<ShiftedView> view_of(const Function& function, const Instruction& i);
-/// The window of `inner`'s root that `outer` takes of `inner`. nullopt if it is none.
+/// The window of `inner`'s root that `outer`, a window of `inner`, is. nullopt if no single window
+/// of the root has these elements.
 std::optional<ShiftedView> composed(const Function& function, const ShiftedView& inner,
                                     const ShiftedView& outer);
 /// The number of elements of a value along a dimension, which must be known.

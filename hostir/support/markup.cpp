@@ -50,7 +50,7 @@ std::string escape_terminal(std::string_view text) {
   const auto is_control = [&](size_t i) {
     const auto c = static_cast<unsigned char>(text[i]);
     const auto before = static_cast<unsigned char>(i > 0 ? text[i - 1] : 0);
-    // The second byte of U+0080 to U+009F, which terminals obey like ESC and a letter.
+    // U+0080 to U+009F in UTF-8. Terminals treat each as ESC and a letter.
     const bool is_c1 = before == 0xc2 && c >= 0x80 && c < 0xa0;
     return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f || is_c1;
   };

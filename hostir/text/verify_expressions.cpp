@@ -75,8 +75,8 @@ bool FunctionVerifier::check_leaf(const IndexExpr& leaf, SourceSpan span) {
   if (unknown) return false;
   context_.error("host_c4",
                  leaf.to_string() + (is_host() ? " is not an integer of the host"
-                                               : " is not a loop's variable; an index that is "
-                                                 "computed is an operand of take or dynamic_slice"),
+                                               : " is not a loop variable; to index by a computed "
+                                                 "value, use take or dynamic_slice"),
                  span);
   return false;
 }

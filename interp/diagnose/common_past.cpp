@@ -1,6 +1,6 @@
 // 1. For each rank, the calls that completed and come before its edits.
-// 2. What one member still has ahead of it is in no member's past: shortens the pasts until all
-//    agree.
+// 2. A call that one member still has ahead of it belongs to no member's past. Shortens the pasts
+//    until they agree.
 #include "interp/diagnose/common_past.h"
 
 #include <algorithm>

@@ -32,15 +32,18 @@ std::string order_sentence(const Run& run, const RecordedVerdict& verdict, bool 
   const std::string calls = verb(verdict.culprits, "calls", "call");
   if (swapped) {
     const std::vector<Rank> others = others_at(verdict.missing, verdict.culprits);
-    return fmt::format("{} {} {}{} before {}; {} the other way round", ranks, calls,
+    return fmt::format("{} {} {}{} before {}; {} {} them in the other order", ranks, calls,
                        call_name(run, verdict.at), at_stack(run, verdict.at),
-                       call_name(run, verdict.missing), model::list_of(others));
+                       call_name(run, verdict.missing),
+                       others.empty() ? "the others" : model::list_of(others),
+                       others.size() == 1 ? "calls" : "call");
   }
   const std::string own = name_on_own_groups(run, verdict.missing, verdict.culprits, true);
   return fmt::format(
-      "{} {} {}{} without {}{}, which the others call first: it was left out there, or comes later",
-      ranks, calls, call_name(run, verdict.at), at_stack(run, verdict.at),
-      own.empty() ? call_name(run, verdict.missing) : own, at_stack(run, verdict.missing));
+      "{} {} {}{} without {}{}, which the others call first: {} left it out, or {} it later", ranks,
+      calls, call_name(run, verdict.at), at_stack(run, verdict.at),
+      own.empty() ? call_name(run, verdict.missing) : own, at_stack(run, verdict.missing), ranks,
+      calls);
 }
 
 std::string wrong_group_sentence(const Run& run, const std::vector<Rank>& ranks,
@@ -70,7 +73,7 @@ std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,
                        unnumbered_name(run, before), at_stack(run, before), one ? "it" : "they",
                        one ? "its" : "their");
   } else if (verdict.charge == Charge::kSwapped || awaiting.member == nullptr) {
-    text = fmt::format("{} {} {}{} before {}{}, in {} earlier rounds the other way round", ranks,
+    text = fmt::format("{} {} {}{} before {}{}, in {} earlier rounds in the other order", ranks,
                        one ? "calls" : "call", short_call_name(run, verdict.at),
                        at_stack(run, verdict.at), unnumbered_name(run, before),
                        at_stack(run, before), one ? "its" : "their");
@@ -106,17 +109,16 @@ std::string as_others_sentence(const Run& run, const RecordedVerdict& verdict,
   const std::string call = fmt::format("the {} rank {}", awaiting.sends() ? "recv from" : "send to",
                                        awaiting.member->rank);
   const std::string twin =
-      fmt::format("rank {}, which runs the same program, makes", like.member->rank);
+      fmt::format("rank {} runs the same program and makes it", like.member->rank);
   const std::string theirs = call_name(run, like) + at_stack(run, like);
   const std::string mine = call_name(run, verdict.at) + at_stack(run, verdict.at);
   const bool certain = verdict.charge == Charge::kLeftOut;
   std::string text =
-      certain ? fmt::format("{} left out {}, which {} in {}; {} {} on in {}", ranks, call, twin,
-                            theirs, ranks, verb(verdict.culprits, "goes", "go"), mine)
-              : fmt::format(
-                    "{} {} {} without {}, which {} first in {}: it was left out there, or "
-                    "comes later",
-                    ranks, verb(verdict.culprits, "calls", "call"), mine, call, twin, theirs);
+      certain ? fmt::format("{} left out {}; {}, as {}; {} {} on in {}", ranks, call, twin, theirs,
+                            ranks, verb(verdict.culprits, "goes", "go"), mine)
+              : fmt::format("{} {} {} without {}; {} first, as {}: {} left it out, or {} it later",
+                            ranks, verb(verdict.culprits, "calls", "call"), mine, call, twin,
+                            theirs, ranks, verb(verdict.culprits, "makes", "make"));
   return text + fmt::format("; rank {} waits for it in {}{}", awaiting.member->rank,
                             call_name(run, awaiting), at_stack(run, awaiting));
 }

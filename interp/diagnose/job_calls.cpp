@@ -78,8 +78,8 @@ class JobBuilder {
     return out;
   }
 
-  // The lines of unfinished calls before calls that completed; of sends and recvs, perhaps also
-  // before calls that were issued.
+  // Notes the lines whose calls did not hold up their rank: it completed a later call while this
+  // one was unfinished. With kIssued, a send or recv passes if a later call was merely issued.
   void note_passing_lines(Passing passing) {
     for (const auto& line : refs_) {
       uint64_t completed = 0;  // the last one, in the order of calls
@@ -98,8 +98,8 @@ class JobBuilder {
     }
   }
 
-  // The lines of completed ones before calls that could not have completed otherwise. Running the
-  // record finds them. In a large record without sends, only the calls that are run are searched.
+  // Lets completed calls pass where the simulation would hang in them: the record shows that they
+  // did not block. In a large record without sends, only the calls that are run are searched.
   void let_pass() {
     constexpr size_t kMostSearched = 20'000;
     size_t recorded_calls = 0;

@@ -27,8 +27,8 @@ class LineHistory {
   bool breaks_its_rounds(const MemberRef& last, const MemberRef& other) const;
 
   struct Step {
-    bool known = false;  // the rank made this call after the previous one before
-    MemberRef usual;     // the call that it last made after the previous one; may be empty
+    bool known = false;  // the rank has made this call right after the previous one already
+    MemberRef usual;     // what followed the previous call the last time; may be empty
   };
   /// From a rank's previous call to the one at `at`. Both are compared with its earlier calls.
   Step step_to(model::Rank rank, size_t at) const;

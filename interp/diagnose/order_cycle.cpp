@@ -140,19 +140,12 @@ class CycleFinder {
       told.at = circle.at;
       circle.sentence =
           own_rounds_sentence(run_, told, usual, circle.before) + "; " + circle.sentence;
-    } else if (!circle.odd.empty() && never_made(circle)) {
-      circle.sentence = fmt::format(
-          "{} {} {}{} without {}{}, which the others call first: it was left out there, or comes "
-          "later; {}",
-          model::list_of(circle.odd), circle.odd.size() == 1 ? "calls" : "call",
-          call_name(run_, circle.at), at_stack(run_, circle.at), call_name(run_, circle.before),
-          at_stack(run_, circle.before), circle.sentence);
     } else if (!circle.odd.empty()) {
-      circle.sentence =
-          fmt::format("{} {} {}{} before {}; {} the other way round; {}",
-                      model::list_of(circle.odd), circle.odd.size() == 1 ? "calls" : "call",
-                      call_name(run_, circle.at), at_stack(run_, circle.at),
-                      call_name(run_, circle.before), others(circle), circle.sentence);
+      RecordedVerdict told;
+      told.culprits = circle.odd;
+      told.at = circle.at;
+      told.missing = circle.before;
+      circle.sentence = order_sentence(run_, told, !never_made(circle)) + "; " + circle.sentence;
     }
     if (circle.odd.empty() && one_more(circle)) return;
     repair(circle, rank);
@@ -216,17 +209,6 @@ class CycleFinder {
       const Member* mine = side_of(circle.before, rank);
       return mine != nullptr && mine->arrived();
     });
-  }
-
-  std::string others(const OrderCycle& circle) const {
-    std::vector<Rank> ranks;
-    if (circle.before.meeting == nullptr) return "the others";
-    for (const Member& member : circle.before.meeting->members) {
-      const bool odd = std::count(circle.odd.begin(), circle.odd.end(), member.rank) != 0;
-      if (!odd && member.arrived()) ranks.push_back(member.rank);
-    }
-    std::sort(ranks.begin(), ranks.end());
-    return model::list_of(ranks);
   }
 
   // For a cycle of two collectives: finds the minority of ranks, by which of the two they made

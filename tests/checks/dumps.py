@@ -1520,7 +1520,7 @@ def bucket_left_out(folder):
 
 
 def one_gather_more_in_one_of_two_loops(folder):
-    """The step from one loop to the next occurs once: it does not show which of two ranks is odd."""
+    """The step from one loop to the next occurs only once, so it cannot show which of two ranks is odd."""
     job = Job(2)
     for r in range(2):
         lines = [99] * (2 + r) + [120, 140, 120, 140]

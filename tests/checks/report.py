@@ -156,7 +156,7 @@ def dumps_of_a_mismatch(folder):
 
 @case
 def sends_of_dumps(folder):
-    """Each row of the table says between which ranks its send is."""
+    """Each send in the table says which rank sends to which."""
     job = Job(4, {"pp": [0, 1, 2, 3]})
     for _ in range(3):
         for r in range(4):

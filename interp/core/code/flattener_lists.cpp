@@ -95,11 +95,12 @@ Expected<int64_t> Flattener::range_length(const Scope& scope, const Instruction&
   const bool open = limit == IndexExpr(-1);
   const std::string name = "%" + scope.function->value(read.results[0]).name;
   const auto unknown = [&](std::string_view why) {
-    return fail_at(ErrorKind::kInvalid, "code_list",
-                   fmt::format("how many integers the list {} has depends on {}, so no mesh says "
-                               "how long it is; write a range of fixed length, or `read sum`",
-                               name, why),
-                   read.name_span);
+    return fail_at(
+        ErrorKind::kInvalid, "code_list",
+        fmt::format("the length of the list {} depends on {}, and must be known before the "
+                    "run; write a range of fixed length, or `read sum`",
+                    name, why),
+        read.name_span);
   };
   int64_t size = 0;
   if (open) {
