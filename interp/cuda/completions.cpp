@@ -16,7 +16,8 @@ namespace hostir::cuda {
 
 namespace {
 
-constexpr int64_t kLookEveryNs = 50'000'000;  // interval of checks for remote failures
+constexpr int64_t kLookEveryNs = 50'000'000;    // interval of checks for remote failures
+constexpr int64_t kStuckAfterNs = 200'000'000;  // the device takes a moment to report an end
 
 }  // namespace
 
@@ -85,7 +86,7 @@ bool DeviceBackend::collect_queue(Queue& queue, std::vector<Delivery>& out) {
         enqueued_.erase(named);
       }
     }
-    if (head.wire_call >= 0) network_->finished(head.wire_call);
+    if (head.wire_call >= 0) end_call(head.wire_call);
     out.emplace_back(completion, std::move(head.written));
     queue.in_flight.pop_front();
     any = true;
@@ -176,6 +177,7 @@ interp::Progress DeviceBackend::poll(const interp::Hosts& hosts, interp::Complet
     if (value_mode_ != ValueMode::kNone) summarise(completion.id, written, sink);
   }
   const bool any = !done.empty();
+  if (any) stuck_since_ns_ = 0;
   deliveries_ = std::move(done);
   if (any && failures_.empty()) return interp::Progress::kProgressed;
   look_for_failures();
@@ -184,7 +186,53 @@ interp::Progress DeviceBackend::poll(const interp::Hosts& hosts, interp::Complet
     failures_.clear();
     return interp::Progress::kProgressed;
   }
-  return is_pending() ? interp::Progress::kPending : interp::Progress::kQuiescent;
+  return progress();
+}
+
+// After a poll that found nothing new.
+interp::Progress DeviceBackend::progress() {
+  if (!is_pending()) return interp::Progress::kQuiescent;
+  if (!is_stuck()) {
+    stuck_since_ns_ = 0;
+    return interp::Progress::kPending;
+  }
+  const int64_t now = clock_->now_ns();
+  if (stuck_since_ns_ == 0) stuck_since_ns_ = now;
+  return now - stuck_since_ns_ < kStuckAfterNs ? interp::Progress::kPending
+                                               : interp::Progress::kQuiescent;
+}
+
+// True if every stream with work waits in a network call for ranks of this process whose streams
+// have not reached theirs.
+bool DeviceBackend::is_stuck() const {
+  if (meetings_of_call_.empty() || !failures_.empty() || kept_tasks_ > 0) return false;
+  std::vector<int64_t> reached;  // the calls that streams are in
+  for (const Queue& q : queues_) {
+    if (q.in_flight.empty()) continue;
+    const InFlight& head = q.in_flight.front();
+    if (meetings_of_call_.contains(head.wire_call)) {
+      reached.push_back(head.wire_call);
+    } else if (std::none_of(head.waits.begin(), head.waits.end(),
+                            [&](TaskId id) { return enqueued_.contains(id); })) {
+      return false;
+    }
+  }
+  for (const Queue* q : starting_) {
+    if (!q->in_flight.empty() || q->held.empty()) continue;
+    const int64_t call = q->held.front().wire_call;
+    if (meetings_of_call_.contains(call)) reached.push_back(call);
+  }
+  std::map<MeetingKey, size_t> there;
+  for (const int64_t call : reached) {
+    for (const MeetingKey& key : meetings_of_call_.at(call)) ++there[key];
+  }
+  const auto can_end = [&](int64_t call) {
+    const auto& keys = meetings_of_call_.at(call);
+    return std::all_of(keys.begin(), keys.end(), [&](const MeetingKey& key) {
+      return there.at(key) == members_left_.at(key);
+    });
+  };
+  return std::none_of(reached.begin(), reached.end(), can_end);
 }
 
 Activities* DeviceBackend::activities() {

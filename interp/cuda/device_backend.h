@@ -122,6 +122,7 @@ class DeviceBackend final : public interp::Backend {
     bool arrived = false;
     ActivityRef activity;  // null: its work is not measured
     size_t open_meetings = 0;
+    size_t absent_partners = 0;  // of sends and recvs between devices
     int64_t wire_call = -1;
     EventRef queued;
     EventRef started;
@@ -237,6 +238,11 @@ class DeviceBackend final : public interp::Backend {
     std::byte* buffer = nullptr;
     EventRef filled;
   };
+  /// A send or recv whose partner has not arrived.
+  struct Early {
+    Queue* queue = nullptr;
+    Held* task = nullptr;
+  };
   /// Messages from one rank to another that are buffered, as Machine::p2p_buffer_bytes allows.
   struct Connection {
     int64_t bytes = 0;               // in buffers
@@ -334,6 +340,9 @@ class DeviceBackend final : public interp::Backend {
   Exchange exchange_of(Rank rank, const interp::CommunicationItem& item) const;
   Member member_of(Rank rank, const interp::CommunicationItem& item);
   void arrive(Queue& queue, Held& task);
+  bool awaits_partner(const interp::CommunicationItem& item) const;
+  void start_call(Queue& queue, Held& task);
+  void end_call(int64_t call);
   void join(Queue& queue, Held& task, const interp::CommunicationItem& item);
   bool may_buffer(const interp::CommunicationItem& item) const;
   void fill_buffers(Connection& connection);
@@ -397,6 +406,8 @@ class DeviceBackend final : public interp::Backend {
   void look_for_failures();
   Error among_others(Error error, const Device& device) const;
   bool is_pending() const;
+  bool is_stuck() const;
+  interp::Progress progress();
   bool is_one_by_one() const;
   bool is_in_flight() const;
   bool may_start(Rank rank) const;
@@ -430,6 +441,11 @@ class DeviceBackend final : public interp::Backend {
   std::vector<Queue*> starting_;  // head is a wire call that is not on the stream yet
   std::map<MeetingKey, Meeting> meetings_;
   std::map<MeetingKey, Connection> connections_;  // sequence 0
+  std::map<MeetingKey, Early> early_;             // between devices of this process
+  /// Of the network calls that have not ended, if all ranks are in this process.
+  std::unordered_map<int64_t, std::vector<MeetingKey>> meetings_of_call_;
+  std::map<MeetingKey, size_t> members_left_;  // whose calls have not ended, of network meetings
+  int64_t stuck_since_ns_ = 0;                 // 0: it is not
   std::shared_ptr<Activities> activities_;
   std::string no_activities_;                 // why there are none; empty: not tried yet
   std::span<const interp::HostState> hosts_;  // during a poll

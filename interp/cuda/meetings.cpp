@@ -51,13 +51,46 @@ Member DeviceBackend::member_of(Rank rank, const interp::CommunicationItem& item
   return out;
 }
 
+// NCCL connects two ranks at their first send and recv. If two sends face each other it connects
+// them wrongly, and later recvs never end. So in one process a send or recv is held until its
+// partner has arrived, as on one device.
+bool DeviceBackend::awaits_partner(const interp::CommunicationItem& item) const {
+  return item.is_pair() && rendezvous_ == nullptr && !capturing_ && !may_buffer(item);
+}
+
 void DeviceBackend::arrive(Queue& queue, Held& task) {
   task.arrived = true;
+  bool calls = false;
+  std::vector<Early> complete;
   // Count first: the last member to arrive runs its meeting immediately.
   for (const auto& item : task.items) {
-    if (meets_here(task.rank, item)) ++task.open_meetings;
+    if (meets_here(task.rank, item)) {
+      ++task.open_meetings;
+      continue;
+    }
+    calls = true;
+    if (!awaits_partner(item)) continue;
+    const auto [at, first] = early_.try_emplace(key_of(task.rank, item), Early{&queue, &task});
+    if (first) {
+      ++task.absent_partners;
+      continue;
+    }
+    if (--at->second.task->absent_partners == 0) complete.push_back(at->second);
+    early_.erase(at);
   }
+  if (calls && task.absent_partners == 0) start_call(queue, task);
+  for (const Early& partner : complete) {
+    start_call(*partner.queue, *partner.task);
+    wake(*partner.queue);
+  }
+  for (const interp::CommunicationItem& item : task.items) {
+    if (meets_here(task.rank, item)) join(queue, task, item);
+  }
+}
+
+void DeviceBackend::start_call(Queue& queue, Held& task) {
   std::vector<WireCall> calls;
+  std::vector<MeetingKey> keys;
   for (const interp::CommunicationItem& item : task.items) {
     if (meets_here(task.rank, item)) continue;
     WireCall call;
@@ -67,17 +100,27 @@ void DeviceBackend::arrive(Queue& queue, Held& task) {
     call.exchange = exchange_of(task.rank, item);
     call.exchange.members[call.position] = member_of(task.rank, item);
     calls.push_back(std::move(call));
+    keys.push_back(key_of(task.rank, item));
+    const size_t members = item.is_pair() ? 2 : item.members.size();
+    if (rendezvous_ == nullptr && !capturing_) members_left_.try_emplace(keys.back(), members);
   }
-  if (!calls.empty()) {
-    task.activity = begin_activity();
-    queue.device->finish_launches();
-    task.wire_call = network_->start(calls, *queue.device, queue.stream);
-    end_activity(task.activity);
-    if (!network_->is_enqueued(task.wire_call)) starting_.push_back(&queue);
+  task.activity = begin_activity();
+  queue.device->finish_launches();
+  task.wire_call = network_->start(calls, *queue.device, queue.stream);
+  end_activity(task.activity);
+  if (rendezvous_ == nullptr && !capturing_) meetings_of_call_[task.wire_call] = std::move(keys);
+  if (!network_->is_enqueued(task.wire_call)) starting_.push_back(&queue);
+}
+
+void DeviceBackend::end_call(int64_t call) {
+  network_->finished(call);
+  const auto found = meetings_of_call_.find(call);
+  if (found == meetings_of_call_.end()) return;
+  for (const MeetingKey& key : found->second) {
+    const auto left = members_left_.find(key);
+    if (--left->second == 0) members_left_.erase(left);
   }
-  for (const interp::CommunicationItem& item : task.items) {
-    if (meets_here(task.rank, item)) join(queue, task, item);
-  }
+  meetings_of_call_.erase(found);
 }
 
 void DeviceBackend::join(Queue& queue, Held& task, const interp::CommunicationItem& item) {

@@ -268,7 +268,7 @@ class Caller {
   }
 
  private:
-  const NcclApi& api_;
+  NcclApi api_;  // not a reference: a thread that is left behind outlives its network
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<std::shared_ptr<Call>> calls_;

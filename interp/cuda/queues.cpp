@@ -210,7 +210,7 @@ void DeviceBackend::delay(Queue& queue, const Held& task) {
 // True if the task is now on the device's stream.
 bool DeviceBackend::hand_over(Queue& queue, Held& task) {
   if (task.arrived) {
-    if (task.open_meetings > 0) return false;
+    if (task.open_meetings > 0 || task.absent_partners > 0) return false;
     if (task.wire_call >= 0 && !network_->is_enqueued(task.wire_call)) return false;
     finish_enqueued(queue, task);
     return true;
