@@ -224,7 +224,19 @@ bool Judge::absent_rank() {
   }
   const bool has_stopped =
       std::ranges::any_of(proved->absent, [&](Rank rank) { return is_stopped(run_, rank); });
-  if (!has_stopped || !stopped_process()) absent(*proved);
+  if (has_stopped && stopped_process()) return true;
+  // A process that is stopped in a call holds up everybody, also ranks that wait for their devices
+  // and so make no call.
+  const bool has_frozen = std::ranges::any_of(run_.ranks, [](const model::RankFacts& facts) {
+    return facts.state == model::RankState::kFrozen;
+  });
+  if (has_frozen && stopped_process()) {
+    out_.notes.push_back(fmt::format("{} {} not come to {} yet", model::list_of(proved->absent),
+                                     proved->absent.size() == 1 ? "has" : "have",
+                                     call_name(run_, proved->call)));
+    return true;
+  }
+  absent(*proved);
   return true;
 }
 

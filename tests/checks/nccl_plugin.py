@@ -136,6 +136,18 @@ def check_frozen(build):
         check("it goes on", status == 0 and str(meetings(60)) in verdict["sentence"], verdict)
 
 
+def check_frozen_beside_an_absent_rank(build):
+    """Rank 2 is stopped in a call that rank 0 has not made, as it waits for its device: the stopped rank is at fault."""
+    with job(build, 6, 60, every=("--pace-us", "1000"), rank2=("--freeze-at", "35"), rank0=("--doze-at", "35")) as run:
+        wait_until("rank 2 stops", lambda: is_stopped(run.ranks[2]))
+        status, out, took = run.watch("--stall", "1.5")
+        check("a rank stopped in a call that another has not made", status == 4 and "rank 2 is stopped in " in out and
+              took < 15, (took, out))
+        status, verdict = run.open()
+        check("its verdict", status == 4 and verdict["culprits"] == [2] and verdict["kind"] == "stopped" and
+              any("rank 0 has not come to " in note for note in verdict["notes"]), verdict)
+
+
 def check_killed(build):
     with job(build, 5, 60, rank1=("--kill-at", "22")) as run:
         run.ranks[1].wait(timeout=30)
@@ -323,7 +335,7 @@ def main():
     for version in (4, 5, 6):
         check_whole(build, version)
         check_stopped(build, version)
-    for more in (check_frozen, check_killed, check_left_out, check_slow, check_ring, check_threads, check_captured, check_frames, check_chain,
+    for more in (check_frozen, check_frozen_beside_an_absent_rank, check_killed, check_left_out, check_slow, check_ring, check_threads, check_captured, check_frames, check_chain,
                  check_no_folder, check_damaged, check_waits_for_start):
         more(build)
     return finish()

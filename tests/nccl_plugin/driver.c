@@ -3,12 +3,13 @@
 // have come. Meetings are counters in a file that the ranks share.
 //
 //   driver PLUGIN VERSION BOARD RANK RANKS CALLS [--pace-us N] [--stop-at K] [--kill-at K]
-//          [--skip K] [--threads N] [--capture K] [--freeze-at K]
+//          [--skip K] [--threads N] [--capture K] [--freeze-at K] [--doze-at K]
 //
 // Call k is a send and a recv around the ring (k % 5 == 4), an all_reduce of a pair of ranks
 // (k % 5 == 3), or an all_reduce of all. --stop-at stops the process before a call, --freeze-at
-// after one whose kernel has not run. Descriptors are filled byte by byte from the table of
-// offsets, so that the plugin's structs are checked against another source.
+// after one whose kernel has not run; --doze-at waits for a minute before a call. Descriptors are
+// filled byte by byte from the table of offsets, so that the plugin's structs are checked against
+// another source.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -71,7 +72,7 @@ typedef struct {
 } gpu;
 
 static int version, rank, ranks, calls, mask, pace_us, threads;
-static int stop_at = -1, kill_at = -1, skip = -1, capture_at = -1, freeze_at = -1;
+static int stop_at = -1, kill_at = -1, skip = -1, capture_at = -1, freeze_at = -1, doze_at = -1;
 static const table* plugin;
 static board* shared;
 
@@ -293,6 +294,7 @@ static void* run_thread(void* argument) {
     if (k == stop_at) raise(SIGSTOP);
     if (k == kill_at) raise(SIGKILL);
     if (k == skip) continue;
+    if (k == doze_at) sleep(60);
     if (k == freeze_at) __atomic_store_n(&g->held, 1, __ATOMIC_RELEASE);
     if (k % 5 == 4) {
       exchange(g, &all);
@@ -347,6 +349,7 @@ int main(int count, char** arguments) {
     if (!strcmp(arguments[i], "--skip")) skip = number;
     if (!strcmp(arguments[i], "--capture")) capture_at = number;
     if (!strcmp(arguments[i], "--freeze-at")) freeze_at = number;
+    if (!strcmp(arguments[i], "--doze-at")) doze_at = number;
     if (!strcmp(arguments[i], "--threads")) threads = number;
   }
   if (calls > kMostCalls || threads > kMostComms / 2) return 64;
