@@ -55,7 +55,7 @@ Member DeviceBackend::member_of(Rank rank, const interp::CommunicationItem& item
 // them wrongly, and later recvs never end. So in one process a send or recv is held until its
 // partner has arrived, as on one device.
 bool DeviceBackend::awaits_partner(const interp::CommunicationItem& item) const {
-  return item.is_pair() && rendezvous_ == nullptr && !capturing_ && !may_buffer(item);
+  return item.is_pair() && rendezvous_ == nullptr && !capturing_;
 }
 
 void DeviceBackend::arrive(Queue& queue, Held& task) {
