@@ -48,9 +48,16 @@ std::string order_sentence(const Run& run, const RecordedVerdict& verdict, bool 
 
 std::string wrong_group_sentence(const Run& run, const std::vector<Rank>& ranks,
                                  const MemberRef& wrong, const MemberRef& right) {
-  return fmt::format("{} {} {}{} on another group than the others, which call it on {}",
-                     model::list_of(ranks), verb(ranks, "makes", "make"), call_name(run, wrong),
-                     at_stack(run, wrong), communicator_name(run, right.communicator()));
+  std::vector<Rank> waiting;
+  for (const Member& member : right.meeting->members) {
+    if (member.unfinished() && same_stack(run, member, *right.member))
+      waiting.push_back(member.rank);
+  }
+  std::ranges::sort(waiting);
+  return fmt::format("{} {} {}{} where the others call it on {}; {} {} there",
+                     model::list_of(ranks), verb(ranks, "calls", "call"), call_name(run, wrong),
+                     at_stack(run, wrong), communicator_name(run, right.communicator()),
+                     model::list_of(waiting), verb(waiting, "waits", "wait"));
 }
 
 std::string wrong_group_repair(const Run& run, const std::vector<Rank>& ranks,

@@ -207,14 +207,6 @@ class DivergenceJudge {
     return std::exchange(out_.repair, std::move(before));
   }
 
-  // It waits in the call that it does not make on the others' group.
-  bool wrong_group(const DivergentRank& odd) const {
-    const MemberRef& theirs = odd.theirs.front().call;
-    const MemberRef mine = call_at(odd);
-    return !odd.proved && theirs.member != nullptr && mine.member->unfinished() &&
-           waits_for(theirs, odd.rank) && differ_in_group(run_, mine, theirs);
-  }
-
   MemberRef call_at(const DivergentRank& odd) const {
     const auto& line = calls_[static_cast<size_t>(odd.rank)];
     return odd.at < line.size() ? line[odd.at] : line.empty() ? MemberRef{} : line.back();
@@ -227,9 +219,6 @@ class DivergenceJudge {
       out_.sentence = own_rounds_sentence(run_, out_, odd.theirs.front().call, odd.awaiting);
     } else if (odd.theirs.front().call.pair != nullptr && !extra) {
       out_.sentence = as_others_sentence(run_, out_, odd.like);
-    } else if (wrong_group(odd)) {
-      out_.sentence =
-          wrong_group_sentence(run_, out_.culprits, call_at(odd), odd.theirs.front().call);
     }
   }
   void charge(const DivergentRank& odd) {
@@ -302,7 +291,6 @@ class DivergenceJudge {
       return fmt::format("with these calls in the other order on {}", ranks);
     const MemberRef mine = call_at(odd);
     const MemberRef& theirs = odd.theirs.front().call;
-    if (wrong_group(odd)) return wrong_group_repair(run_, out_.culprits, theirs);
     const MemberRef made = as_made_by(odd.rank, theirs);
     std::string first = odd.own_rounds ? unnumbered_name(run_, made) : short_call_name(run_, made);
     if (const std::string own = name_on_own_groups(run_, made, out_.culprits, false); !own.empty())

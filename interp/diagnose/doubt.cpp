@@ -289,55 +289,6 @@ void doubt_never_came(const Run& run, const std::vector<std::vector<MemberRef>>&
 
 namespace {
 
-// The rank that made the omitted call makes that line on other groups everywhere else, and another
-// rank waits for it there.
-std::optional<MemberRef> call_of_other_group(const Run& run,
-                                             const std::vector<std::vector<MemberRef>>& calls,
-                                             const RecordedVerdict& verdict) {
-  const MemberRef& made = verdict.missing;
-  bool elsewhere = false;
-  for (const MemberRef& ref : calls[static_cast<size_t>(made.member->rank)]) {
-    if (ref.member == made.member || !same_stack(run, *ref.member, *made.member)) continue;
-    if (ref.communicator() == made.communicator()) return std::nullopt;
-    elsewhere = true;
-  }
-  if (!elsewhere) return std::nullopt;
-  for (const model::Meeting& meeting : run.meetings) {
-    const model::Member* mine = meeting.member(made.member->rank);
-    if (mine == nullptr || mine->state != model::MemberState::kNotArrived) continue;
-    for (const model::Member& member : meeting.members) {
-      const MemberRef ref{&meeting, nullptr, &member};
-      if (member.unfinished() && differ_in_group(run, made, ref)) return ref;
-    }
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-void accuse_wrong_group_instead(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
-                                RecordedVerdict& verdict) {
-  if (verdict.charge != Charge::kLeftOut || verdict.count != 1 || verdict.culprits.size() != 1 ||
-      verdict.missing.meeting == nullptr)
-    return;
-  const auto right = call_of_other_group(run, calls, verdict);
-  if (!right) return;
-  const MemberRef wrong = verdict.missing;
-  const Rank rank = wrong.member->rank;
-  verdict.charge = Charge::kOrder;
-  verdict.culprits = {rank};
-  verdict.at = wrong;
-  verdict.missing = *right;
-  verdict.communicator = wrong.communicator();
-  verdict.sequence = wrong.sequence();
-  verdict.sentence = wrong_group_sentence(run, verdict.culprits, wrong, *right);
-  const size_t at = place_of(calls, wrong);
-  verdict.repair = {CallEdit::remove(rank, at), CallEdit::add(rank, at, *right)};
-  verdict.repair_text = wrong_group_repair(run, verdict.culprits, *right);
-}
-
-namespace {
-
 void charge_with_extra(const std::vector<std::vector<MemberRef>>& calls, const MemberRef& call,
                        RecordedVerdict& verdict) {
   const Rank rank = call.member->rank;

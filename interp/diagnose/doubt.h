@@ -25,10 +25,4 @@ void doubt_never_came(const model::Run& run, const std::vector<std::vector<Membe
 void accuse_extra_instead(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                           RecordedVerdict& verdict);
 
-/// If the omitted call was made by another rank on the wrong group, accuses that
-/// rank.
-void accuse_wrong_group_instead(const model::Run& run,
-                                const std::vector<std::vector<MemberRef>>& calls,
-                                RecordedVerdict& verdict);
-
 }  // namespace hostir::diagnose

@@ -14,6 +14,7 @@
 #include "interp/diagnose/job_calls.h"
 #include "interp/diagnose/judge.h"
 #include "interp/diagnose/recorded_text.h"
+#include "interp/diagnose/wrong_group.h"
 
 namespace hostir::diagnose {
 
@@ -25,8 +26,8 @@ void Judge::revise() {
   // The rules look at one communicator; these compare with the calls on all of them. They come
   // first, because they change the repair.
   accuse_extra_instead(run_, calls_, out_);
-  accuse_wrong_group_instead(run_, calls_, out_);
   accuse_divergent_ranks(run_, calls_, moving_, out_);
+  accuse_wrong_group_instead(run_, calls_, out_);
   // Runs the repaired job. A second fault found there resolves doubts that would arise below.
   const bool more = more_faults();
   // Withdraws the accusation if its repair does not explain the hang.

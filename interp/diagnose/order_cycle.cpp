@@ -123,16 +123,6 @@ class CycleFinder {
     circle.at = hold_between(rank, circle.ranks[(fix + 1) % n]).call;
     circle.before = hold_between(before, rank).call;
     if (circle.odd.size() == 1) awaited_on_another_group(circle);
-    if (wrong_group(circle)) {
-      circle.sentence =
-          wrong_group_sentence(run_, circle.odd, circle.at, circle.before) + "; " + circle.sentence;
-      for (const Rank each : circle.odd) {
-        // The rank then makes the call in which the others wait.
-        circle.repair.push_back(CallEdit::remove(each, place_of(*side_of(circle.at, each))));
-      }
-      circle.repair_text = wrong_group_repair(run_, circle.odd, circle.before);
-      return;
-    }
     if (usual.member != nullptr) {
       RecordedVerdict told;
       told.charge = Charge::kOrder;
@@ -192,16 +182,6 @@ class CycleFinder {
         return;
       }
     }
-  }
-
-  // The odd ranks wait in the call that they do not make on the others' group.
-  bool wrong_group(const OrderCycle& circle) const {
-    const auto waits = [&](Rank rank) {
-      const Member* mine = side_of(circle.at, rank);
-      return mine != nullptr && mine->unfinished();
-    };
-    return !circle.odd.empty() && differ_in_group(run_, circle.at, circle.before) &&
-           never_made(circle) && std::all_of(circle.odd.begin(), circle.odd.end(), waits);
   }
 
   bool never_made(const OrderCycle& circle) const {

@@ -48,6 +48,8 @@ std::string_view name(Charge charge) {
       return "block_mismatch";
     case Charge::kWrongPeer:
       return "wrong_peer";
+    case Charge::kWrongGroup:
+      return "wrong_group";
     case Charge::kNeverCame:
       return "never_came";
     case Charge::kDied:

@@ -25,6 +25,7 @@ enum class Charge : uint8_t {
   kDifferentCall,  // different kind, element type, size, root or reduction
   kBlocks,         // an exchange with mismatched blocks
   kWrongPeer,      // a send or recv that names the wrong rank
+  kWrongGroup,     // a call on another group than the others
   kNeverCame,      // it stopped before a call in which others wait
   kDied,           // its process has ended
   kStopped,        // its process was stopped in a call by a signal or a debugger

@@ -57,6 +57,7 @@ class Teller {
     switch (v_.charge) {
       case Charge::kNone:
       case Charge::kOrder:
+      case Charge::kWrongGroup:
         return {};
       case Charge::kLeftOut:
         return left_out() + who_waits();

@@ -195,8 +195,48 @@ def barrier_of_another_group(world):
         wrong = (r, number) == (2, 1)
         return [reduce(20, 4096, f"tp{r // 2}", blocks=True), reduce(40, 999, f"dp{r % 2}", blocks=True),
                 barrier(60, "dp0" if wrong else "0")]
-    said = fault("order", 2, line=60, says="rank 2 makes barrier seq", trial=True)
+    said = fault("wrong_group", 2, line=60, says="rank 2 calls barrier seq", trial=True)
     return training(world, 3, step, two_axes(world)).run(), {}, said
+
+
+def on_another_group(job, right, wrong, blocks):
+    """Rank 2 makes one call, from the others' line, on another group; then all go on in the group of all."""
+    for r in range(job.world):
+        job.calls[r] += [reduce(33, 64, wrong if r == 2 else right(r), blocks), *(reduce(12, 4096, blocks=blocks) for _ in range(2))]
+    return layers(job, [70]).run()
+
+
+@case(4)
+def wrong_one_of_two_groups_of_all(world):
+    job = layers(Job(world, {"3": list(range(world))}), [10])
+    return on_another_group(job, lambda r: "3", "0", False), {}, fault(
+        "wrong_group", 2, line=33, trial=True, says="rank 2 calls all_reduce f32[64] seq 2 on default_pg at ", never_says="also",
+        trial_says="with all_reduce seq 1 on group 3 in its place on rank 2 the program completes")
+
+
+@case(4, 8)
+def subgroup_instead_of_all(world):
+    job = layers(Job(world, two_axes(world)), [10])
+    return on_another_group(job, lambda r: "0", "dp0", True), {}, fault(
+        "wrong_group", 2, line=33, trial=True, says="where the others call it on default_pg; ranks 0, 1, 3")
+
+
+@case(4, 8)
+def all_instead_of_a_subgroup(world):
+    job = layers(Job(world, two_axes(world)), [10])
+    return on_another_group(job, lambda r: f"dp{r % 2}", "0", False), {}, fault(
+        "wrong_group", 2, line=33, trial=True, says="where the others call it on group dp0; rank", never_says="also")
+
+
+@case(4)
+def one_line_calls_on_both_groups(world):
+    """A helper calls on each group from one line; rank 2 leaves out the first call, which is no wrong group."""
+    job = layers(Job(world, two_axes(world)), [10])
+    for step in range(3):
+        for r in range(world):
+            pair = [reduce(33, 64, group, blocks=True) for group in (f"tp{r // 2}", f"dp{r % 2}")]
+            job.calls[r] += pair[1:] if (r, step) == (2, 2) else pair
+    return layers(job, [70]).run(), {}, {"fault": True, "culprits": [2], "trial": True, "never_says": "where the others call it on"}
 
 
 @case(8)

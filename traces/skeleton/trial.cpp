@@ -103,7 +103,8 @@ bool tells(const std::string& repair_text, const model::Run& run, const diagnose
 // Calls in another order are only told once.
 std::string continuation_text(const model::Run& run, const diagnose::RecordedVerdict& verdict,
                               const diagnose::JobCalls& repaired) {
-  if (verdict.charge == diagnose::Charge::kOrder || verdict.charge == diagnose::Charge::kSwapped)
+  if (verdict.charge == diagnose::Charge::kOrder || verdict.charge == diagnose::Charge::kSwapped ||
+      verdict.charge == diagnose::Charge::kWrongGroup)
     return {};
   constexpr size_t kMostNamed = 2;
   std::vector<model::Rank> ranks;
