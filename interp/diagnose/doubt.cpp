@@ -85,8 +85,22 @@ class Doubt {
                        });
   }
 
-  // True if all others have made all their calls, and the numbers of calls show nothing more.
-  bool is_unknowable() const { return only_one_waits() && some_lost(run_); }
+  // True if all others have made all their calls, or wait behind the waiting rank's send or recv,
+  // and the numbers of calls show nothing more.
+  bool is_unknowable() const {
+    return some_lost(run_) &&
+           (only_one_waits() || (call_.pair != nullptr && !another_waits_for_idle()));
+  }
+  bool another_waits_for_idle() const {
+    const auto waits = [&](const MemberRef& ref) {
+      if (!ref.member->unfinished() || ref.member->rank == waits_) return false;
+      const model::Member* there =
+          ref.meeting != nullptr ? ref.meeting->member(idle_) : &ref.other_side();
+      return there != nullptr && there->rank == idle_ && !there->arrived();
+    };
+    return std::ranges::any_of(calls_,
+                               [&](const auto& line) { return std::ranges::any_of(line, waits); });
+  }
 
   // Counts calls between the two ranks: the waiting one called this line once more than every other
   // line, and the idle one called all lines equally often. The waiting one once made the call twice

@@ -322,6 +322,8 @@ bool Judge::left_out_by_some(const Waited& waited) {
 
 bool Judge::ahead(const Waited& waited) {
   const Rank rank = waited.waiting.front();
+  // Ranks of other groups that called the line as often show that the call is right.
+  if (callers_outside(run_, calls_, waited.call) >= waited.absent.size()) return false;
   const Rank idle = longest_record(run_, waited.absent, out_.communicator);
   const AlignedCalls aligned = align_ranks(run_, rank, idle, out_.communicator);
   for (size_t i = 0; i < aligned.steps.size(); ++i) {
