@@ -450,7 +450,9 @@ bool Judge::shifted() {
         out_.communicator = communicator;
         out_.culprits = {range.rank};
         reader_.left_out(aligned, i, out_);
-        return true;
+        if (!moving_ || out_.also.empty()) return true;
+        out_ = {};  // it may still make that call
+        break;
       }
       const model::Meeting* last = run_.meeting(communicator, *longest->last);
       if (aligned.fewer_before > 0 && last != nullptr && goes_on_behind(range.rank, *last)) {
