@@ -139,6 +139,58 @@ class CycleFinder {
     }
     if (circle.odd.empty() && one_more(circle)) return;
     repair(circle, rank);
+    if (circle.odd.empty() && !some_lost(run_) && !explains(run_, circle.repair))
+      swap_everywhere(circle, rank);
+  }
+
+  // All stages of a pipeline may make a send and the next recv in one order, from the same two
+  // lines. Then the repair of one cycle only leads to the next one.
+  void swap_everywhere(OrderCycle& circle, Rank rank) const {
+    if (circle.at.pair == nullptr || circle.before.pair == nullptr ||
+        !stack_is_known(run_, *circle.at.member))
+      return;
+    const Member& late = *side_of(circle.before, rank);
+    const auto is_late = [&](const MemberRef& ref) {
+      return ref.pair != nullptr && ref.sends() != circle.before.sends() && late.arrived() &&
+             same_stack(run_, *ref.member, late);
+    };
+    std::vector<CallEdit> edits;
+    std::vector<Rank> ranks;
+    for (const auto& line : calls_) {
+      for (size_t i = 0; i < line.size(); ++i) {
+        const MemberRef& early = line[i];
+        if (!early.member->unfinished() || early.pair == nullptr ||
+            early.sends() != circle.at.sends() ||
+            !same_stack(run_, *early.member, *circle.at.member))
+          continue;
+        const Rank each = early.member->rank;
+        if (i + 1 < line.size() && is_late(line[i + 1])) {
+          edits.push_back(CallEdit::move(each, i + 1, i));
+        } else if (const MemberRef call = head_like(circle.before, each);
+                   i + 1 == line.size() && call.member != nullptr) {
+          edits.push_back(CallEdit::add(each, i, call));
+        } else {
+          continue;
+        }
+        insert_once(ranks, each);
+      }
+    }
+    if (ranks.size() < 2 || !explains(run_, edits)) return;
+    circle.repair = std::move(edits);
+    circle.repair_text = fmt::format(
+        "with the next {} before each {}{} on {}", circle.before.sends() ? "recv" : "send",
+        circle.at.sends() ? "send" : "recv", at_stack(run_, circle.at), model::list_of(ranks));
+  }
+  // The call of that line in which a rank waits for `rank`; empty if there is none.
+  MemberRef head_like(const MemberRef& call, Rank rank) const {
+    for (const auto& heads : heads_) {
+      for (const MemberRef& head : heads) {
+        if (head.pair != nullptr && head.sends() == call.sends() && head.peer() == rank &&
+            !head.other_side().arrived() && same_stack(run_, *head.member, *call.member))
+          return head;
+      }
+    }
+    return {};
   }
 
   // The only send or recv of the cycle has no counterpart, and the rank that would make it waits in

@@ -6,6 +6,7 @@
 The folders are those of tests/truth/flight_recorder (real NCCL ranks) and jobs generated here: one or more per kind
 of mistake, each on several rank counts, and similar-looking jobs that are correct. Ends with `N passed, N failed`.
 """
+import copy
 import json
 import os
 import pathlib
@@ -821,6 +822,35 @@ def ring_of_sends(world):
         job.calls[r] += [Call("0", "send", [16], 20, peer=(r + 1) % world, blocks=True),
                          Call("0", "recv", [16], 21, peer=(r - 1) % world, blocks=True)]
     return job.run(), {}, fault("order", suspects=list(range(world)), line=20, trial=True)
+
+
+def one_f_one_b_that_sends_first(world, blocks):
+    """Every stage sends a gradient back before it receives the next batch, and its neighbour sends that batch first."""
+    job = Job(world)
+    batches = 6
+    for s in range(world):
+        forward = [[Call("0", "recv", [16], 111, peer=s - 1, blocks=blocks)] if s > 0 else [],
+                   [Call("0", "send", [16], 115, peer=s + 1, blocks=blocks)] if s + 1 < world else []]
+        backward = [[Call("0", "recv", [16], 121, peer=s + 1, blocks=blocks)] if s + 1 < world else [],
+                    [Call("0", "send", [16], 125, peer=s - 1, blocks=blocks)] if s > 0 else []]
+        ahead = min(world - 1 - s, batches)
+        for turn in range(batches + ahead):
+            parts = (forward if turn < batches else []) + (backward if turn >= ahead else [])
+            job.calls[s] += [copy.copy(c) for part in parts for c in part]
+    return job.run()
+
+
+@case(4, 8)
+def stages_that_send_first(world):
+    """The repair of one circle only leads to the next one: the order is that of all stages."""
+    return one_f_one_b_that_sends_first(world, False), {}, {
+        "fault": True, "kind": "order", "culprits": [], "trial": True,
+        "trial_says": "with the next recv before each send at /home/ada/train.py:125 in step"}
+
+
+@case(4)
+def stages_that_send_first_and_block(world):
+    return one_f_one_b_that_sends_first(world, True), {}, {"fault": True, "kind": "order", "culprits": [], "trial": True}
 
 
 def ring_with_a_wrong_peer(world, batched):
