@@ -76,20 +76,23 @@ std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,
                        one ? "makes" : "make", one ? "its" : "their", call_name(run, verdict.at),
                        at_stack(run, verdict.at));
   } else if (verdict.charge == Charge::kLeftOut) {
-    text = fmt::format("{} left out {}{}, as {} made in {} earlier rounds", ranks,
+    text = fmt::format("{} left out {}{}, which {} made in {} earlier rounds", ranks,
                        unnumbered_name(run, before), at_stack(run, before), one ? "it" : "they",
                        one ? "its" : "their");
   } else if (verdict.charge == Charge::kSwapped || awaiting.member == nullptr) {
-    text = fmt::format("{} {} {}{} before {}{}, in {} earlier rounds in the other order", ranks,
-                       one ? "calls" : "call", short_call_name(run, verdict.at),
-                       at_stack(run, verdict.at), unnumbered_name(run, before),
-                       at_stack(run, before), one ? "its" : "their");
+    text =
+        fmt::format("{} {} {}{} before {}{}; in {} earlier rounds {} made them in the other order",
+                    ranks, one ? "calls" : "call", short_call_name(run, verdict.at),
+                    at_stack(run, verdict.at), unnumbered_name(run, before), at_stack(run, before),
+                    one ? "its" : "their", one ? "it" : "they");
   } else {
     text = fmt::format(
-        "{} {} {}{} without {}{}, which came first in {} earlier rounds: it was left "
-        "out there, or comes later",
+        "{0} {1} {2}{3} without {4}{5}, which came first in {6} earlier rounds: {0} left it out, "
+        "or "
+        "{7} it later",
         ranks, one ? "calls" : "call", short_call_name(run, verdict.at), at_stack(run, verdict.at),
-        unnumbered_name(run, before), at_stack(run, before), one ? "its" : "their");
+        unnumbered_name(run, before), at_stack(run, before), one ? "its" : "their",
+        one ? "makes" : "make");
   }
   if (awaiting.member != nullptr) {
     std::vector<Rank> waiting;
@@ -106,7 +109,7 @@ std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,
                         verb(waiting, "waits", "wait"), call_name(run, awaiting),
                         at_stack(run, awaiting));
   }
-  return text + "; all other ranks repeat theirs";
+  return text + "; all other ranks repeat their rounds";
 }
 
 std::string as_others_sentence(const Run& run, const RecordedVerdict& verdict,

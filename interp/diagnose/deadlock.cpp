@@ -145,8 +145,8 @@ std::string inversion_sentence(const Run& run) {
           if (second == nullptr || !other.order || !second->order || !other.unfinished() ||
               !second->unfinished() || *other.order < *second->order)
             continue;
-          return fmt::format("rank {} issued {} before {}, rank {} the other way round", r, name(a),
-                             name(b), other.rank);
+          return fmt::format("rank {} issued {} before {}; rank {} issued them in the other order",
+                             r, name(a), name(b), other.rank);
         }
       }
     }

@@ -6,10 +6,12 @@
 #include "interp/diagnose/divergent_ranks.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/explanation.h"
 #include "interp/diagnose/record_comparison.h"
@@ -30,10 +32,8 @@ class Finder : private RecordComparison {
 
   std::vector<DivergentRank> find() {
     std::vector<DivergentRank> out;
-    for (const auto& [place, ranks] : classes()) {
-      std::vector<DivergentRank> found = odd_of(ranks);
-      out.insert(out.end(), found.begin(), found.end());
-    }
+    for (const auto& [place, ranks] : classes())
+      std::ranges::move(odd_of(ranks), std::back_inserter(out));
     return in_calls(first_alike(std::move(out)));
   }
 
@@ -92,10 +92,9 @@ class Finder : private RecordComparison {
   std::vector<DivergentRank> find_by_rounds() {
     const std::optional<Word> end = end_of_rounds();
     if (!end) return {};
-    const size_t ranks = calls_.size();
     std::vector<DivergentRank> out;
     size_t repeat = 0;
-    for (size_t r = 0; r < ranks; ++r) {
+    for (size_t r = 0; r < calls_.size(); ++r) {
       std::vector<size_t> ends;
       for (size_t i = 0; i < words_[r].size(); ++i) {
         if (same(words_[r][i], *end)) ends.push_back(i + 1);
@@ -354,7 +353,7 @@ class Finder : private RecordComparison {
     return false;
   }
   bool sends_in(uint32_t communicator) const {
-    return std::any_of(run_.pairs.begin(), run_.pairs.end(), [&](const model::SendRecv& pair) {
+    return std::ranges::any_of(run_.pairs, [&](const model::SendRecv& pair) {
       return pair.communicator.index == communicator;
     });
   }
@@ -367,6 +366,7 @@ class Finder : private RecordComparison {
     out.at = found.mine;
     out.proved = found.proved;
     out.or_swapped = found.or_swapped;
+    out.or_left_out = found.or_left_out;
     out.same_line = same_line(rank, found, model);
     const size_t count = found.kind == Kind::kLeftOut ? found.count : 1;
     out.like = calls_[model][found.theirs];
@@ -407,23 +407,27 @@ class Finder : private RecordComparison {
   }
   // A member that runs another program did not reach that call.
   static bool not_made_outside(const MemberRef& call, const std::vector<size_t>& ranks) {
-    return std::any_of(
-        call.meeting->members.begin(), call.meeting->members.end(), [&](const Member& member) {
-          return member.state == model::MemberState::kNotArrived &&
-                 std::count(ranks.begin(), ranks.end(), static_cast<size_t>(member.rank)) == 0;
-        });
+    return std::ranges::any_of(call.meeting->members, [&](const Member& member) {
+      return member.state == model::MemberState::kNotArrived &&
+             !contains(ranks, static_cast<size_t>(member.rank));
+    });
   }
   bool all_share(CommunicatorId id, const DivergentRank& each,
                  const std::vector<DivergentRank>& odd, const std::vector<size_t>& ranks) const {
     const model::Communicator* group = run_.find(id);
     if (group == nullptr || !group->members) return true;
+    const auto is_compared = [&](Rank member) {
+      return contains(ranks, static_cast<size_t>(member));
+    };
+    if (each.kind == Kind::kSwapped && std::ranges::count_if(*group->members, is_compared) == 1 &&
+        leaves_its_order(static_cast<size_t>(each.rank), each.at))
+      return false;
     const auto shares = [&](Rank member) {
-      if (std::count(ranks.begin(), ranks.end(), static_cast<size_t>(member)) == 0) return true;
-      return std::any_of(odd.begin(), odd.end(), [&](const DivergentRank& other) {
+      return !is_compared(member) || std::ranges::any_of(odd, [&](const DivergentRank& other) {
         return other.rank == member && other.kind == each.kind && other.at == each.at;
       });
     };
-    return std::all_of(group->members->begin(), group->members->end(), shares);
+    return std::ranges::all_of(*group->members, shares);
   }
 
   // Of several differences, keeps those at the first call, because later ones may follow from it.
@@ -450,10 +454,6 @@ class Finder : private RecordComparison {
     return at == nullptr ? 0 : at->call;
   }
 };
-
-}  // namespace
-
-namespace {
 
 // Rounds by lines and rounds by calls may begin at different places.
 bool comparable(const Run& run, const std::vector<std::vector<MemberRef>>& calls) {

@@ -41,6 +41,7 @@ struct DivergentRank {
   bool own_rounds = false;   // `theirs` are its own calls in an earlier round
   bool proved = false;       // what follows agrees again: no other kind explains it
   bool or_swapped = false;   // kLeftOut: or it makes its next call first
+  bool or_left_out = false;  // kExtra: or it left out the rest of its round, from `theirs` on
   bool same_line = false;    // its call at `at` comes from the line of `theirs`
   MemberRef awaiting;        // own_rounds: a rank that waits for it in the first of `theirs`
 };

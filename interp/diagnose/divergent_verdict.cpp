@@ -44,9 +44,9 @@ class DivergenceJudge {
     const DivergentRank& first = odd.front();
     // The first and last ranks of a ring may differ from the others in sends and recvs. The order
     // of calls that the host did not wait for holds up nobody.
-    const bool certain = first.proved && first.kind != DivergentRank::Kind::kSwapped &&
-                         first.theirs.front().call.pair == nullptr &&
-                         call_at(first).pair == nullptr;
+    const bool certain =
+        first.proved && !first.or_left_out && first.kind != DivergentRank::Kind::kSwapped &&
+        first.theirs.front().call.pair == nullptr && call_at(first).pair == nullptr;
     if (moving_ && !certain) return;
     // A rank may leave its rounds for a good reason, unless another rank waits for the call that it
     // made there before.
@@ -212,6 +212,16 @@ class DivergenceJudge {
     return odd.at < line.size() ? line[odd.at] : line.empty() ? MemberRef{} : line.back();
   }
 
+  // The others' call there. If nobody on record makes it on the rank's own group, that is the
+  // rank's own next call, which it swapped.
+  MemberRef their_call(const DivergentRank& odd) const {
+    const DivergentRank::Call& theirs = odd.theirs.front();
+    const auto& line = calls_[static_cast<size_t>(odd.rank)];
+    const bool elsewhere = odd.kind == DivergentRank::Kind::kSwapped && odd.at + 1 < line.size() &&
+                           theirs.call.communicator() != theirs.communicator;
+    return elsewhere ? line[odd.at + 1] : theirs.call;
+  }
+
   void accuse(const DivergentRank& odd) {
     charge(odd);
     const bool extra = odd.kind == DivergentRank::Kind::kExtra && odd.proved;
@@ -222,7 +232,7 @@ class DivergenceJudge {
     }
   }
   void charge(const DivergentRank& odd) {
-    const MemberRef& theirs = odd.theirs.front().call;
+    const MemberRef theirs = their_call(odd);
     out_.at = call_at(odd);
     out_.missing = theirs;
     const bool extra = odd.kind == DivergentRank::Kind::kExtra;
@@ -233,6 +243,7 @@ class DivergenceJudge {
     if (odd.proved && extra) {
       out_.charge = Charge::kExtraCall;
       out_.missing = {};
+      if (odd.or_left_out) out_.also = or_next_round(theirs);
     } else if (odd.proved && odd.kind == DivergentRank::Kind::kLeftOut) {
       out_.charge = Charge::kLeftOut;
       if (odd.or_swapped) out_.also = "; or it makes that call after its next one";
@@ -242,6 +253,12 @@ class DivergenceJudge {
       out_.charge = Charge::kOrder;
       out_.sentence = order_sentence(run_, out_, odd.proved);
     }
+  }
+
+  // The rank may also have left out the rest of its round.
+  std::string or_next_round(const MemberRef& theirs) const {
+    return fmt::format("; or it left out {}{}, and that call is of its next round",
+                       call_name(run_, theirs), at_stack(run_, theirs));
   }
 
   // The number that the rank's call would have had: `theirs` is of an earlier round.
@@ -290,7 +307,7 @@ class DivergenceJudge {
     if (out_.charge == Charge::kSwapped)
       return fmt::format("with these calls in the other order on {}", ranks);
     const MemberRef mine = call_at(odd);
-    const MemberRef& theirs = odd.theirs.front().call;
+    const MemberRef theirs = their_call(odd);
     const MemberRef made = as_made_by(odd.rank, theirs);
     std::string first = odd.own_rounds ? unnumbered_name(run_, made) : short_call_name(run_, made);
     if (const std::string own = name_on_own_groups(run_, made, out_.culprits, false); !own.empty())

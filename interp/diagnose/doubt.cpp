@@ -341,6 +341,18 @@ std::optional<MemberRef> one_ahead(const Run& run, const std::vector<MemberRef>&
   return std::nullopt;
 }
 
+// True if another rank that is not accused waits in the last call of `rank` on the group, too.
+bool waits_with_others(const Run& run, const model::Member& odd, const RecordedVerdict& verdict) {
+  const model::CallRange* range = run.range(odd.rank, verdict.missing.communicator());
+  const model::Meeting* last = range == nullptr || !range->last
+                                   ? nullptr
+                                   : run.meeting(verdict.missing.communicator(), *range->last);
+  return last != nullptr && std::ranges::any_of(last->members, [&](const model::Member& member) {
+           return member.rank != odd.rank && member.unfinished() &&
+                  !contains(verdict.culprits, member.rank);
+         });
+}
+
 }  // namespace
 
 void accuse_extra_instead(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
@@ -368,6 +380,8 @@ void accuse_extra_instead(const Run& run, const std::vector<std::vector<MemberRe
     if (!same) odd = &member;
   }
   if (odds != 1 || alike * 2 <= meeting->members.size()) return;
+  // A call that all completed shifts nothing if its rank waits where others wait.
+  if (completed_by_all({meeting, nullptr, odd}) && waits_with_others(run, *odd, verdict)) return;
   charge_with_extra(calls, {meeting, nullptr, odd}, verdict);
 }
 

@@ -40,10 +40,17 @@ void spare(const std::vector<Rank>& ranks, const std::string& because, RecordedV
 
 void spare_ranks_with_a_record(const Run& run, RecordedVerdict& verdict) {
   if (verdict.charge != Charge::kNoRecord) return;
+  const auto made = [&](Rank rank) {
+    const MemberRef& call = verdict.missing;
+    if (call.pair != nullptr) return call.member->rank == rank;
+    const model::Member* member = call.meeting == nullptr ? nullptr : call.meeting->member(rank);
+    return member != nullptr && member->arrived();
+  };
   std::vector<Rank> ranks;
   for (const auto& list : {verdict.culprits, verdict.suspects}) {
     for (const Rank rank : list) {
-      if (run.find(rank)->record != model::RecordState::kMissing) insert_once(ranks, rank);
+      if (run.find(rank)->record != model::RecordState::kMissing && !made(rank))
+        insert_once(ranks, rank);
     }
   }
   spare(ranks, model::list_of(ranks) + " may have made the call", verdict);
@@ -107,8 +114,7 @@ void check_explanation(const Run& run, const std::vector<std::vector<MemberRef>>
     verdict.repair_text = fmt::format("with these calls on {}", model::list_of(ranks));
     return;
   }
-  verdict.sentence +=
-      "; that alone does not explain the hang, and which rank is at fault is not known";
+  verdict.sentence += "; this does not explain the whole hang, so the rank at fault is not known";
   verdict.suspects = unfinished_ranks(calls);
   for (const Rank rank : ranks) insert_once(verdict.suspects, rank);
   verdict.culprits.clear();

@@ -64,6 +64,8 @@ class Judge {
   /// The verdict on a repaired job, with its calls as those of this run.
   std::optional<RecordedVerdict> judge_again(const Rerun& again, size_t faults_before) const;
   void add_fault(RecordedVerdict other);
+  bool is_alike(const RecordedVerdict& other) const;
+  std::string alike_text() const;
 
   // ---- members that disagree
 

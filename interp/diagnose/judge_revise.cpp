@@ -5,9 +5,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "hostir/support/lists.h"
+#include "interp/diagnose/call_order.h"
 #include "interp/diagnose/divergent_verdict.h"
 #include "interp/diagnose/doubt.h"
 #include "interp/diagnose/explanation.h"
@@ -38,7 +41,7 @@ void Judge::revise() {
   if (out_.is_fault() && out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
   if (!more && !found_.empty() && !out_.culprits.empty()) second_fault();
   if (out_.is_fault())
-    out_.sentence += out_.also + missing_also_explains(run_, out_) + wait_behind();
+    out_.sentence += out_.also + alike_text() + missing_also_explains(run_, out_) + wait_behind();
   if (!out_.is_fault()) out_.sentence = innocent_sentence(run_, moving_);
   spare_ranks_with_a_record(run_, out_);
 }
@@ -132,7 +135,7 @@ bool Judge::more_faults() {
   if (again_so) {
     out_.repair = std::move(both);
     out_.repair_text += " each time";
-    out_.also += "; and so in a later call";
+    out_.also += "; the same happens again in a later call";
   } else if (is_the_added_call(out_.repair, *other)) {
     out_.repair = std::move(both);
     out_.repair_text =
@@ -160,14 +163,75 @@ std::optional<RecordedVerdict> Judge::judge_again(const Rerun& again, size_t fau
   return in_first_run(again, calls_, Judge(again.run, moving_, faults_before, held_up_).judge());
 }
 
+namespace {
+
+std::vector<Rank> edited_ranks(const std::vector<CallEdit>& repair) {
+  std::vector<Rank> out;
+  for (const CallEdit& edit : repair) insert_once(out, edit.rank);
+  return out;
+}
+
+// The text of a repair of `ranks` without them; empty if it names others or none.
+std::string without_ranks(std::string text, const std::vector<Rank>& ranks) {
+  const std::string on = " on " + model::list_of(ranks);
+  if (!text.ends_with(on)) return {};
+  text.resize(text.size() - on.size());
+  constexpr std::string_view kOne = "this call";
+  if (text.ends_with(kOne)) text.replace(text.size() - kOne.size(), kOne.size(), "these calls");
+  return text;
+}
+
+// `with these calls on ranks 2, 3` for one call on each.
+std::string both_repairs(const RecordedVerdict& one, const RecordedVerdict& two) {
+  std::vector<Rank> ranks = edited_ranks(one.repair);
+  const std::vector<Rank> more = edited_ranks(two.repair);
+  const std::string stem = without_ranks(one.repair_text, ranks);
+  if (stem.empty() || stem != without_ranks(two.repair_text, more))
+    return one.repair_text + " and " + two.repair_text;
+  for (const Rank rank : more) insert_once(ranks, rank);
+  return stem + " on " + model::list_of(ranks);
+}
+
+}  // namespace
+
+// True if the second fault is the first one on another group, of other ranks, and the only further
+// one.
+bool Judge::is_alike(const RecordedVerdict& other) const {
+  constexpr std::array kOfOneCall = {Charge::kDifferentCall, Charge::kLeftOut, Charge::kExtraCall,
+                                     Charge::kSwapped, Charge::kOrder};
+  const auto same = [&](const MemberRef& a, const MemberRef& b) {
+    if (a.meeting == nullptr || b.meeting == nullptr)
+      return a.member == nullptr && b.member == nullptr;
+    return stack_is_known(run_, *a.member) && same_stack(run_, *a.member, *b.member) &&
+           same_call(a.member->call, b.member->call);
+  };
+  return contains(kOfOneCall, out_.charge) && other.charge == out_.charge && !other.has_second &&
+         !out_.culprits.empty() && other.communicator != out_.communicator &&
+         std::ranges::none_of(other.culprits,
+                              [&](Rank rank) { return contains(out_.culprits, rank); }) &&
+         same(out_.at, other.at) && same(out_.missing, other.missing);
+}
+
+std::string Judge::alike_text() const {
+  if (out_.alike.empty()) return {};
+  return fmt::format("; {} {} the same on {}", model::list_of(out_.alike),
+                     verb(out_.alike, "does", "do"),
+                     out_.alike.size() == 1 ? "its own group" : "their own groups");
+}
+
 void Judge::add_fault(RecordedVerdict other) {
-  if (other.sentence.empty()) other.sentence = sentence_of(run_, calls_, other);
-  out_.also += "; also, " + other.sentence;
+  if (is_alike(other)) {
+    for (const Rank rank : other.culprits) insert_once(out_.alike, rank);
+  } else {
+    if (other.sentence.empty()) other.sentence = sentence_of(run_, calls_, other);
+    out_.also += "; also, " + other.sentence;
+    out_.has_second = true;
+  }
   for (const Rank rank : other.culprits) insert_once(out_.culprits, rank);
   for (const Rank rank : other.waiting) insert_once(out_.waiting, rank);
   if (out_.repair.empty() || other.repair.empty()) return;
+  out_.repair_text = both_repairs(out_, other);
   out_.repair.insert(out_.repair.end(), other.repair.begin(), other.repair.end());
-  out_.repair_text += " and " + other.repair_text;
 }
 
 }  // namespace hostir::diagnose

@@ -218,8 +218,9 @@ class CardMaker {
     const std::string a = who(most);
     const std::string b = who(one);
     if (found.first == FirstEdit::kSwapped && theirs.size() > 1)
-      return fmt::format("the order is swapped: {} call{} {} and then {}, {} the other way round.",
-                         a, s_of(most), theirs[0], theirs[1], b);
+      return fmt::format(
+          "the order is swapped: {} call{} {} and then {}, {} call{} them in the other order.", a,
+          s_of(most), theirs[0], theirs[1], b, s_of(one));
     if (found.run == 0) return {};
     const bool left_out = found.first == FirstEdit::kOnlyFirst;
     if (!left_out && found.first != FirstEdit::kOnlySecond) return {};

@@ -135,7 +135,7 @@ void CallReader::left_out(const AlignedCalls& aligned, size_t at, RecordedVerdic
                          aligned.steps[next].kind == Step::kElsewhere &&
                          is_new(aligned, {aligned.steps[next].mine, aligned.steps[next].theirs});
   if (elsewhere) {
-    verdict.also = "; or that is one call more, and it comes to the others' later";
+    verdict.also = "; or it makes one call more, and comes to the others' call later";
   } else if (count == 1 && may_come(aligned.mine, verdict.at, missing)) {
     verdict.also = "; or it makes that call later";
   }
@@ -181,7 +181,7 @@ void CallReader::extra(const AlignedCalls& aligned, size_t at, RecordedVerdict& 
                   count == 1 ? std::string("this call") : fmt::format("these {} calls", count),
                   aligned.mine.rank);
   if (const auto between = left_out_instead(run_, aligned, at)) {
-    verdict.also = fmt::format("; or it left out {}{} before that call and is a round ahead",
+    verdict.also = fmt::format("; or it left out {}{}, and that call is of its next round",
                                call_name(run_, *between), at_stack(run_, *between));
   } else if (count == 1 && at + 1 < aligned.steps.size() &&
              aligned.steps[at + 1].theirs != SIZE_MAX &&
@@ -250,16 +250,15 @@ void CallReader::by_rounds(const AlignedCalls& aligned, size_t step,
     verdict.repair.clear();
     const size_t more = aligned.mine.calls.size() - here.mine;
     const std::string who = model::list_of(verdict.culprits);
-    const std::string_view have = verdict.culprits.size() == 1 ? "has" : "have";
+    const std::string_view makes = verdict.culprits.size() == 1 ? "makes" : "make";
     if (more == 1) {
       verdict.repair.push_back(CallEdit::change(aligned.mine.rank, place_of(calls_, mine), theirs));
       verdict.repair_text =
           fmt::format("with {} on rank {}", repaired_call(mine, theirs), aligned.mine.rank);
       verdict.also = fmt::format(
-          "; the others go on as in earlier rounds: that is one call more, or in the place of "
-          "theirs, "
-          "or {} {} left their loop early",
-          who, have);
+          "; the others go on as in earlier rounds, so {} {} one call more, or another call than "
+          "theirs, or left their loop early",
+          who, makes);
       return;
     }
     // All later calls belong to the ones that the others do not make.
@@ -269,9 +268,8 @@ void CallReader::by_rounds(const AlignedCalls& aligned, size_t step,
     }
     verdict.repair_text = fmt::format("without these calls on rank {}", aligned.mine.rank);
     verdict.also = fmt::format(
-        "; the others go on as in earlier rounds: that is {} calls more, or {} {} left their loop "
-        "early",
-        more, who, have);
+        "; the others go on as in earlier rounds, so {} {} {} calls more, or left their loop early",
+        who, makes, more);
     return;
   }
   const Earlier usual = last_like(aligned, here, mine);

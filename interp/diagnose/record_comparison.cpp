@@ -219,9 +219,33 @@ RecordComparison::Difference RecordComparison::classified(size_t mine, size_t i,
   if (form_of(mine, calls_[mine][i].communicator()) !=
       form_of(theirs, calls_[theirs][j].communicator())) {
     out.kind = Kind::kExtra;
-    out.proved = only_here(mine, i, theirs);
+    out.or_left_out = repeats_only_here(mine, i, theirs);
+    out.proved = out.or_left_out || only_here(mine, i, theirs);
   }
   return out;
+}
+
+// True if the rank makes its previous call again, and neither record has it twice in a row before.
+bool RecordComparison::repeats_only_here(size_t mine, size_t i, size_t theirs) const {
+  const Word& wrong = words_[mine][i];
+  const auto twice = [&](const std::vector<Word>& words, size_t end) {
+    for (size_t k = 1; k < end; ++k) {
+      if (words[k] == wrong && words[k - 1] == wrong) return true;
+    }
+    return false;
+  };
+  return i > 0 && wrong.stack != 0 && words_[mine][i - 1] == wrong && !twice(words_[mine], i) &&
+         !twice(words_[theirs], words_[theirs].size());
+}
+
+bool RecordComparison::leaves_its_order(size_t rank, size_t at) const {
+  const std::vector<Word>& line = words_[rank];
+  bool usual = false;
+  for (size_t i = 0; i < at && at + 1 < line.size(); ++i) {
+    if (line[i] == line[at] && line[i + 1] == line[at + 1]) return false;
+    usual = usual || (line[i] == line[at + 1] && line[i + 1] == line[at]);
+  }
+  return usual;
 }
 
 // True if the others call on this group, but never from this line.

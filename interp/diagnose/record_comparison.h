@@ -30,7 +30,8 @@ class RecordComparison : protected ProgramWords {
     size_t theirs = 0;
     size_t count = 1;  // kLeftOut: calls
     bool proved = false;
-    bool or_swapped = false;  // kLeftOut: that it made the call after its next one fits as well
+    bool or_swapped = false;   // kLeftOut: that it made the call after its next one fits as well
+    bool or_left_out = false;  // kExtra: that it left out the rest of its round fits as well
   };
 
   enum class Order : uint8_t {
@@ -46,6 +47,8 @@ class RecordComparison : protected ProgramWords {
     kInOrder,
   };
   Agreement agreement(size_t a, size_t b) const;
+  /// True if the rank made the two calls at `at` in the other order before, and never in this one.
+  bool leaves_its_order(size_t rank, size_t at) const;
   /// True if both make the differing call from one line.
   bool same_line(size_t mine, const Difference& found, size_t theirs) const;
 
@@ -74,6 +77,7 @@ class RecordComparison : protected ProgramWords {
   bool ends_in_launch(size_t mine, size_t i, size_t theirs, size_t j) const;
   Difference classified(size_t mine, size_t i, size_t theirs, size_t j) const;
   bool only_here(size_t mine, size_t i, size_t theirs) const;
+  bool repeats_only_here(size_t mine, size_t i, size_t theirs) const;
   /// Words of calls that completed although two ranks made them in different orders.
   using Reordered = std::set<std::pair<uint32_t, uint32_t>>;
   size_t reordered(size_t mine, size_t i, size_t theirs, size_t j, Reordered& made_before) const;

@@ -73,6 +73,8 @@ struct RecordedVerdict {
   std::vector<CallEdit> repair;      // edits to apply together; empty: none known
   std::string repair_text;           // `with all_reduce seq 5 added on rank 2`
   std::string also;                  // a second explanation of the hang; ends the sentence
+  std::vector<model::Rank> alike;    // culprits that make the same mistake on other groups
+  bool has_second = false;           // `also` tells another fault
   std::vector<std::string> notes;
   std::vector<std::string> not_known;
   /// If nobody is accused only because the calls are younger than their timeouts: the verdict if

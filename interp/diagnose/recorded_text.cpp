@@ -1,6 +1,6 @@
 #include "interp/diagnose/recorded_text.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -18,9 +18,24 @@ using model::Run;
 
 namespace {
 
+// The outermost line, if all stacks of the run end with it, as with `main()`; else empty.
+std::string shared_end(const Run& run) {
+  std::string out;
+  for (const model::Instruction& instruction : run.instructions) {
+    if (instruction.frames.empty()) continue;
+    const std::vector<std::string> lines = stack_lines(instruction);
+    if (lines.size() < 2 || (!out.empty() && lines.back() != out)) return {};
+    out = lines.back();
+  }
+  return out;
+}
+
 std::string stack_of(const Run& run, const MemberRef& ref) {
   const model::Instruction* instruction = ref.member ? run.find(ref.member->instruction) : nullptr;
-  return instruction ? stack_text(*instruction) : std::string();
+  if (instruction == nullptr) return {};
+  std::vector<std::string> lines = stack_lines(*instruction);
+  if (lines.size() > 1 && lines.back() == shared_end(run)) lines.pop_back();
+  return fmt::format("{}", fmt::join(lines, ", "));
 }
 
 }  // namespace
@@ -63,10 +78,10 @@ class Teller {
         return left_out() + who_waits();
       case Charge::kExtraCall:
         return fmt::format(
-                   "{} {} {} more than the others{}: {}{}", who(),
+                   "{} {} {} more than the others{} {}{}", who(),
                    verb(v_.culprits, "makes", "make"),
                    v_.count == 1 ? std::string("one call") : fmt::format("{} calls", v_.count),
-                   v_.count == 1 ? "" : ", from here on", call_name(run_, v_.at),
+                   v_.count == 1 ? ":" : ", beginning with", call_name(run_, v_.at),
                    at_stack(run_, v_.at)) +
                who_waits();
       case Charge::kSwapped:
@@ -131,7 +146,7 @@ class Teller {
     if (v_.culprits.empty()) return left_out_by_half();
     const std::vector<Rank> others = makers(v_.culprits);
     const std::string first =
-        v_.count == 1 ? std::string() : fmt::format("{} calls, from here on: ", v_.count);
+        v_.count == 1 ? std::string() : fmt::format("{} calls, beginning with ", v_.count);
     std::string text = fmt::format("{} left out {}{}, which {} {}{}", who(), first,
                                    call_name(run_, v_.missing), model::list_of(others),
                                    verb(others, "makes", "make"), at_stack(run_, v_.missing));
@@ -186,10 +201,10 @@ class Teller {
   std::string different() const {
     if (v_.culprits.empty()) {
       std::string text = fmt::format(
-          "members of {} disagree: {} {}{}, {} {}{}", communicator_name(run_, v_.communicator),
-          model::list_of({v_.at.member->rank}), call_name(run_, v_.at), at_stack(run_, v_.at),
-          model::list_of({v_.missing.member->rank}), call_name(run_, v_.missing),
-          at_stack(run_, v_.missing));
+          "members of {} disagree: {} calls {}{}, {} calls {}{}",
+          communicator_name(run_, v_.communicator), model::list_of({v_.at.member->rank}),
+          call_name(run_, v_.at), at_stack(run_, v_.at), model::list_of({v_.missing.member->rank}),
+          call_name(run_, v_.missing), at_stack(run_, v_.missing));
       return text + "; nothing shows which of them is right";
     }
     const std::vector<Rank> others = others_at(v_.missing, v_.culprits);

@@ -71,7 +71,7 @@ def evaluation_on_the_first_rank_only(world):
         more = [Call("0", "_all_gather_base", [100 * n], 99, out=[100 * n * world], function="evaluate") for n in (1, 2, 3)]
         more.append(Call("0", "all_reduce", [7], 55, blocks=True, function="evaluate"))
         return fsdp_step(world) + (more if (r, number) == (0, 1) else [])
-    said = fault("collective_mismatch", 0, line=99, says="that is 4 calls more", trial=True)
+    said = fault("collective_mismatch", 0, line=99, says="so rank 0 makes 4 calls more, or left their loop early", trial=True)
     return training(world, 3, step).run(), {}, said
 
 
@@ -149,7 +149,7 @@ def all_reduce_on_the_first_rank_only(world):
     def step(r, number):
         calls = [reduce(20, 4096, blocks=True), reduce(24, 256, blocks=True)]
         return calls + ([reduce(35, 5, blocks=True, function="log_metrics")] if (r, number) == (0, 1) else [])
-    said = fault("collective_mismatch", 0, line=35, says="that is one call more, or in the place of theirs, or rank 0 has left", trial=True)
+    said = fault("collective_mismatch", 0, line=35, says="so rank 0 makes one call more, or another call than theirs, or left their loop early", trial=True)
     return training(world, 3, step).run(), {}, said
 
 
@@ -228,6 +228,48 @@ def all_instead_of_a_subgroup(world):
         "wrong_group", 2, line=33, trial=True, says="where the others call it on group dp0; rank", never_says="also")
 
 
+def mesh_step(r, blocks=False):
+    return [reduce(31, 512, f"tp{r // 2}", blocks), reduce(61, 24, f"dp{r % 2}"), reduce(82, 9, f"dp{r % 2}"), reduce(80, 1)]
+
+
+@case(4)
+def order_of_two_groups_and_a_file_missing(world):
+    """Rank 3, which would wait in the group of rank 1, has no file; rank 1 leaves the order of its own earlier rounds."""
+    def step(r, number):
+        calls = mesh_step(r)
+        return [*calls[:2], calls[3], calls[2]] if (r, number) == (1, 2) else calls
+    said = fault("order", 1, line=80, says="rank 3, which left no record, would explain the hang as well", trial=True,
+                 trial_says="with all_reduce seq 6 on group dp1 before all_reduce seq 3 on default_pg on rank 1 the program completes")
+    job = training(world, 3, step, two_axes(world)).run()
+    for c in (job.issued[0][-1], job.issued[2][-1], *job.issued[1][-2:]):  # the device runs a rank's calls in order
+        c.state, c.done = "scheduled", None
+    return job, {"missing": (3,)}, said
+
+
+@case(8)
+def one_call_twice_that_blocks(world):
+    """Rank 4 waits in the second one: that it left out the rest of its round looks alike."""
+    def step(r, number):
+        calls = mesh_step(r, True)
+        calls[-1].blocks = True
+        return [reduce(31, 512, f"tp{r // 2}", True), *calls] if (r, number) == (4, 2) else calls
+    said = fault("extra_call", 4, line=31, says="; or it left out all_reduce f32[24] seq 5 on group dp0 at ", trial=True)
+    return training(world, 3, step, two_axes(world)).run(), {}, said
+
+
+@case(8)
+def two_faults_on_ranks_of_different_groups(world):
+    """Each rank's repair names its own group."""
+    def step(r, number):
+        calls = mesh_step(r, True)
+        if (r, number) == (4, 2):
+            calls[1].dtype = "BFloat16"
+        return calls[:0] if (r, number) == (1, 2) else calls
+    said = fault("collective_mismatch", 1, 4, trial=True,
+                 trial_says="with all_reduce f32[24] on rank 4 and with this call on rank 1, and then 3 more calls for which others wait on rank 1,")
+    return training(world, 3, step, two_axes(world)).run(), {}, said
+
+
 @case(4)
 def one_line_calls_on_both_groups(world):
     """A helper calls on each group from one line; rank 2 leaves out the first call, which is no wrong group."""
@@ -247,7 +289,7 @@ def checkpoint_gathered_on_some_ranks(world):
         saves = number == 1 and r < 2
         return calls + ([Call("0", "gather", [77], 66, out=[[77]] * world if r == 0 else [], blocks=True,
                               function="save_checkpoint")] if saves else [])
-    said = fault("collective_mismatch", 0, 1, line=66, says="one call more, or in the place of theirs, or ranks 0, 1 have left", trial=True)
+    said = fault("collective_mismatch", 0, 1, line=66, says="so ranks 0, 1 make one call more, or another call", trial=True)
     return training(world, 3, step).run(), {}, said
 
 

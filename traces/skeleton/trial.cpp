@@ -115,6 +115,7 @@ std::string continuation_text(const model::Run& run, const diagnose::RecordedVer
       told.push_back(call_of(run, diagnose::as_made_by(edit.rank, edit.pattern)));
   }
   std::vector<std::string> calls;
+  std::vector<model::Rank> makers;
   size_t count = 0;
   for (const model::Rank rank : ranks) {
     std::vector<std::string> left = told;
@@ -130,15 +131,16 @@ std::string continuation_text(const model::Run& run, const diagnose::RecordedVer
         continue;
       }
       ++count;
+      insert_once(makers, rank);
       add_once(calls, std::move(name));
     }
   }
   if (count == 0) return {};
   const std::string which = calls.size() <= kMostNamed && count == calls.size()
                                 ? fmt::format("{}", fmt::join(calls, " and "))
-                                : fmt::format("{} more calls in which others wait", count);
-  return fmt::format(", and with {} added {},", which,
-                     ranks.size() == 1 ? std::string("there") : "on " + model::list_of(ranks));
+                                : fmt::format("{} more calls for which others wait", count);
+  return fmt::format(", and then {}{},", which,
+                     ranks.size() == 1 ? std::string() : " on " + model::list_of(makers));
 }
 
 }  // namespace

@@ -122,8 +122,8 @@ TEST(Verdict, CommunicatorsInOppositeOrders) {
   dump.call_on(tp, 1, 0, kGather, MemberState::kScheduled);
   dump.call(1, 0, kReduce, MemberState::kScheduled);
   EXPECT_EQ(dump.verdict(Motion::kStuck).sentence,
-            "rank 0 issued all_reduce seq 0 (default_pg) before all_gather seq 0 (tp), rank 1 the "
-            "other way round");
+            "rank 0 issued all_reduce seq 0 (default_pg) before all_gather seq 0 (tp); rank 1 "
+            "issued them in the other order");
 }
 
 TEST(Verdict, AllCameAndNothingCompletes) {
