@@ -37,13 +37,15 @@ class Continuation {
       if (!moved && !add_awaited()) return;
     }
   }
-  // The lines of calls that block in this simulation although the record has them completed.
+  // The lines of recorded calls that block in this simulation although the record has them
+  // completed. Copies of them, which ranks without a record make, have no line.
   std::set<std::string> blocked_lines() const {
     std::set<std::string> out;
     for (size_t r = 0; r < job_.size(); ++r) {
       for (const Part& part : parts_[r]) {
         const JobCall& call = job_[r][part.call];
-        if (!part.done && !call.passes && call.completed) out.insert(call.place);
+        if (!part.done && !call.passes && call.completed && !is_continuation(call))
+          out.insert(call.place);
       }
     }
     return out;

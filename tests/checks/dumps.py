@@ -32,7 +32,7 @@ SEEDS = {61039: "plain", 70732: "plain", 50110: "any", 54173: "any", 70019: "any
          70644: "any", 70714: "any", 70723: "any", 70831: "any", 72520: "any", 72602: "any", 73296: "any",
          75689: "any", 76224: "any", 76312: "any", 76862: "any", 77834: "any",
          80446: "any", 90321: "any", 110015: "any", 110161: "plain", 120179: "any", 300234: "plain", 310154: "two", 400158: "clog", 1: "clog", 339: "clog",
-         500042: "plain", 700056: "plain", 800020: "two", 800094: "ahead", 900131: "legal", 901066: "legal"}
+         500042: "plain", 700056: "plain", 800020: "two", 800094: "ahead", 900131: "legal", 901066: "legal", 902003: "any", 901035: "any"}
 
 TRUTH = pathlib.Path(__file__).parent.parent / "truth" / "flight_recorder"
 
