@@ -215,6 +215,7 @@ class App {
   uint64_t seen_stop_ = 0;     // model generation at the last stop that was handled
   std::string shown_program_;  // program of the model's watches, bookmarks, notes; absolute path
   std::set<std::string> dismissed_banners_;  // by their text
+  std::string banner_text_;                  // of the banner that is drawn; empty: none
   bool error_page_left_ = false;
   interp::RunChoices wanted_;             // choices in the program popup, not run yet
   std::optional<uint64_t> scrub_target_;  // position dragged to, not requested yet

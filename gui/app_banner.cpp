@@ -174,6 +174,7 @@ std::optional<Banner> App::next_banner() {
 
 void App::draw_banner() {
   const std::optional<Banner> banner = next_banner();
+  banner_text_ = banner ? banner->text : "";
   if (!banner) return;
   const Palette& p = ui_.pal();
   const ImU32 colour = p.state(banner->state);

@@ -6,6 +6,7 @@
 #include "gui/app.h"
 #include "hostir/io/files.h"
 #include "hostir/support/text.h"
+#include "interp/session/answers/fault_names.h"
 
 namespace hostir::gui {
 
@@ -127,6 +128,8 @@ void App::draw_status_bar(float height) {
     const bool bad = shot->stop.kind == interp::StopKind::kDeadlock ||
                      shot->stop.kind == interp::StopKind::kFault;
     colour = bad ? p.state(StateKind::kMismatch) : p.text;
+    if (bad && text == banner_text_ && !shot->faults->empty())  // the banner tells it
+      text = "stopped: " + interp::fault_name(shot->faults->back().kind);
     if (bad) text = std::string(glyph(StateKind::kMismatch)) + " " + text;
   } else if (!model_.open_error().empty()) {
     text = "could not open " + model_.last_request().path;

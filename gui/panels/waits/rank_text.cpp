@@ -73,7 +73,11 @@ RankText rank_text(const Snapshot& shot, Rank rank, const interp::LedgerRow* mis
     case interp::RankStatus::kRemote:
       return {StateKind::kMissing, word};
     case interp::RankStatus::kUnknown:
-      if (stream_wait(*shot.waits, rank)) return {StateKind::kWaiting, "stream waits"};
+      if (const RankWait* wait = stream_wait(*shot.waits, rank))
+        return {StateKind::kWaiting, "waits in " + wait->on};
+      for (const interp::StreamSnapshot& stream : r.streams) {
+        if (!stream.tasks.empty()) return {StateKind::kWaiting, "in " + stream.tasks.front().text};
+      }
       return {StateKind::kMissing, word};
     case interp::RankStatus::kDead:
       return {StateKind::kFailed, word};

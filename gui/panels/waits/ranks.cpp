@@ -233,7 +233,20 @@ class RanksPanel : public Panel {
     if (waits.size() > kMostTold)
       out.on += fmt::format("and {} more waits\n", waits.size() - kMostTold);
     out.text = others.empty() && !waits.empty() ? "own stream" : rank_list(others);
+    if (waits.empty() && shot.rank(rank).status == interp::RankStatus::kUnknown &&
+        is_in_call_of_all(shot, rank))
+      out.text = "all are in it";
     return out;
+  }
+  // A recorded rank is in a call that does not complete although all members have reached it.
+  static bool is_in_call_of_all(const interp::Snapshot& shot, interp::Rank rank) {
+    return std::ranges::any_of(*shot.ledger, [&](const interp::LedgerRow& row) {
+      return row.state != interp::LedgerRow::State::kDone &&
+             std::ranges::all_of(row.cells, &interp::LedgerCell::arrived) &&
+             std::ranges::any_of(row.cells, [&](const interp::LedgerCell& cell) {
+               return cell.rank() == rank && cell.member->unfinished();
+             });
+    });
   }
 
   void draw_waits(Frame& frame, const interp::Snapshot& shot, interp::Rank rank) const {

@@ -113,7 +113,7 @@ TEST(Ranks, TheRankThatNeverCameIsNamed) {
   Workbench w("tests/programs/deadlock.hir");
   ASSERT_TRUE(w.press("F5"));
   EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kDeadlock);
-  EXPECT_NE(w.text("status").find("rank 1"), std::string::npos) << w.text("status");
+  EXPECT_NE(w.text("banner").find("rank 1"), std::string::npos) << w.text("banner");
   EXPECT_NE(w.text("waits/sentence").find("rank 1"), std::string::npos);
 }
 

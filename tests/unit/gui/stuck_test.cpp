@@ -84,11 +84,15 @@ TEST(Dump, CallsAreBarsAndPanelsSayWhatIsMissing) {
   all.description = "default_pg";
   all.members = std::vector<model::Rank>{0, 1};
   const model::CommunicatorId group = builder.communicator(all);
+  all.name = "1";
+  all.description = "tp";
+  all.members = std::vector<model::Rank>{2, 3};
+  const model::CommunicatorId other = builder.communicator(all);
   const auto call = [&](uint64_t sequence, model::Rank rank, std::optional<int64_t> finished_ns) {
     model::Instruction at;
     at.mnemonic = "all_reduce";
     at.frames = {{"ar", {"/home/ada/fr.py", 7}}};
-    model::Member& m = builder.arrive(group, sequence, rank);
+    model::Member& m = builder.arrive(rank < 2 ? group : other, sequence, rank);
     m.state = finished_ns ? model::MemberState::kCompleted : model::MemberState::kScheduled;
     m.call.kind = OpKind::all_reduce;
     m.call.dtype = DType::kF32;
@@ -101,13 +105,20 @@ TEST(Dump, CallsAreBarsAndPanelsSayWhatIsMissing) {
   call(1, 0, 1900);
   call(1, 1, 1900);
   call(2, 0, std::nullopt);
+  call(1, 2, std::nullopt);
+  call(1, 3, std::nullopt);
   builder.run().motion = model::Motion::kStuck;
   const std::string path = testing::TempDir() + "dump_of_a_hang.db";
   ASSERT_TRUE(traces::write_log(path, std::move(builder).finish()));
   Workbench w(path);
   EXPECT_TRUE(says(w.text("timeline/pending/r0/default_pg"), "waits forever"));
-  EXPECT_EQ(w.text("ranks/0/state"), "stream waits");
+  EXPECT_EQ(w.text("ranks/0/state"), "waits in all_reduce seq 2");
   EXPECT_EQ(w.text("ranks/1/state"), "unknown");
+  EXPECT_EQ(w.text("ranks/2/state"), "in all_reduce");
+  EXPECT_EQ(w.text("ranks/2/waits"), "all are in it");
+  EXPECT_TRUE(says(w.text("banner"), "rank 0")) << w.text("banner");
+  EXPECT_EQ(w.text("status"), std::string(glyph(StateKind::kMismatch)) + " stopped: deadlock")
+      << "the banner tells the rest";
   w.only("layout");
   EXPECT_TRUE(says(w.text("hint/layout"), "has calls but no tensors"));
   const std::string listing(w.shot().program->sources->text(w.shot().program->file));
