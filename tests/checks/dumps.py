@@ -1962,6 +1962,8 @@ def wrong_in_the_log(hostir, folder, said, log):
     if not said["culprits"]:
         return None if "at fault" not in shown.stdout else f"its log accuses:\n{shown.stdout}"
     where = said["sentence"].split(" make at ")[-1].split(",")[0].split(";")[0] if " make at " in said["sentence"] else ""
+    if "where its host is; its last call on record, in flight:\n->" not in shown.stdout:
+        return f"its log does not tell the last call of rank 0:\n{shown.stdout}"
     if said["sentence"] not in shown.stdout:
         return f"its log says:\n{shown.stdout}{shown.stderr}"
     for told in [said["trial"], *said["notes"], *([said["profile"]["sentence"]] if said["profile"] else [])]:

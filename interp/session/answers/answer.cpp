@@ -348,6 +348,30 @@ std::optional<Frame> read_frame(const Snapshot& snapshot, size_t number) {
   return out;
 }
 
+namespace {
+
+// `; its last call on record, in flight:`, and its lines: the call and its callers.
+std::string last_call_text(const Snapshot& snapshot, Rank rank) {
+  const model::Task* last = nullptr;
+  for (size_t i = 0; snapshot.run && i < snapshot.run->tasks.size(); ++i) {
+    const model::Task& task = snapshot.run->tasks[i];
+    if (task.rank() == rank && task.instruction.valid()) last = &task;
+  }
+  if (last == nullptr) return {};
+  std::string text = fmt::format("; its last call on record{}:",
+                                 last->state == model::TaskState::kFinished ? "" : ", in flight");
+  const TextLine at = snapshot.program->shown(last->instruction.index);
+  for (uint32_t n = at.line; n <= line_count(at); ++n) {
+    const std::string_view line = at.sources->line(at.file, n);
+    if (n > at.line && line.find("// ") == std::string_view::npos) break;
+    text += "\n" + source_line(n, line, n == at.line ? "->" : "  ");
+    text.pop_back();
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string position_text(const Snapshot& snapshot, Rank rank) {
   const RankSnapshot& at = snapshot.rank(rank);
   const ProgramView& view = *snapshot.program;
@@ -362,7 +386,8 @@ std::string position_text(const Snapshot& snapshot, Rank rank) {
       loops += fmt::format(" %{}={}", f.variable, f.iteration);
   }
   if (at.address.empty()) {  // calls that other tools recorded: their streams still tell
-    std::string text = fmt::format("rank {}: the record does not say where its host is\n", rank);
+    std::string text = fmt::format("rank {}: the record does not say where its host is{}\n", rank,
+                                   last_call_text(snapshot, rank));
     for (const StreamSnapshot& stream : at.streams) {
       if (!stream.tasks.empty())
         text += fmt::format("  stream {}: {}, in flight\n", stream.name, stream.tasks.front().text);

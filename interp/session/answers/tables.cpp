@@ -23,6 +23,15 @@ std::string loop_text(const RankSnapshot& rank) {
   return out;
 }
 
+// Of a rank whose host position is not recorded: its first call in flight.
+std::string op_in_flight(const RankSnapshot& rank) {
+  if (rank.status != RankStatus::kUnknown) return "-";
+  for (const StreamSnapshot& stream : rank.streams) {
+    if (!stream.tasks.empty()) return stream.tasks.front().text;
+  }
+  return "-";
+}
+
 // What the host waits for, or otherwise the first thing one of its streams waits for.
 std::string wait_text(const Snapshot& snapshot, const RankSnapshot& rank) {
   if (rank.waits) return rank.waits->sentence;
@@ -101,12 +110,13 @@ std::string ranks_table(const Snapshot& snapshot) {
     const uint32_t line = snapshot.program->shown(rank->code).line;
     const bool is_nowhere = rank->status == RankStatus::kDone || rank->address.empty();
     const bool is_known = rank->status != RankStatus::kUnknown;
-    rows.push_back({rank->rank == snapshot.focus ? "*" : " ", fmt::format("{}", rank->rank),
-                    status_text(*rank), is_nowhere ? "-" : rank->address,
-                    is_nowhere ? "-" : fmt::format("{}", line), is_nowhere ? "-" : rank->op,
-                    loop_text(*rank), is_known ? fmt::format("{}", rank->outstanding()) : "-",
-                    is_known ? fmt::format("{} ns", rank->host_clock_ns) : "-",
-                    wait_text(snapshot, *rank)});
+    const size_t pending = rank->outstanding();
+    rows.push_back(
+        {rank->rank == snapshot.focus ? "*" : " ", fmt::format("{}", rank->rank),
+         status_text(*rank), is_nowhere ? "-" : rank->address,
+         is_nowhere ? "-" : fmt::format("{}", line), is_nowhere ? op_in_flight(*rank) : rank->op,
+         loop_text(*rank), is_known || pending > 0 ? fmt::format("{}", pending) : "-",
+         is_known ? fmt::format("{} ns", rank->host_clock_ns) : "-", wait_text(snapshot, *rank)});
   }
   return aligned(rows);
 }
