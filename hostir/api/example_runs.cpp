@@ -128,7 +128,11 @@ ExampleRuns::Output compared(const interp::NamedOutput& given, const Wanted& exp
     if (found && (!worst || (worst->is_rounding && !found->is_rounding))) worst = std::move(found);
   };
   if (is_partial) add(difference(given.global, expected, given.name, "", against, meshes));
+  const auto mesh = std::find_if(meshes.begin(), meshes.end(), [&](const Mesh& m) {
+    return sharding != nullptr && m.name == sharding->mesh;
+  });
   for (size_t rank = 0; !is_partial && rank < given.parts.size(); ++rank) {
+    if (mesh != meshes.end() && !mesh->position_of(static_cast<int64_t>(rank))) continue;
     const Box& box = given.boxes[rank];
     const Tensor& part = given.parts[rank];
     const bool is_held = box.lo.size() == wanted.extents.size() && !part.data.empty() &&

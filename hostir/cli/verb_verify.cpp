@@ -83,11 +83,12 @@ class VerifyVerb : public Verb {
     auto proof = api::prove(*loaded, program_, against);
     if (!proof) return terminal.report(proof.error(), loaded->sources);
     if (proof->verdict == api::Proof::Verdict::kProven) {
-      const std::string rules =
-          proof->rules.empty()
-              ? ""
-              : fmt::format(", assuming that the sharding rule{} of @{} holds",
-                            proof->rules.size() == 1 ? "" : "s", fmt::join(proof->rules, " and @"));
+      const std::string rules = proof->rules.empty()
+                                    ? ""
+                                    : fmt::format(", assuming that the sharding {} of @{} {}",
+                                                  proof->rules.size() == 1 ? "rule" : "rules",
+                                                  fmt::join(proof->rules, " and @"),
+                                                  proof->rules.size() == 1 ? "holds" : "hold");
       terminal.print(fmt::format("{} computes @{}: {} proven on {}{}\n", program_.function, against,
                                  counted(static_cast<size_t>(proof->outputs), "output"),
                                  counted(static_cast<size_t>(proof->ranks), "rank"), rules));

@@ -16,32 +16,17 @@ constexpr size_t kMostCells = 1 << 16;  // of the grid that covers make
 
 std::string number(double value) { return fmt::format("{:.10g}", value); }
 
-// Equal up to rounding.
-bool same(double a, double b) {
-  return std::fabs(a - b) <= 1e-9 * std::max(std::fabs(a), std::fabs(b));
-}
-
 const Cut* find_cut(const CoverBox& box, uint32_t reduction) {
   const auto at =
       std::find_if(box.begin(), box.end(), [&](const Cut& c) { return c.reduction == reduction; });
   return at == box.end() ? nullptr : &*at;
 }
 
-// "4 times", "1/4 of".
-std::string times(double factor) {
-  if (factor > 0 && factor < 1 && same(std::round(1 / factor), 1 / factor))
-    return fmt::format("1/{:.0f} of", 1 / factor);
-  return fmt::format("{:.6g} times", factor);
-}
-
-// A factor in words: "once", "twice", "0.5 times".
-std::string count_words(double count) {
-  if (same(count, 1)) return "once";
-  if (same(count, 2)) return "twice";
-  return fmt::format("{:.6g} times", count);
-}
-
 }  // namespace
+
+bool same(double a, double b) {
+  return std::fabs(a - b) <= 1e-9 * std::max(std::fabs(a), std::fabs(b));
+}
 
 Algebra::Algebra() {
   node("1", {}, {});
@@ -221,6 +206,7 @@ Algebra::Total Algebra::total(const std::vector<CoverId>& covers) {
 StateId Algebra::whole(FormId form) { return known(form, {{form, 1, kWhole}}, Reduction::kSum); }
 
 StateId Algebra::known(FormId form, std::vector<Piece> pieces, Reduction reduction) {
+  std::erase_if(pieces, [](const Piece& p) { return p.term == kZeroForm; });
   const bool is_whole =
       std::all_of(pieces.begin(), pieces.end(), [](const Piece& p) { return p.cover == kWhole; });
   if (is_whole) reduction = Reduction::kSum;
@@ -274,6 +260,8 @@ StateId Algebra::reduced(Reduction reduction, const std::vector<StateId>& member
       if (states_[m].kind == kind) return memo->second = m;
     }
   }
+  if (std::all_of(members.begin(), members.end(), [](StateId m) { return m == kZero; }))
+    return memo->second = kZero;
   const bool adds = reduction == Reduction::kSum || reduction == Reduction::kAvg;
   std::map<std::pair<FormId, std::string>, std::pair<double, std::vector<CoverId>>> terms;
   std::optional<FormId> common;
@@ -359,98 +347,6 @@ StateId Algebra::reduced(Reduction reduction, const std::vector<StateId>& member
   FormId out = kZeroForm;
   for (const Piece& p : pieces) out = sum(out, p.term, p.scale);
   return memo->second = whole(out);
-}
-
-std::string Algebra::describe_node(NodeId node, int depth) const {
-  const Node& n = nodes_[node];
-  if (n.operands.empty()) return n.op;
-  if (depth == 0) return n.op.substr(0, n.op.find(' ')) + "(..)";
-  std::string out = n.op.substr(0, n.op.find(' ')) + "(";
-  for (size_t o = 0; o < n.operands.size(); ++o) {
-    if (o != 0) out += ", ";
-    const auto known = names_.find(n.operands[o]);
-    const Form& f = forms_[n.operands[o]];
-    out += known != names_.end()              ? known->second
-           : f.size() == 1 && f[0].scale == 1 ? describe_node(f[0].node, depth - 1)
-                                              : "..";
-  }
-  return out + ")";
-}
-
-std::string Algebra::describe(FormId form) const {
-  const auto known = names_.find(form);
-  return known != names_.end() ? known->second : describe_terms(form);
-}
-
-std::string Algebra::describe_terms(FormId form) const {
-  Form terms = forms_[form];
-  if (terms.empty()) return "zero";
-  std::stable_sort(terms.begin(), terms.end(), [this](const Term& a, const Term& b) {
-    return first_of_op_.at(nodes_[a.node].op) < first_of_op_.at(nodes_[b.node].op);
-  });
-  std::string out;
-  for (const Term& t : terms) {
-    if (!out.empty()) out += " + ";
-    const auto own = form_ids_.find(fmt::format("1*{};", t.node));
-    const bool is_all = own != form_ids_.end() && own->second == form;
-    const auto name = own == form_ids_.end() || is_all ? names_.end() : names_.find(own->second);
-    if (t.scale != 1) out += fmt::format("{:.6g} * ", t.scale);
-    out += name != names_.end() ? name->second : describe_node(t.node, 1);
-    if (out.size() > 160) return out + " + ..";
-  }
-  return out;
-}
-
-std::string Algebra::describe_cover(CoverId id) const {
-  if (id == kWhole) return "whole";
-  if (covers_[id].empty()) return "nothing";
-  std::string out;
-  for (const CoverBox& box : covers_[id]) {
-    for (const Cut& c : box) {
-      out += fmt::format("{}{}..{} of {}", out.empty() ? "" : ", ", c.lo, c.hi,
-                         reductions_[c.reduction].second);
-    }
-    if (out.size() > 60) return out + ", ..";
-  }
-  return out;
-}
-
-std::string Algebra::describe_state(StateId id) const {
-  const State& s = states_[id];
-  if (s.kind != State::Kind::kKnown) return s.why;
-  if (is_whole(id)) return describe(s.form);
-  for (const Piece& p : s.pieces) {
-    if (p.cover == kWhole) continue;
-    return fmt::format("a partial {} of {} ({})", hostir::name(s.reduction), describe(s.form),
-                       describe_cover(p.cover));
-  }
-  return describe(s.form);
-}
-
-std::optional<std::string> Algebra::certain_difference(FormId given, FormId wanted) {
-  if (given == wanted) return std::nullopt;
-  const auto [g, plain_given] = normalised(given);
-  const auto [w, plain_wanted] = normalised(wanted);
-  if (plain_given == plain_wanted && !forms_[given].empty() && !same(g, w))
-    return fmt::format("it is {} {}", times(g / w), describe(wanted));
-  // The same terms with other factors, or some of the terms missing.
-  std::map<NodeId, std::pair<double, double>> counts;
-  for (const Term& t : forms_[given]) counts[t.node].first = t.scale;
-  for (const Term& t : forms_[wanted]) counts[t.node].second = t.scale;
-  std::string out;
-  for (const auto& [node, scale] : counts) {
-    if (same(scale.first, scale.second)) continue;
-    if (scale.second == 0) return std::nullopt;  // another way to compute it?
-    const auto own = form_ids_.find(fmt::format("1*{};", node));
-    const auto name = own == form_ids_.end() ? names_.end() : names_.find(own->second);
-    const std::string what = name != names_.end() ? name->second : describe_node(node, 1);
-    if (!out.empty()) out += ", ";
-    out += scale.first == 0 ? what + " is missing"
-                            : fmt::format("{} is counted {} but should be counted {}", what,
-                                          count_words(scale.first), count_words(scale.second));
-  }
-  if (out.empty() || forms_[given].empty()) return out.empty() ? std::nullopt : std::optional(out);
-  return out;
 }
 
 }  // namespace hostir::sim::proof

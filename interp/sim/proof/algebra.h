@@ -62,6 +62,9 @@ struct State {
   std::string why;
 };
 
+/// True if the factors are equal up to rounding.
+bool same(double a, double b);
+
 class Algebra {
  public:
   Algebra();
@@ -113,6 +116,9 @@ class Algebra {
   std::string describe_terms(FormId form) const;
   std::string describe_state(StateId state) const;
   std::string describe_cover(CoverId cover) const;
+  /// Two forms, and then the operands in which they differ, and those of these. Of several
+  /// differences, the one whose wanted value was computed first: it may be the cause of the others.
+  std::vector<std::pair<FormId, FormId>> differing_operands(FormId given, FormId wanted);
   /// Why the two differ, if they certainly do: another factor of the whole, or of some terms.
   std::optional<std::string> certain_difference(FormId given, FormId wanted);
 

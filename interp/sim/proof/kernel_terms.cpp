@@ -8,7 +8,7 @@
 #include "hostir/ir/box_text.h"
 #include "hostir/support/lists.h"
 #include "hostir/support/text.h"
-#include "interp/sim/proof/kernel_values.h"
+#include "interp/sim/proof/element_moves.h"
 #include "interp/sim/proof/op_forms.h"
 
 namespace hostir::sim::proof {
@@ -19,12 +19,13 @@ using kernels::BoundKernel;
 
 class Evaluation {
  public:
-  Evaluation(Algebra& algebra, const Program& program, const BoundKernel& kernel,
-             std::vector<Tokens>& values)
+  Evaluation(Algebra& algebra, MovedValues& moved, Side side, const Program& program,
+             const BoundKernel& kernel, std::vector<Tokens>& values)
       : a_(algebra),
+        moved_(moved),
         program_(program),
         kernel_(kernel),
-        values_(algebra, kernel, values),
+        values_(algebra, moved, side, kernel, values),
         forms_(algebra, program, kernel) {}
 
   void run() {
@@ -101,6 +102,8 @@ class Evaluation {
     if (op.shape == OpShape::kLayout) return move(i);
     if (op.shape == OpShape::kPointwise) return pointwise(i);
     if (i.kind == OpKind::constant && constant(i)) return;
+    if (move_elements(a_, values_, i)) return;
+    if (add_running_sums(a_, moved_, values_, i)) return;
     by_rule(i);
   }
 
@@ -158,55 +161,73 @@ class Evaluation {
 
   // ---- pointwise ----
 
+  // Elements of other places, and parts of running sums, are taken as elements of the value that
+  // the operand is.
   void pointwise(const Instruction& i) {
     const ValueId result = i.results.front();
     const auto count = static_cast<size_t>(values_.placement(result).box.volume());
-    std::vector<const Tokens*> in;
+    std::vector<Tokens> in;
     for (const Operand& o : i.operands) {
-      in.push_back(&values_[o.value]);
-      if (in.back()->size() != count)
+      in.push_back(values_[o.value]);
+      if (in.back().size() != count)
         return fail(i, State::Kind::kUnknown, "operands of different sizes");
     }
+    std::vector<Tokens> blocks;  // the operands' tokens as blocks, once needed
+    const auto as_blocks = [&]() -> const std::vector<Tokens>& {
+      for (size_t o = blocks.size(); o < in.size(); ++o)
+        blocks.push_back(values_.in_block(i.operands[o].value));
+      return blocks;
+    };
+    const bool is_random = i.attributes.find("seed") != nullptr;
     Tokens& out = values_[result];
     out.resize(count);
-    std::vector<StateId> states(in.size());
-    std::vector<StateId> last;
-    StateId made = 0;
+    Memo memo;
     for (size_t e = 0; e < count; ++e) {
-      std::optional<int64_t> index;
-      const Extents* shape = nullptr;
-      std::optional<StateId> bad;
-      for (size_t o = 0; o < in.size(); ++o) {
-        const Token t = (*in[o])[e];
-        states[o] = t.state();
-        if (values_.is_free(t.state())) continue;
-        const Extents* own = a_.shape(a_.state(t.state()).form);
-        if (index && (*index != t.index() || *shape != *own))
-          bad = mixed(i, states[0], *index, t.state(), t.index(), *shape == *own);
-        index = t.index();
-        shape = own;
+      Token made = element(i, is_random ? as_blocks() : in, e, memo);
+      if (a_.state(made.state()).kind != State::Kind::kKnown) {
+        const Token again = element(i, as_blocks(), e, memo);
+        if (a_.state(again.state()).kind == State::Kind::kKnown) made = again;
       }
-      if (!bad && i.attributes.find("seed") != nullptr) {  // its result depends on the layout
-        const Placement& p = values_.placement(result);
-        const int64_t here =
-            offset_in(Box::whole(p.global), p.box.index_at(static_cast<int64_t>(e)));
-        if (shape != nullptr && (*shape != p.global || index != here))
-          bad = a_.failed(State::Kind::kUnknown,
-                          fmt::format("{} of elements that are not where the layout says",
-                                      record(i.kind).mnemonic));
-        index = here;
-      }
-      if (bad) {
-        out[e] = Token::of(*bad, 0);
-        continue;
-      }
-      if (e == 0 || states != last) {
-        last = states;
-        made = forms_.state_of(i, states, 0, shape ? *shape : values_.placement(result).global, {},
-                               Reduction::kSum);
-      }
-      out[e] = Token::of(made, values_.is_free(made) ? 0 : index.value_or(0));
+      out[e] = made;
     }
+  }
+
+  struct Memo {
+    std::vector<StateId> operands;
+    Extents shape;
+    StateId made = 0;
+    bool is_set = false;
+  };
+
+  Token element(const Instruction& i, const std::vector<Tokens>& in, size_t e, Memo& memo) {
+    std::vector<StateId> states;
+    std::optional<size_t> first;  // the operand that says which element it is
+    int64_t index = 0;
+    Extents shape = values_.placement(i.results.front()).global;
+    for (const Tokens& tokens : in) {
+      const Token t = tokens[e];
+      states.push_back(t.state());
+      if (values_.is_free(t.state())) continue;
+      const Extents& own = *a_.shape(a_.state(t.state()).form);
+      if (first && (index != t.index() || shape != own))
+        return Token::of(mixed(i, states[*first], index, t.state(), t.index(), shape == own), 0);
+      first = states.size() - 1;
+      index = t.index();
+      shape = own;
+    }
+    if (i.attributes.find("seed") != nullptr) {  // its result depends on the layout
+      const Placement& p = values_.placement(i.results.front());
+      const int64_t here = offset_in(Box::whole(p.global), p.box.index_at(static_cast<int64_t>(e)));
+      if (first && (shape != p.global || index != here)) {
+        const std::string why = fmt::format("{} of elements that are not where the layout says",
+                                            record(i.kind).mnemonic);
+        return Token::of(a_.failed(State::Kind::kUnknown, why), 0);
+      }
+      index = here;
+    }
+    if (!memo.is_set || states != memo.operands || shape != memo.shape)
+      memo = {states, shape, forms_.state_of(i, states, 0, shape, {}, Reduction::kSum), true};
+    return Token::of(memo.made, values_.is_free(memo.made) ? 0 : index);
   }
 
   StateId mixed(const Instruction& i, StateId x, int64_t x_index, StateId y, int64_t y_index,
@@ -422,6 +443,7 @@ class Evaluation {
   }
 
   Algebra& a_;
+  MovedValues& moved_;
   const Program& program_;
   const BoundKernel& kernel_;
   KernelValues values_;
@@ -432,10 +454,11 @@ class Evaluation {
 
 }  // namespace
 
-std::set<std::string> evaluate(Algebra& algebra, const Program& program, const BoundKernel& kernel,
+std::set<std::string> evaluate(Algebra& algebra, MovedValues& moved, Side side,
+                               const Program& program, const BoundKernel& kernel,
                                std::vector<Tokens>& values) {
   values.resize(kernel.values.size());
-  Evaluation evaluation(algebra, program, kernel, values);
+  Evaluation evaluation(algebra, moved, side, program, kernel, values);
   evaluation.run();
   return evaluation.take_rules();
 }

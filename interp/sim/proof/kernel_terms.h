@@ -16,7 +16,8 @@ namespace hostir::sim::proof {
 /// rule of its own counts as one op, and `kernel` has the boxes of the whole values. `values` has
 /// the parameters' tokens on entry, and all values' on return. Returns the kernels whose own rules
 /// it assumed to be correct, because they were applied to parts of values.
-std::set<std::string> evaluate(Algebra& algebra, const Program& program,
-                               const kernels::BoundKernel& kernel, std::vector<Tokens>& values);
+std::set<std::string> evaluate(Algebra& algebra, MovedValues& moved, Side side,
+                               const Program& program, const kernels::BoundKernel& kernel,
+                               std::vector<Tokens>& values);
 
 }  // namespace hostir::sim::proof

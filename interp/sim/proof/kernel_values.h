@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,12 +35,18 @@ struct Block {
 /// The row-major index in a box; -1 outside.
 int64_t offset_in(const Box& box, const std::vector<int64_t>& at);
 
+class MovedValues;
+
+/// Which of the two programs runs: the fusion on one rank, whose values are whole and are added to
+/// the moved values, or the one that is compared with it.
+enum class Side : uint8_t { kFusion, kProgram };
+
 class KernelValues {
  public:
   /// All must outlive this. `tokens`: by value of the kernel.
-  KernelValues(const Algebra& algebra, const kernels::BoundKernel& kernel,
-               std::vector<Tokens>& tokens)
-      : a_(algebra), kernel_(kernel), tokens_(tokens) {}
+  KernelValues(const Algebra& algebra, MovedValues& moved, Side side,
+               const kernels::BoundKernel& kernel, std::vector<Tokens>& tokens)
+      : a_(algebra), moved_(moved), side_(side), kernel_(kernel), tokens_(tokens) {}
 
   Tokens& operator[](ValueId v) { return tokens_[v.index]; }
   const Placement& placement(ValueId v) const { return kernel_.values[v.index]; }
@@ -50,9 +57,19 @@ class KernelValues {
   void put(ValueId value, const Extents& shape, const Box& box, StateId state);
   /// The box that a value's tokens form; sets `why` if they do not form one.
   Block block_of(ValueId value, std::string& why) const;
+  /// True if the tokens are constants, not known, or a box of the value that they are elements of.
+  bool is_own_block(ValueId value) const;
+  /// The value's tokens, but those that are not at their own place as elements of the block that
+  /// `block_of` finds, if it finds one.
+  Tokens in_block(ValueId value) const;
 
  private:
+  /// The box of the state's own value that the tokens form, if they do.
+  std::optional<Box> own_box(const Tokens& tokens, const Placement& place) const;
+
   const Algebra& a_;
+  MovedValues& moved_;
+  Side side_;
   const kernels::BoundKernel& kernel_;
   std::vector<Tokens>& tokens_;
 };

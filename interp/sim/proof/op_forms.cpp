@@ -96,16 +96,22 @@ FormId OpForms::form_of(const Instruction& i, const std::vector<FormId>& f, size
   if (f.size() == 1 && is_linear(i, 0)) return linear(i, f[0], result, shape);
   double scale = 1;
   std::vector<FormId> operands = f;
+  std::vector<Type> types;
+  const OpCall call = call_of(i, types);
+  std::optional<double> shared;  // the factor of the operands in which the op is linear together
   for (size_t o = 0; o < f.size(); ++o) {
-    std::vector<Type> types;
-    const PartialUse use = partial_use(call_of(i, types), o, Reduction::kSum);
+    const PartialUse use = partial_use(call, o, Reduction::kSum);
+    if (use == PartialUse::kAllAlike && !a_.form_at(f[o]).empty()) {
+      if (!shared) shared = a_.normalised(f[o]).first;
+      operands[o] = a_.scaled(f[o], 1 / *shared);
+    }
     if (use != PartialUse::kOthersWhole) continue;
     const auto [lead, plain] = a_.normalised(f[o]);
     if (a_.form_at(plain).empty()) return Algebra::kZeroForm;
     scale *= lead;
     operands[o] = plain;
   }
-  return a_.scaled(node_form(i, operands, result, shape), scale);
+  return a_.scaled(node_form(i, operands, result, shape), scale * shared.value_or(1));
 }
 
 FormId OpForms::product(const Instruction& i, const std::vector<FormId>& f, const Extents& shape) {

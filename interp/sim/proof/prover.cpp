@@ -77,8 +77,11 @@ void fold_tokens(Algebra& algebra, Reduction reduction, std::span<const std::byt
 
 }  // namespace
 
-Prover::Prover(Algebra& algebra, const interp::Code& code, std::vector<std::string> parameters)
+Prover::Prover(Algebra& algebra, MovedValues& moved, Side side, const interp::Code& code,
+               std::vector<std::string> parameters)
     : algebra_(algebra),
+      moved_(moved),
+      side_(side),
       code_(code),
       parameters_(std::move(parameters)),
       memory_(code.rank_count) {}
@@ -200,7 +203,7 @@ void Prover::launched(Rank rank, interp::CodeIndex code, std::span<const BufferR
   std::vector<Tokens> values(bound.values.size());
   for (size_t p = 0; p < roles.parameters.size(); ++p)
     values[kernel.params[p].value.index] = read(rank, buffers[roles.parameters[p]]);
-  rules_.merge(evaluate(algebra_, *code_.program, bound, values));
+  rules_.merge(evaluate(algebra_, moved_, side_, *code_.program, bound, values));
   for (size_t r = 0; r < returned.size(); ++r) {
     const BufferRef& ref = buffers[roles.results[r]];
     write(rank, ref, values[returned[r].value.index]);

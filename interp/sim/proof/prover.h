@@ -10,6 +10,7 @@
 #include "interp/core/code/launch_operands.h"
 #include "interp/sim/buffer_observer.h"
 #include "interp/sim/proof/kernel_terms.h"
+#include "interp/sim/proof/moved_values.h"
 
 namespace hostir::interp {
 class Interpreter;
@@ -19,8 +20,10 @@ namespace hostir::sim::proof {
 
 class Prover final : public BufferObserver {
  public:
-  /// `parameters`: a name for each parameter, the same in runs that are compared.
-  Prover(Algebra& algebra, const interp::Code& code, std::vector<std::string> parameters);
+  /// `parameters`: a name for each parameter, the same in runs that are compared. The fusion's run
+  /// comes first.
+  Prover(Algebra& algebra, MovedValues& moved, Side side, const interp::Code& code,
+         std::vector<std::string> parameters);
 
   /// Puts the parameters into the buffers; call once they are bound.
   void begin(const interp::Interpreter& interpreter);
@@ -56,6 +59,8 @@ class Prover final : public BufferObserver {
   void note(interp::CodeIndex code, Rank rank, const BufferRef& ref, size_t operand);
 
   Algebra& algebra_;
+  MovedValues& moved_;
+  Side side_;
   const interp::Code& code_;
   std::vector<std::string> parameters_;
   SimMemory memory_;
