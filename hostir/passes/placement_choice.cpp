@@ -210,14 +210,20 @@ std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction&
   p.operands.assign(i.operands.size(), false);
   bool any = false;
   PartialUse rule = PartialUse::kReduceFirst;
+  double kept = 0;  // elements of the operand that stays partial while the others are reduced
   for (size_t o = 0; o < i.operands.size(); ++o) {
     const Sharding held = sharding_of_operand(i.operands[o]);
     if (!held.is_partial() || is_reduced_anyway(i.operands[o].value, held)) continue;
     const PartialUse use = use_of(bound.call, o, held.unreduced_kind);
     if (use == PartialUse::kReduceFirst) continue;
-    if (!any) {
+    const ValueId value = i.operands[o].value;
+    const double elems = largest_local_elems(mesh_, tensor_type(source_, value).shape, held);
+    const bool is_better = use == rule && use == PartialUse::kOthersWhole && elems > kept;
+    if (!any || is_better) {
+      p.operands.assign(i.operands.size(), false);
       any = true;
       rule = use;
+      kept = elems;
       p.axes = held.unreduced;
       p.kind = held.unreduced_kind;
     } else if (use != rule || use == PartialUse::kOthersWhole || p.axes != held.unreduced ||
