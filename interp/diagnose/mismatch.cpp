@@ -103,6 +103,15 @@ bool members_differ(const std::vector<const Member*>& came) {
   return false;
 }
 
+// True if the record of every member that did not arrive is missing: no later part of the record
+// will tell more.
+bool others_have_no_record(const Run& run, const Meeting& meeting) {
+  return std::all_of(meeting.members.begin(), meeting.members.end(), [&](const Member& m) {
+    const model::RankFacts* facts = run.find(m.rank);
+    return m.arrived() || (facts != nullptr && facts->record == model::RecordState::kMissing);
+  });
+}
+
 std::vector<Side> sides_of(const std::vector<const Member*>& came, size_t members) {
   std::vector<Side> sides;
   std::vector<const Call*> calls;
@@ -342,7 +351,8 @@ std::optional<Verdict> mismatch_verdict(const Run& run, Pending pending) {
     const std::vector<const Member*> came = arrived_by_rank(meeting);
     const bool all = came.size() == meeting.members.size();
     if (members_differ(came)) {
-      if (all || pending == Pending::kTell || first || has_majority(meeting))
+      if (all || pending == Pending::kTell || first || has_majority(meeting) ||
+          others_have_no_record(run, meeting))
         keep(disagreement(run, meeting, came));
     } else if (all) {
       keep(exchange(run, meeting));

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "interp/model/verdict.h"
 #include "interp/session/expressions/event_filter.h"
+#include "traces/reader/log_model.h"
 
 namespace hostir::traces {
 
@@ -38,6 +40,21 @@ Expected<int64_t> count(const LogReader& log, std::string_view sql) {
   if (table.rows.empty()) return 0;
   const auto* value = std::get_if<int64_t>(&table.rows[0][0]);
   return value != nullptr ? *value : 0;
+}
+
+// The log's faults, else the verdict on what a run that did not end well recorded.
+Expected<std::vector<interp::FaultRecord>> faults_or_verdict(const LogReader& log) {
+  HOSTIR_ASSIGN_OR_RETURN(std::vector<interp::FaultRecord> faults, log.faults());
+  if (!faults.empty() || log.run().outcome == "ok") return faults;
+  HOSTIR_ASSIGN_OR_RETURN(const model::Run run, run_of(log));
+  const model::Verdict verdict = diagnose::diagnose(run);
+  if (!verdict.is_fault()) return faults;
+  interp::FaultRecord found;
+  found.kind = verdict.kind;
+  found.sentence = verdict.sentence;
+  for (const model::VerdictNote& note : verdict.notes) found.notes.push_back(note.text);
+  faults.push_back(std::move(found));
+  return faults;
 }
 
 LogCell time_cell(int64_t ns) { return ns == interp::kUnknownNs ? LogCell() : LogCell(ns); }
@@ -75,13 +92,13 @@ Expected<LogTable> info_table(const LogReader& log) {
       {"values", "SELECT COUNT(*) FROM value"},
       {"phases", "SELECT COUNT(*) FROM phase"},
       {"decisions by hand", "SELECT COUNT(*) FROM decision"},
-      {"faults", "SELECT COUNT(*) FROM fault"},
   };
   for (const auto& [what, sql] : kCounts) {
     HOSTIR_ASSIGN_OR_RETURN(const int64_t n, count(log, sql));
     add(what, n);
   }
-  HOSTIR_ASSIGN_OR_RETURN(const auto faults, log.faults());
+  HOSTIR_ASSIGN_OR_RETURN(const auto faults, faults_or_verdict(log));
+  add("faults", static_cast<int64_t>(faults.size()));
   for (const interp::FaultRecord& fault : faults) add(fault.kind, fault.sentence);
   return table;
 }
@@ -135,7 +152,18 @@ Expected<LogTable> memory_table(const LogReader& log) {
 }
 
 Expected<LogTable> faults_table(const LogReader& log) {
-  return log.query("SELECT kind, sentence, ranks, instructions, notes FROM fault ORDER BY id");
+  HOSTIR_ASSIGN_OR_RETURN(
+      LogTable table,
+      log.query("SELECT kind, sentence, ranks, instructions, notes FROM fault ORDER BY id"));
+  if (!table.rows.empty()) return table;
+  HOSTIR_ASSIGN_OR_RETURN(const auto faults, faults_or_verdict(log));
+  for (const interp::FaultRecord& fault : faults) {
+    std::string notes;
+    for (const std::string& note : fault.notes) notes += (notes.empty() ? "" : "; ") + note;
+    table.rows.push_back(
+        {LogCell(fault.kind), LogCell(fault.sentence), LogCell(), LogCell(), LogCell(notes)});
+  }
+  return table;
 }
 
 }  // namespace hostir::traces

@@ -31,6 +31,26 @@ std::string group_list(const std::vector<std::vector<Rank>>& groups) {
   return out;
 }
 
+// True if some rank waits in a call for a rank that has returned without it. Rows are written in
+// order, so the record of a rank that returned has all its calls.
+bool waits_for_returned_rank(const model::Run& run) {
+  const auto returned = [&](const model::Member& member) {
+    const model::RankFacts* facts = run.find(member.rank);
+    return !member.arrived() && facts != nullptr && facts->state == model::RankState::kDone &&
+           facts->record == model::RecordState::kWhole;
+  };
+  const auto waits = [](const model::Member& member) { return member.unfinished(); };
+  return std::ranges::any_of(run.meetings,
+                             [&](const model::Meeting& meeting) {
+                               return std::ranges::any_of(meeting.members, waits) &&
+                                      std::ranges::any_of(meeting.members, returned);
+                             }) ||
+         std::ranges::any_of(run.pairs, [&](const model::SendRecv& pair) {
+           return (waits(pair.send) && returned(pair.recv)) ||
+                  (waits(pair.recv) && returned(pair.send));
+         });
+}
+
 }  // namespace
 
 Expected<model::Run> ModelReader::read() {
@@ -52,7 +72,12 @@ Expected<model::Run> ModelReader::read() {
   HOSTIR_TRY(add_collectives());
   HOSTIR_TRY(add_gaps());
   HOSTIR_TRY(add_motion());
-  return std::move(builder_).finish();
+  model::Run run = std::move(builder_).finish();
+  if (run.motion == model::Motion::kUnknown && !has_states_ && waits_for_returned_rank(run)) {
+    run.motion = model::Motion::kStuck;
+    run.motion_source = "a rank that returned without a call in which others wait";
+  }
+  return run;
 }
 
 Expected<void> ModelReader::for_rows(std::string_view sql,
@@ -202,7 +227,10 @@ Expected<void> ModelReader::add_motion() {
   bool stands = has_states_;
   bool over = true;
   for (const model::RankFacts& facts : run.ranks) {
-    if (facts.record == model::RecordState::kUnknown) continue;  // in another process's log
+    if (facts.record == model::RecordState::kUnknown) {  // in another process's log
+      over = false;
+      continue;
+    }
     const bool done =
         facts.state == model::RankState::kDone || facts.state == model::RankState::kNotStarted;
     over = over && done;

@@ -103,7 +103,10 @@ void ModelReader::derive_states() {
                           log_.instructions()[last->second.instruction].mnemonic == "return" &&
                           log_.instructions()[last->second.instruction].address.starts_with(
                               "@" + log_.run().entry + "#");
-    if (returned) facts.at = instruction_id(last->second.instruction);
+    if (returned) {  // it makes no call after that
+      facts.at = instruction_id(last->second.instruction);
+      facts.record = model::RecordState::kWhole;
+    }
     if (returned || ended_well) facts.state = model::RankState::kDone;
     const bool written_now = log_.run().ending == interp::LogEnding::kRunning;
     if (!returned && written_now && last != last_of_rank_.end()) {  // about where its host is

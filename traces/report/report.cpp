@@ -32,7 +32,9 @@ JobFindings findings_in(const LogReader& log, const std::vector<interp::FaultRec
   out.verdict = verdict.sentence;
   if (verdict.is_fault()) out.holds = JobFindings::Holds::kAlways;
   for (const model::VerdictNote& note : verdict.notes) out.notes.push_back(note.text);
+  for (const std::string& gap : verdict.not_known) out.notes.push_back("not known: " + gap);
   if (out.verdict.empty()) {
+    if (!verdict.not_known.empty()) out.holds = JobFindings::Holds::kOpen;
     out.verdict = log.run().outcome == "ok" ? "The run completed; no rank is at fault."
                                             : "The log shows no rank at fault.";
   }

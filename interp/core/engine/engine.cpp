@@ -133,8 +133,7 @@ Rank Engine::advance_when_idle(Progress found) {
   while (found != Progress::kQuiescent && next == kNoRank && run.state.in_flight > 0 &&
          !run.state.failed) {
     if (found == Progress::kPending) {
-      found = run.backend.wait({scheduler.hosts(), scheduler.take_moved_hosts()}, *this,
-                               run.options.timeout_ns);
+      found = wait();
       if (found == Progress::kPending) {
         give_up_waiting();
         break;
@@ -146,6 +145,20 @@ Rank Engine::advance_when_idle(Progress found) {
   }
   if (next == kNoRank && !run.state.concluded && !run.state.failed) conclude();
   return next;
+}
+
+// After a second without a completion the log gets the ranks' positions: a job that hangs on a GPU
+// may be killed before the timeout.
+Progress Engine::wait() {
+  constexpr int64_t kStallNs = 1'000'000'000;
+  const int64_t timeout_ns = run.options.timeout_ns;
+  const auto until = [&](int64_t limit_ns) {
+    return run.backend.wait({scheduler.hosts(), scheduler.take_moved_hosts()}, *this, limit_ns);
+  };
+  const Progress found = until(std::min(timeout_ns, kStallNs));
+  if (found != Progress::kPending || timeout_ns <= kStallNs) return found;
+  if (run.is_logging()) log_rank_states(run);
+  return until(timeout_ns - kStallNs);
 }
 
 void Engine::freeze(Rank r, bool frozen) {

@@ -65,6 +65,7 @@ class Engine final : public CompletionSink {
     return run.backend.poll({scheduler.hosts(), scheduler.take_moved_hosts()}, *this);
   }
   Rank advance_when_idle(Progress found);
+  Progress wait();
   bool exceed_steps(const Step& step);
   void exceed_memory(Rank rank, const TaskRecord& task);
   void log_step(const Step& step, int64_t start_ns, LoopPathId path);

@@ -11,11 +11,14 @@
 #include <map>
 
 #include "interp/core/interpreter.h"
+#include "interp/diagnose/disagreement.h"
+#include "interp/diagnose/verdicts.h"
 #include "interp/session/commands/places.h"
 #include "interp/session/snapshots/snapshot_builder.h"
 #include "live_run.h"
 #include "tests/unit/scratch_directory.h"
 #include "tests/unit/traces/synthetic_run.h"
+#include "traces/export/queries.h"
 #include "traces/reader/log_model.h"
 #include "traces/reader/log_session.h"
 #include "traces/replay/replay.h"
@@ -41,7 +44,10 @@ std::vector<StuckProgram> all_stuck() {
        {"tests/scripts/stuck/deadlocks.hir", "tests/scripts/stuck/mismatches.hir"}) {
     const auto text = io::read_file(file);
     const auto program = text ? text::parse_program(*text) : tl::unexpected(text.error());
-    if (!program) continue;
+    if (!program) {  // its test fails
+      out.push_back({file, "does_not_parse", {}});
+      continue;
+    }
     for (const Function& f : program->functions) {
       if (f.kind == FunctionKind::kHost) out.push_back({file, f.name, {}});
     }
@@ -242,7 +248,31 @@ TEST_P(OneVerdict, AccusesNoRankWhoseRecordIsMissing) {
     const bool said = std::any_of(verdict.not_known.begin(), verdict.not_known.end(),
                                   [&](const std::string& gap) { return gap.starts_with(name); });
     EXPECT_TRUE(said) << name;
+    // What the other records prove is told.
+    const bool differ = std::any_of(run->meetings.begin(), run->meetings.end(), diagnose::disagree);
+    EXPECT_EQ(verdict.kind == "collective_mismatch",
+              differ || std::any_of(run->pairs.begin(), run->pairs.end(), diagnose::sides_differ))
+        << verdict.sentence;
   }
+}
+
+// A job that is killed in a hang, before the engine has noticed the hang.
+TEST_P(OneVerdict, OfALogWithoutStates) {
+  const std::string path = scratch_.file("without_states.db");
+  std::filesystem::copy_file(scratch_.file("closed.db"), path);
+  change(path, "DELETE FROM fault; DELETE FROM rank_state; UPDATE run SET outcome = NULL");
+  const auto log = traces::open_log(path);
+  ASSERT_TRUE(log) << log.error().message();
+  const auto run = traces::run_of(**log);
+  ASSERT_TRUE(run) << run.error().message();
+  const model::Verdict verdict = diagnose::diagnose(*run);
+  const interp::FaultRecord& told = live_.fault.record;
+  const bool proved = told.kind == "collective_mismatch" ||
+                      told.sentence.find("which finished") != std::string::npos;
+  EXPECT_EQ(verdict.sentence, proved ? told.sentence : "");
+  const auto faults = traces::faults_table(**log);
+  ASSERT_TRUE(faults) << faults.error().message();
+  EXPECT_EQ(faults->rows.size(), proved ? 1U : 0U);
 }
 
 // One file per process, each with its own clock, read as one run.
