@@ -85,6 +85,7 @@ class Judge {
 
   void absent(const Waited& waited);
   bool left_out_by_some(const Waited& waited);
+  std::optional<size_t> first_left_out(const AlignedCalls& aligned) const;
   bool ahead(const Waited& waited);
   void never_came(const Waited& waited);
   void add_call(model::Rank rank, const MemberRef& pattern);

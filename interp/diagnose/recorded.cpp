@@ -32,38 +32,6 @@ using model::MemberState;
 using model::Rank;
 using model::Run;
 
-std::string_view name(Charge charge) {
-  switch (charge) {
-    case Charge::kNone:
-      return "none";
-    case Charge::kLeftOut:
-      return "left_out_call";
-    case Charge::kExtraCall:
-      return "extra_call";
-    case Charge::kSwapped:
-      return "swapped_calls";
-    case Charge::kDifferentCall:
-      return "collective_mismatch";
-    case Charge::kBlocks:
-      return "block_mismatch";
-    case Charge::kWrongPeer:
-      return "wrong_peer";
-    case Charge::kWrongGroup:
-      return "wrong_group";
-    case Charge::kNeverCame:
-      return "never_came";
-    case Charge::kDied:
-      return "died";
-    case Charge::kStopped:
-      return "stopped";
-    case Charge::kNoRecord:
-      return "no_record";
-    case Charge::kOrder:
-      return "order";
-  }
-  return "";
-}
-
 RecordedVerdict Judge::judge() {
   accuse(rules());
   revise();
@@ -214,8 +182,7 @@ void Judge::fit_receivers(const Disagreement& found) {
 
 bool Judge::absent_rank() {
   waited_ = waited_calls(run_, calls_, stuck_wait_graph(run_));
-  const auto proved =
-      std::ranges::find_if(waited_, [](const Waited& w) { return !w.absent.empty(); });
+  const auto proved = std::ranges::find_if_not(waited_, &std::vector<Rank>::empty, &Waited::absent);
   if (proved == waited_.end()) return false;
   if (moving_) {
     out_.notes.push_back(fmt::format("{} {} for {} in {}{}", model::list_of(proved->waiting),
@@ -282,6 +249,14 @@ void Judge::absent(const Waited& waited) {
   if (!left_out_by_some(waited)) never_came(waited);
 }
 
+std::optional<size_t> Judge::first_left_out(const AlignedCalls& aligned) const {
+  for (size_t i = 0; i < aligned.steps.size(); ++i) {
+    const bool gap = aligned.steps[i].kind == AlignedStep::Kind::kLeftOut;
+    if (gap && same_call_follows(aligned, i) && !is_only_moved(run_, aligned, i)) return i;
+  }
+  return std::nullopt;
+}
+
 // Finds all absent ranks that lack the same call. Other ranks may have been prevented from making
 // it.
 bool Judge::left_out_by_some(const Waited& waited) {
@@ -291,20 +266,17 @@ bool Judge::left_out_by_some(const Waited& waited) {
   const Rank waits = longest_record(run_, waited.waiting, out_.communicator);
   for (const Rank rank : waited.absent) {
     const AlignedCalls aligned = align_ranks(run_, rank, waits, out_.communicator);
-    for (size_t i = 0; i < aligned.steps.size(); ++i) {
-      const bool gap = aligned.steps[i].kind == AlignedStep::Kind::kLeftOut;
-      if (!gap || !same_call_follows(aligned, i) || is_only_moved(run_, aligned, i)) continue;
-      out_.culprits = {rank};
-      reader_.left_out(aligned, i, out_);
-      if (ranks.empty()) {
-        first = out_;
-      } else if (first.charge != out_.charge || out_.missing.meeting != first.missing.meeting) {
-        break;
-      }
-      ranks.push_back(rank);
-      edits.insert(edits.end(), out_.repair.begin(), out_.repair.end());
-      break;
+    const auto gap = first_left_out(aligned);
+    if (!gap) continue;
+    out_.culprits = {rank};
+    reader_.left_out(aligned, *gap, out_);
+    if (ranks.empty()) {
+      first = out_;
+    } else if (first.charge != out_.charge || out_.missing.meeting != first.missing.meeting) {
+      continue;
     }
+    ranks.push_back(rank);
+    edits.insert(edits.end(), out_.repair.begin(), out_.repair.end());
   }
   if (ranks.empty()) return false;
   out_ = std::move(first);
@@ -354,8 +326,8 @@ void Judge::add_call(Rank rank, const MemberRef& pattern) {
   const auto waits = std::ranges::find_if(line, [](const MemberRef& ref) {
     return ref.meeting != nullptr && ref.member->unfinished();
   });
-  const auto at = some_lost(run_) ? waits : line.end();
-  out_.repair.push_back(CallEdit::add(rank, static_cast<size_t>(at - line.begin()), pattern));
+  const auto at = (some_lost(run_) ? waits : line.end()) - line.begin();
+  out_.repair.push_back(CallEdit::add(rank, static_cast<size_t>(at), pattern));
 }
 
 void Judge::change_call(const MemberRef& wrong, const MemberRef& right) {
@@ -407,8 +379,8 @@ bool Judge::unanswered() {
   if (moving_) return false;
   if (const auto found = peers_.wrong_peer()) {
     name_wrong_peer(calls_, found->wrong, found->other, out_);
-    out_.waiting = {std::min(out_.at.member->rank, out_.missing.member->rank),
-                    std::max(out_.at.member->rank, out_.missing.member->rank)};
+    for (const MemberRef& call : {out_.at, out_.missing})
+      insert_once(out_.waiting, call.member->rank);
     return true;
   }
   const auto found = peers_.passed_by();
@@ -444,15 +416,12 @@ bool Judge::shifted() {
       if (range.communicator != communicator || !range.last || *range.last >= *longest->last)
         continue;
       const AlignedCalls aligned = align_ranks(run_, range.rank, longest->rank, communicator);
-      for (size_t i = 0; i < aligned.steps.size(); ++i) {
-        const bool gap = aligned.steps[i].kind == AlignedStep::Kind::kLeftOut;
-        if (!gap || !same_call_follows(aligned, i) || is_only_moved(run_, aligned, i)) continue;
+      if (const auto gap = first_left_out(aligned)) {
         out_.communicator = communicator;
         out_.culprits = {range.rank};
-        reader_.left_out(aligned, i, out_);
+        reader_.left_out(aligned, *gap, out_);
         if (!moving_ || out_.also.empty()) return true;
         out_ = {};  // it may still make that call
-        break;
       }
       const model::Meeting* last = run_.meeting(communicator, *longest->last);
       if (aligned.fewer_before > 0 && last != nullptr && goes_on_behind(range.rank, *last)) {

@@ -1,4 +1,4 @@
-// A verdict on recorded calls, as logs store verdicts.
+// A verdict on recorded calls, as logs store verdicts, and the names of charges.
 #include <fmt/format.h>
 
 #include "interp/diagnose/recorded.h"
@@ -13,6 +13,38 @@ bool is_mismatch(Charge charge) {
 }
 
 }  // namespace
+
+std::string_view name(Charge charge) {
+  switch (charge) {
+    case Charge::kNone:
+      return "none";
+    case Charge::kLeftOut:
+      return "left_out_call";
+    case Charge::kExtraCall:
+      return "extra_call";
+    case Charge::kSwapped:
+      return "swapped_calls";
+    case Charge::kDifferentCall:
+      return "collective_mismatch";
+    case Charge::kBlocks:
+      return "block_mismatch";
+    case Charge::kWrongPeer:
+      return "wrong_peer";
+    case Charge::kWrongGroup:
+      return "wrong_group";
+    case Charge::kNeverCame:
+      return "never_came";
+    case Charge::kDied:
+      return "died";
+    case Charge::kStopped:
+      return "stopped";
+    case Charge::kNoRecord:
+      return "no_record";
+    case Charge::kOrder:
+      return "order";
+  }
+  return "";
+}
 
 model::Verdict to_verdict(const RecordedVerdict& judged) {
   model::Verdict out;
