@@ -76,9 +76,9 @@ std::string own_rounds_sentence(const Run& run, const RecordedVerdict& verdict,
                        one ? "makes" : "make", one ? "its" : "their", call_name(run, verdict.at),
                        at_stack(run, verdict.at));
   } else if (verdict.charge == Charge::kLeftOut) {
-    text = fmt::format("{} left out {}{}, which {} made in {} earlier rounds", ranks,
-                       unnumbered_name(run, before), at_stack(run, before), one ? "it" : "they",
-                       one ? "its" : "their");
+    text = fmt::format("{} left out {}{}{}, which {} made in {} earlier rounds", ranks,
+                       before.pair != nullptr ? "the " : "", unnumbered_name(run, before),
+                       at_stack(run, before), one ? "it" : "they", one ? "its" : "their");
   } else if (verdict.charge == Charge::kSwapped || awaiting.member == nullptr) {
     text =
         fmt::format("{} {} {}{} before {}{}; in {} earlier rounds {} made them in the other order",
