@@ -121,16 +121,37 @@ std::vector<std::string> unexpected_faults(const RunRecord& run, const SourceMan
         fmt::format("expected {} and no other error, but there was ", fmt::join(expected, ", "));
   if (run.error && expected.empty())
     out.push_back(fmt::format("{}{}", where, describe(*run.error)));
+  // The same fault in several schedules is one message.
+  struct Seen {
+    std::string message;
+    std::string notes;
+    std::vector<uint64_t> schedules;
+  };
+  std::vector<Seen> all;
   for (const Execution& execution : run.executions) {
     for (const interp::Fault& fault : execution.result.faults) {
       if (fault.severity != Severity::kError) continue;
       if (fault.record.kind == kLeak) continue;  // see expect_no_leaks
       if (contains(expected, fault.record.kind)) continue;
-      std::string message = fmt::format("{}{}", where, describe(fault));
-      if (run.executions.size() > 1) message += fmt::format(" (schedule {})", execution.schedule);
-      for (const std::string& note : fault.record.notes) message += "\n  note: " + note;
-      out.push_back(std::move(message));
+      Seen seen{fmt::format("{}{}", where, describe(fault)), {}, {execution.schedule}};
+      for (const std::string& note : fault.record.notes) seen.notes += "\n  note: " + note;
+      const auto known = std::find_if(all.begin(), all.end(), [&](const Seen& other) {
+        return other.message == seen.message && other.notes == seen.notes;
+      });
+      if (known == all.end()) {
+        all.push_back(std::move(seen));
+      } else {
+        known->schedules.push_back(execution.schedule);
+      }
     }
+  }
+  for (const Seen& seen : all) {
+    const std::string schedules =
+        run.executions.size() == 1
+            ? ""
+            : fmt::format(" (schedule{} {})", seen.schedules.size() == 1 ? "" : "s",
+                          fmt::join(seen.schedules, ", "));
+    out.push_back(seen.message + schedules + seen.notes);
   }
   return out;
 }

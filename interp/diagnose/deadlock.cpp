@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "interp/diagnose/sentences.h"
@@ -172,6 +173,24 @@ std::string complete_meeting_sentence(const Run& run) {
                      at_place(run, oldest->members.front().instruction));
 }
 
+// The node that the sentence of the graph speaks about: the first that waits for a rank at fault,
+// or the first communication of the cycle.
+std::optional<uint32_t> subject_of(const WaitGraph& graph) {
+  const auto is_at_fault = [&](uint32_t n) {
+    return std::find(graph.culprits.begin(), graph.culprits.end(), n) != graph.culprits.end();
+  };
+  for (const WaitEdge& e : graph.edges) {
+    if (e.known && e.communicator.valid() && is_at_fault(e.to)) return e.from;
+  }
+  for (const uint32_t n : graph.cycle) {
+    const bool communicates =
+        std::any_of(graph.edges.begin(), graph.edges.end(),
+                    [&](const WaitEdge& e) { return e.from == n && e.communicator.valid(); });
+    if (communicates) return n;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Verdict deadlock_verdict(const Run& run) {
@@ -196,11 +215,21 @@ Verdict deadlock_verdict(const Run& run) {
                     static_cast<double>(*run.gave_up_after_ns) * 1e-9, verdict.sentence);
   }
   const auto out = edges_by_node(graph);
-  // Waiting nodes come first: the verdict's position is the instruction that is stuck.
+  // Waiting nodes come first.
   std::vector<uint32_t> order(graph.nodes.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_partition(order.begin(), order.end(), [&](uint32_t n) { return !out[n].empty(); });
   add_notes(run, graph, order, out, verdict);
+  if (const auto subject = subject_of(graph)) {
+    const WaitNode& node = graph.nodes[*subject];
+    const auto note =
+        std::find_if(verdict.notes.begin(), verdict.notes.end(), [&](const model::VerdictNote& n) {
+          return n.instruction.index == node.instruction.index &&
+                 std::find(n.ranks.begin(), n.ranks.end(), node.rank) != n.ranks.end();
+        });
+    if (note != verdict.notes.end())
+      verdict.culprit = static_cast<size_t>(note - verdict.notes.begin());
+  }
   return verdict;
 }
 

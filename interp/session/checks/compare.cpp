@@ -186,7 +186,7 @@ std::string describe(const Tolerance& tolerance, DType dtype) {
     case Tolerance::Kind::kUlp:
       return fmt::format("ulp({})", tolerance.ulp);
     case Tolerance::Kind::kAbsRel:
-      return fmt::format("atol({}) rtol({})", tolerance.atol, tolerance.rtol);
+      return fmt::format("atol({:.6g}) rtol({:.6g})", tolerance.atol, tolerance.rtol);
   }
   return "";
 }

@@ -68,13 +68,16 @@ host @h on @m (%a: shard<4xf32, @m, [{}]>) -> (%y: shard<4xf32, @m, [{}]>) {
   return %y
 }
 test "a freed result" {
-  run @h(normal(1, 4xf32)) against @f
+  run @h(normal(1, 4xf32)) schedules(3) against @f
   expect_same_as_unsharded
 })");
-  EXPECT_NE(all_failures(report).find("nothing to compare with the outputs of @f: rank 0: @h#5 "
-                                      "return uses %y that was freed by @h#4 free"),
-            std::string::npos)
-      << all_failures(report);
+  const std::string failures = all_failures(report);
+  const std::string said =
+      "nothing to compare with the outputs of @f: rank 0: @h#5 return uses %y "
+      "that was freed by @h#4 free";
+  EXPECT_NE(failures.find(said), std::string::npos) << failures;
+  EXPECT_EQ(failures.find(said), failures.rfind(said)) << failures;  // once for all schedules
+  EXPECT_NE(failures.find("(schedules 0, 1, 2)"), std::string::npos) << failures;
 }
 
 TEST_F(Script, EveryFailureIsListedWithPositionRankAndValues) {
