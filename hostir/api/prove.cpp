@@ -10,7 +10,9 @@
 #include "hostir/api/proof_comparison.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
+#include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/unshard.h"
+#include "hostir/support/lists.h"
 #include "hostir/support/text.h"
 #include "interp/core/interpreter.h"
 #include "interp/sim/proof/prover.h"
@@ -105,11 +107,29 @@ Expected<const Function*> find_fusion(const Program& program, const std::string&
                   found->kind == FunctionKind::kKernel ? "kernel" : "host function", example));
 }
 
+// The fusion's sizes. Those that are for the fusion only leave `program`: a lowered host function
+// has numbers instead. So do sizes of a fusion that has been lowered with its host function.
+Expected<std::vector<std::pair<std::string, int64_t>>> take_sizes_of_fusion(
+    ProgramOptions& program, const Function& given, const Function& fusion) {
+  std::vector<std::pair<std::string, int64_t>> out;
+  HOSTIR_ASSIGN_OR_RETURN(const auto sizes, parse_sizes(program.sizes, "--size"));
+  const std::vector<std::string> own = unbound_sizes(given);
+  const std::vector<std::string> other = unbound_sizes(fusion);
+  std::vector<std::string> kept;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const bool is_of_fusion = contains(other, sizes[i].first);
+    if (is_of_fusion) out.push_back(sizes[i]);
+    const bool is_bound = own.empty() && (is_of_fusion || other.empty());
+    if (!is_bound) kept.push_back(program.sizes[i]);
+  }
+  program.sizes = std::move(kept);
+  return out;
+}
+
 // The unsharded fusion, ready to run on one rank with parameters of the same shapes.
-Expected<std::shared_ptr<const Prepared>> reference_of(const Prepared& prepared,
-                                                       const Program& program,
-                                                       const std::string& against,
-                                                       const SourceManager& sources) {
+Expected<std::shared_ptr<const Prepared>> reference_of(
+    const Prepared& prepared, const Program& program, const std::string& against,
+    std::vector<std::pair<std::string, int64_t>> sizes, const SourceManager& sources) {
   HOSTIR_ASSIGN_OR_RETURN(const Function* fusion, find_fusion(program, against));
   const Function& given = *prepared.source->find_function(prepared.function);
   if (fusion->params.size() != given.params.size() ||
@@ -126,6 +146,7 @@ Expected<std::shared_ptr<const Prepared>> reference_of(const Prepared& prepared,
   }
   interp::PrepareOptions options;
   options.function = against;
+  options.sizes = std::move(sizes);
   options.sources = &sources;
   return interp::prepare(plain, inputs, options);
 }
@@ -242,9 +263,13 @@ Expected<Proof> prove(const LoadedFile& file, ProgramOptions program, const std:
   program.input_data = InputData::kShapes;
   std::string notice;
   HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, program.function));
+  HOSTIR_ASSIGN_OR_RETURN(const Function* fusion, find_fusion(*chosen.program, against));
+  HOSTIR_ASSIGN_OR_RETURN(
+      auto fusion_sizes,
+      take_sizes_of_fusion(program, *chosen.program->find_function(chosen.name), *fusion));
   HOSTIR_ASSIGN_OR_RETURN(const auto prepared, program.prepare(file, &notice));
-  HOSTIR_ASSIGN_OR_RETURN(const auto plain,
-                          reference_of(*prepared, *chosen.program, against, file.sources));
+  HOSTIR_ASSIGN_OR_RETURN(const auto plain, reference_of(*prepared, *chosen.program, against,
+                                                         std::move(fusion_sizes), file.sources));
   Algebra algebra;
   const std::vector<std::string> names = parameter_names(*plain, against);
   sim::proof::MovedValues moved(algebra);

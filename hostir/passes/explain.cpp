@@ -12,6 +12,7 @@ namespace hostir {
 namespace {
 
 constexpr size_t kMostLost = 3;
+constexpr std::string_view kMoreData = "times the data";
 
 }  // namespace
 
@@ -23,7 +24,7 @@ std::string cost_text(double ns, size_t collectives, double bytes) {
 
 std::string costed_on(std::string_view machine, double scale) {
   if (scale < 2) return fmt::format(" on @{}", machine);
-  return fmt::format(" on @{} if {:.0f} times as large", machine, scale);
+  return fmt::format(" on @{} with {:.0f} {}", machine, scale, kMoreData);
 }
 
 std::vector<Alternative> cheapest_few(std::vector<Alternative> lost, std::string_view chosen) {
@@ -64,6 +65,13 @@ std::string to_string(const Explanation& records) {
   for (const ExplainRecord& r : records) {
     const std::string subject = r.value.empty() ? "" : "%" + r.value + " ";
     out += fmt::format("{}: {}{}\n", r.pass, subject, sentence(r));
+  }
+  if (out.find(kMoreData) != std::string::npos) {
+    out += fmt::format(
+        "\"{}\": choices in a small program are made as if its data were 1 MiB. Otherwise the "
+        "start of "
+        "each collective would hide its bytes.\n",
+        kMoreData);
   }
   return out;
 }

@@ -128,7 +128,7 @@ class HomeSearch {
     std::map<std::string, std::vector<AxisHomes::Dim>> chosen;  // by axis, in the whole fusion
     for (const auto& [axis, conflicts] : conflicts_) {
       const AxisHomes before = best.homes;
-      std::vector<Tried> tries = {{"no home", least}};
+      std::vector<Tried> tries = {{"each op on its own", least}};
       size_t won = 0;
       for (const std::set<size_t>& homes : sets_to_try(conflicts)) {
         AxisHomes more = before;
@@ -190,15 +190,16 @@ class HomeSearch {
     const auto cost = [](const Price& p) {
       return fmt::format("{}, {} over a link", time_text(p.ns), bytes_text(std::llround(p.bytes)));
     };
-    ExplainRecord out{.value = {},
-                      .what = "axis " + axis,
-                      .sentence = fmt::format(
-                          "{} where annotations disagree; {} takes about {}{}{}",
-                          won == 0 ? "each op decides" : "stays at its home " + tries[won].what,
-                          tried_on(), cost(best), ", nothing overlapped,",
-                          costed_on(moves_.machine().name, moves_.on(mesh_).cost().scale())),
-                      .from = {},
-                      .pass = "homes"};
+    ExplainRecord out{
+        .value = {},
+        .what = "axis " + axis,
+        .sentence = fmt::format(
+            "the given shardings cut several dimensions over it; an op in which these "
+            "meet {}; {} then takes about {}, without overlap,{}",
+            won == 0 ? "decides by its own cost" : "cuts " + tries[won].what, tried_on(),
+            cost(best), costed_on(moves_.machine().name, moves_.on(mesh_).cost().scale())),
+        .from = {},
+        .pass = "axes"};
     if (alternatives_ == Alternatives::kOmitted) return out;
     for (const Tried& t : tries) {
       const char* why = t.price.ns >= best.ns        ? ""

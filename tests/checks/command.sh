@@ -126,6 +126,12 @@ expect 2 "a forgotten all_reduce" "$hostir" verify tests/scripts/regress/sums_ov
 says "sums_over_cut_dimensions.hir:29:" "verify points at a forgotten all_reduce"
 expect 2 "a hang in a file that is only checked" "$hostir" verify tests/programs/deadlock.hir
 says "deadlock.hir:36:5: error[deadlock]: rank 0 blocked in all_reduce seq 0" "verify follows the calls of every rank"
+"$hostir" pipeline tests/programs/pipeline_stages.hir --stages first,middle,last --data x,target --schedule zb-h1 --micro-batches 3 |
+  sed 's/send %c peer(0) ro(%s1.d_x.0)/send %c peer(2) ro(%s1.d_x.0)/' >"$work/peer.hir"
+expect 2 "a send to another rank of a pipeline" "$hostir" verify "$work/peer.hir"
+grep -A1 "error\[deadlock\]: rank 1 blocked in send to rank 2" "$work/out" >"$work/pointed"
+mv "$work/pointed" "$work/out"
+says "= group {" "the caret of the deadlock is at the send, not at what waits behind it on another rank"
 expect 2 "a race in a file that is only checked" "$hostir" verify tests/scripts/regress/two_faults_of_a_run.hir
 says "two_faults_of_a_run.hir:16:3: error[race_raw]: rank 0: @f#7 launch reads %t" "verify reports races"
 same=tests/scripts/regress/same_fault_on_other_ranks.hir
@@ -227,6 +233,11 @@ says "launch @scaled_dot_product_attention" "the launch with the swapped operand
 log=tests/scripts/regress/loss_off_by_log.hir
 expect 1 "a loss off by log(4)" "$hostir" verify $log @log_tp --against @loss
 says "that is log(4) = 1.386 too small, and axis tp has size 4: a sum of exponentials is 4 times too small" "the verdict on @log_tp"
+expect 0 "a size that has become a number in both functions" "$hostir" verify "$work/overlapped.hir" @mlp.host --against @mlp --size S=16
+"$hostir" lower $moved @rolled --size N=12 2>/dev/null | sed '/^fusion/,/^}/d' | cat - $moved | awk '!/^mesh/ || !seen[$0]++' >"$work/both.hir"
+expect 0 "a size of the fusion only" "$hostir" verify "$work/both.hir" @rolled.host --against @rolled --size N=12
+expect 64 "another size than that of the host function" "$hostir" verify "$work/both.hir" @rolled.host --against @rolled --size N=10
+expect 64 "a size that neither function has" "$hostir" verify "$work/both.hir" @rolled.host --against @rolled --size Q=10
 expect 64 "a different number of parameters" "$hostir" verify $against @right --against @rows
 says "@right has 3 parameters and 1 results, @rows has 1 and 1" "the parameters are counted"
 expect 64 "against a function that is no fusion" "$hostir" verify $against @right --against @mm
@@ -559,6 +570,7 @@ expect 0 "lowering without sizes" "$hostir" lower tests/programs/tp_mlp.hir
 says "all_reduce sum %c rw(%y_product" "without sizes, the plan with the fewest collectives is chosen"
 expect 0 "lowering with reasons" "$hostir" lower tests/programs/tp_mlp.hir --size B=2 --size S=6 --size H=24 --size F=48 --mesh tp=4 --explain %y
 says "cut: %y [{}, {}, {}], unreduced={tp} from %g " "explain shows how an op is cut"
+says 'choices in a small program are made as if its data were 1 MiB' "explain says what its times are for"
 expect 0 "reasons for a value inside a composite" "$hostir" lower tests/programs/tp_mlp.hir --size B=2 --size S=6 --size H=24 --size F=48 --mesh tp=4 --explain %y_product
 says "linear at @mlp#3 reduces a dimension that is cut in %g and %w2" "a value inside a composite has the reasons of its op"
 sed -n '1,/^gradient/p' tests/scripts/passes/rings.hir | sed 's/f32/bf16/g' >"$work/rings.hir"

@@ -175,7 +175,7 @@ fusion @f(%x: tensor<4096x4096xf32> <@m, [{dp}, {tp}]>, %w: tensor<4096x4096xf32
   }
   EXPECT_EQ(passes["cut"], 1);
   EXPECT_GE(passes["reshard"], 1);
-  EXPECT_EQ(passes["homes"], 1);
+  EXPECT_EQ(passes["axes"], 1);
   for (const ExplainRecord& r : without->explanation) EXPECT_TRUE(r.lost.empty());
 }
 
