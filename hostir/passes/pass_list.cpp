@@ -23,6 +23,7 @@
 #include "hostir/passes/prefetch.h"
 #include "hostir/passes/propagate.h"
 #include "hostir/passes/rings.h"
+#include "hostir/passes/scale_after_sum.h"
 #include "hostir/passes/split_reshards.h"
 #include "hostir/support/text.h"
 
@@ -197,6 +198,7 @@ Expected<void> reshard(LowerState& s) {
   }
   drop_needless_reshards(s.resharded, *s.moves, s.keep, s.out.explanation);
   gather_first(s.out.program, s.bound, s.resharded, *s.moves, s.out.explanation);
+  scale_after_sum(s.out.program, s.resharded, *s.moves, s.keep, s.out.explanation);
   s.resharded.function = compacted(std::move(s.resharded.function));
   s.out.sharded = s.resharded.function;
   if (s.is_shown(LowerPhase::kSharded)) s.function() = s.resharded.function;

@@ -163,6 +163,22 @@ fusion @f(%x: tensor<8x4xbf16> <@m, [{dp}, {}]>, %ok: tensor<8xi32> <@m, [{dp}]>
             "[all_reduce all_reduce all_reduce]");
 }
 
+// One query, keys and values cut over the sequence: the maximum, then the sum of the weights with
+// that of the weighted values (scale_after_sum.h). Grouped queries change their shape in between.
+TEST(Combine, SumsOfDecoding) {
+  for (const char* heads : {"4", "2"}) {
+    const std::string cache =
+        "tensor<2x" + std::string(heads) + "x64x8xf32> <@m, [{}, {}, {a}, {}]>";
+    EXPECT_EQ(calls_of("mesh @m = <a=4>\nfusion @f(%q: tensor<2x4x1x8xf32>, %k: " + cache +
+                       ", %v: " + cache +
+                       ") -> (tensor<2x4x1x8xf32> <@m, [{}, {}, {}, {}]>) {\n"
+                       "  %y = scaled_dot_product_attention %q, %k, %v\n  return %y\n}")
+                  .text,
+              "all_reduce [all_reduce all_reduce]")
+        << heads;
+  }
+}
+
 TEST(Combine, GathersOfParameters) {
   EXPECT_EQ(calls_of(R"(mesh @m = <dp=4>
 fusion @f(%x: tensor<8x8xf32> <@m, [{dp}, {}]>, %w: tensor<8x8xf32> <@m, [{dp}, {}]>, %b: tensor<8xf32> <@m, [{dp}]>)
