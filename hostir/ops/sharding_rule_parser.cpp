@@ -176,8 +176,7 @@ class RuleParser {
     return {};
   }
 
-  // All results must agree: a result that lacks a factor cannot be partial over it while another
-  // result is cut along it.
+  // Where a factor is in some of the results only, the rule says what the others are if it is cut.
   Expected<void> check_results() const {
     for (int f = 0; f < rule_.factor_count(); ++f) {
       const auto has_it = [f](const TensorFactors& tensor) {
@@ -187,12 +186,12 @@ class RuleParser {
       const auto count = std::count_if(rule_.results.begin(), rule_.results.end(), has_it);
       if (count == 0 || count == static_cast<std::ptrdiff_t>(rule_.results.size())) continue;
       if (std::none_of(rule_.operands.begin(), rule_.operands.end(), has_it)) continue;
-      const auto& r = rule_.replicated;
-      if (contains(r, f)) continue;
+      if (contains(rule_.replicated, f) || contains(rule_.reduction, f)) continue;
       const std::string& name = names_[static_cast<size_t>(f)];
       return fail(ErrorKind::kInvalid, "rule_c4",
                   fmt::format("sharding rule: factor {0} is in {1} of {2} results, so a cut of {0} "
                               "would leave the others incomplete on each rank; add "
+                              "reduction={{{0}}} if their parts are to be added up, else "
                               "need_replication={{{0}}}",
                               name, count, rule_.results.size()));
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hostir/ops/partial_results.h"
 #include "hostir/support/lists.h"
 
 namespace hostir {
@@ -222,9 +223,12 @@ AxisList axes_of(const FactorCuts& cuts) {
   return out;
 }
 
-AxisList reduced_axes(const Mesh& mesh, const ShardingRule& rule, const FactorCuts& cuts) {
+AxisList reduced_axes(const Mesh& mesh, const ShardingRule& rule, const FactorCuts& cuts,
+                      size_t result) {
   AxisList out;
-  for (const int f : rule.reduction) out = joined(mesh, out, cuts[at(f)].axes);
+  for (const int f : rule.reduction) {
+    if (leaves_partial(rule, f, result)) out = joined(mesh, out, cuts[at(f)].axes);
+  }
   return out;
 }
 

@@ -64,8 +64,9 @@ FactorCuts legalized(const Mesh& mesh, const ShardingRule& rule, FactorCuts cuts
 
 /// The axes of all factors.
 AxisList axes_of(const FactorCuts& cuts);
-/// The axes of all reduction factors; the results are partial over them.
-AxisList reduced_axes(const Mesh& mesh, const ShardingRule& rule, const FactorCuts& cuts);
+/// The axes of the reduction factors that the result lacks; it is partial over them.
+AxisList reduced_axes(const Mesh& mesh, const ShardingRule& rule, const FactorCuts& cuts,
+                      size_t result);
 
 /// True if one of the tensor's dimensions has this factor.
 bool has_factor(const std::vector<ShardingRule::DimFactors>& tensor, int factor);

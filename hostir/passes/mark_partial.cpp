@@ -21,18 +21,21 @@ void mark_partial(const Program& program, Function& f, const std::vector<Propaga
     const BoundCall bound(program, f, i);
     if (op.needs_expand != nullptr && op.needs_expand(bound.call)) continue;
     const Mesh& mesh = *program.find_mesh(tensor_type(f, i.results.front()).sharding->mesh);
-    AxisList axes;
-    size_t operand = 0;
+    std::vector<FactorCuts> cuts;  // by operand
     for (const Operand& o : i.operands) {
       if (!o.value.valid()) continue;
       const Sharding& s = *tensor_type(f, o.value).sharding;
-      const FactorCuts mine = project(mesh, *rule, rule->operands[operand++], s.dims);
-      const AxisList reduced = reduced_axes(mesh, *rule, mine);
-      axes = joined(mesh, axes, without(mesh, reduced, axes));
+      cuts.push_back(project(mesh, *rule, rule->operands[cuts.size()], s.dims));
     }
     const std::string where = address(f, written_number(f, i, number));
-    for (const ValueId r : i.results) {
+    for (size_t result = 0; result < i.results.size(); ++result) {
+      const ValueId r = i.results[result];
       if (annotated[r.index]) continue;
+      AxisList axes;
+      for (const FactorCuts& mine : cuts) {
+        const AxisList reduced = reduced_axes(mesh, *rule, mine, result);
+        axes = joined(mesh, axes, without(mesh, reduced, axes));
+      }
       Sharding& s = *tensor_type(f, r).sharding;
       AxisList taken = dimension_axes(mesh, s);
       AxisList unreduced;

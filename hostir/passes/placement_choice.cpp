@@ -321,8 +321,10 @@ std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const Sharding
     }
     choice.operands.push_back(effective(mesh_, s));
   }
-  const AxisList reduced = reduced_axes(mesh_, rule, choice.axes);
-  if (!reduced.empty()) {
+  std::vector<AxisList> reduced;  // by result
+  for (size_t r = 0; r < i.results.size(); ++r)
+    reduced.push_back(reduced_axes(mesh_, rule, choice.axes, r));
+  if (std::ranges::any_of(reduced, [](const AxisList& axes) { return !axes.empty(); })) {
     const BoundCall bound(program_, source_, i);
     const OpRecord& op = record(i.kind);
     choice.expand = op.needs_expand != nullptr && op.needs_expand(bound.call);
@@ -335,7 +337,8 @@ std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const Sharding
     choice.expand = op.needs_expand != nullptr && op.needs_expand(bound.call);
   }
   for (size_t r = 0; r < i.results.size(); ++r) {
-    Sharding s{mesh, assemble(mesh_, rule, rule.results[r], choice.axes), reduced, {}, {}};
+    Sharding s{
+        mesh, assemble(mesh_, rule, rule.results[r], choice.axes), std::move(reduced[r]), {}, {}};
     s.unreduced_kind = rule.reduction_kind;
     if (partial != nullptr) {
       s.unreduced = joined(mesh_, s.unreduced, partial->axes);

@@ -158,7 +158,7 @@ class SumRequests {
     const FactorCuts cuts = project(mesh, *rule, rule->operands[operand], cut);
     Dims made = assemble(mesh, *rule, rule->results.front(), cuts);
     if (!cuts_further(result, made, sum)) {
-      return request(result).dims == made || !reduced_axes(mesh, *rule, cuts).empty();
+      return request(result).dims == made || !reduced_axes(mesh, *rule, cuts, 0).empty();
     }
     if (!may_change(result)) return false;
     changes.emplace_back(result, std::move(made));

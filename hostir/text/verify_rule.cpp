@@ -4,6 +4,7 @@
 
 #include "hostir/ops/apply.h"
 #include "hostir/ops/host.h"
+#include "hostir/ops/partial_results.h"
 #include "hostir/support/lists.h"
 #include "hostir/text/suggest.h"
 #include "hostir/text/verify_function.h"
@@ -56,12 +57,14 @@ void FunctionVerifier::check_rule() {
     const bool whole = contains(rule->replicated, f) || contains(rule->permutation, f);
     const bool reduced = contains(rule->reduction, f);
     const bool in_result = appears(rule->results, f);
+    bool adds_up = false;
+    for (size_t r = 0; r < rule->results.size(); ++r)
+      adds_up = adds_up || leaves_partial(*rule, f, r);
     if (whole && reduced) {
       wrong(name + " is both reduced and never cut");
-    } else if (reduced && in_result) {
+    } else if (reduced && !adds_up) {
       wrong(name +
-            " is reduced and still a dimension of a result; only factors that are not in a "
-            "result are reduced");
+            " is reduced and a dimension of every result; only results without it are added up");
     } else if (!whole && !reduced && !in_result) {
       wrong(name + " is not in a result: write reduction={" + letter +
             "} if the results of its parts are to be added up, else need_replication={" + letter +

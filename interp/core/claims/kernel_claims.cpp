@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 
+#include "hostir/ops/partial_results.h"
 #include "hostir/ops/record.h"
 #include "interp/core/claims/claims.h"
 #include "interp/core/claims/partial_claims.h"
@@ -126,10 +127,11 @@ class Factors {
     }
     return out;
   }
-  /// The axes over which the op's results are sums; nullopt: unknown.
-  std::optional<AxisList> reduced() const {
+  /// The axes over which a result of the op is a sum; nullopt: unknown.
+  std::optional<AxisList> reduced(size_t result) const {
     AxisList out;
     for (const int f : rule_.reduction) {
+      if (!leaves_partial(rule_, f, result)) continue;
       const std::optional<AxisList> axes = of(f);
       if (!axes) return std::nullopt;
       out = both(out, *axes);
@@ -162,10 +164,10 @@ class Factors {
   std::vector<Factor> cut_;
 };
 
-// Accounts for the cut dimensions that an op sums over. `result` is what the op returns without
-// them.
+// Accounts for the cut dimensions that an op sums over in its result `r`. `result` is what the op
+// returns without them.
 Expected<Held> with_cuts(const Launch& launch, const Instruction& i, const OpCall& call,
-                         const std::vector<Held>& held, Held result) {
+                         const std::vector<Held>& held, size_t r, Held result) {
   const OpRecord& op = record(i.kind);
   const bool sums = op.shape == OpShape::kContraction || op.shape == OpShape::kReduction;
   std::vector<Type> types;
@@ -190,8 +192,8 @@ Expected<Held> with_cuts(const Launch& launch, const Instruction& i, const OpCal
     return result;
   }
   const Factors factors(*rule, i, held);
-  result.cuts = factors.of_result(0);
-  const std::optional<AxisList> reduced = factors.reduced();
+  result.cuts = factors.of_result(r);
+  const std::optional<AxisList> reduced = factors.reduced(r);
   if (!reduced && result.kind == Held::Kind::kWhole) result.kind = Held::Kind::kUnknown;
   if (!reduced || reduced->empty() || result.kind == Held::Kind::kUnknown) return result;
   if (result.kind == Held::Kind::kPartial && result.reduction != rule->reduction_kind) {
@@ -214,9 +216,9 @@ Expected<Held> with_cuts(const Launch& launch, const Instruction& i, const OpCal
   return result;
 }
 
-// Infers whether the results of one op are whole or partial. Fails if the op cannot use a partial
-// operand.
-Expected<Held> apply(const Launch& launch, const Instruction& i, const std::vector<Held>& held) {
+// Infers whether the results of one op are whole or partial, into `held`. Fails if the op cannot
+// use a partial operand.
+Expected<void> apply(const Launch& launch, const Instruction& i, std::vector<Held>& held) {
   const std::vector<Type> types = operand_types(launch.kernel, i);
   const OpCall call = {.kind = i.kind,
                        .operands = types,
@@ -262,7 +264,12 @@ Expected<Held> apply(const Launch& launch, const Instruction& i, const std::vect
     }
     result = partial;
   }
-  return with_cuts(launch, i, call, held, std::move(result));
+  std::vector<Held> results;
+  for (size_t r = 0; r < i.results.size(); ++r) {
+    HOSTIR_ASSIGN_OR_RETURN(results.emplace_back(), with_cuts(launch, i, call, held, r, result));
+  }
+  for (size_t r = 0; r < i.results.size(); ++r) held[i.results[r].index] = std::move(results[r]);
+  return {};
 }
 
 Expected<void> check_results(const Launch& launch, const Instruction& ret,
@@ -298,8 +305,7 @@ Expected<void> check_by_rule(const Launch& launch, std::vector<Held> held) {
   whole.attributes.set("callee", Symbol{launch.kernel.name});
   for (const Parameter& p : launch.kernel.params) whole.operands.push_back({.value = p.value});
   for (const Operand& o : ret.operands) whole.results.push_back(o.value);
-  HOSTIR_ASSIGN_OR_RETURN(const Held result, apply(launch, whole, held));
-  for (const ValueId value : whole.results) held[value.index] = result;
+  HOSTIR_TRY(apply(launch, whole, held));
   return check_results(launch, ret, held);
 }
 
@@ -433,8 +439,7 @@ class PlainSums {
         for (const Operand& o : i.operands) out.push_back(held[o.value.index]);
         return out;
       }
-      HOSTIR_ASSIGN_OR_RETURN(const Held result, apply(launch, i, held));
-      for (const ValueId value : i.results) held[value.index] = result;
+      HOSTIR_TRY(apply(launch, i, held));
     }
     return out;
   }
@@ -463,8 +468,7 @@ Expected<void> check_launch(const Code& code, CodeIndex index, const std::vector
   for (const InstrId id : launch->kernel.region(launch->kernel.body).instructions) {
     const Instruction& i = launch->kernel.instr(id);
     if (i.results.empty()) return check_results(*launch, i, held);
-    HOSTIR_ASSIGN_OR_RETURN(const Held result, apply(*launch, i, held));
-    for (const ValueId value : i.results) held[value.index] = result;
+    HOSTIR_TRY(apply(*launch, i, held));
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hostir/ir/box_text.h"
+#include "hostir/ops/partial_results.h"
 #include "hostir/support/lists.h"
 #include "hostir/support/text.h"
 #include "interp/sim/proof/element_moves.h"
@@ -279,11 +280,11 @@ class Evaluation {
     if (!rule) return fail(i, State::Kind::kUnknown, rule.error().message());
     std::vector<FormId> forms;
     for (const StateId s : states) forms.push_back(a_.state(s).form);
-    std::vector<Cut> cuts;
-    std::string why;
-    if (!find_cuts(i, *rule, blocks, types, forms, cuts, why))
-      return fail(i, State::Kind::kUnknown, why);
     for (size_t r = 0; r < i.results.size(); ++r) {
+      std::vector<Cut> cuts;
+      std::string why;
+      if (!find_cuts(i, *rule, r, blocks, types, forms, cuts, why))
+        return fail(i, State::Kind::kUnknown, why);
       Extents shape;
       for (const IndexExpr& e : shape_of(results[r])) shape.push_back(e.value());
       place(i, *rule, states, r, shape, boxes[r], cuts);
@@ -319,7 +320,8 @@ class Evaluation {
         !i.operands.empty() &&
         std::any_of(i.operands.begin(), i.operands.end(),
                     [&](const Operand& o) { return values_[o.value].empty(); });
-    if (from_nothing && !rule.reduction.empty())
+    const auto adds_up = [&](int factor) { return leaves_partial(rule, factor, r); };
+    if (from_nothing && std::ranges::any_of(rule.reduction, adds_up))
       return values_.fill(value, Token::of(Algebra::identity(rule.reduction_kind), 0));
     const StateId state = from_nothing
                               ? a_.failed(State::Kind::kUnknown, "an op on a part that is empty")
@@ -327,11 +329,12 @@ class Evaluation {
     values_.put(value, shape, box, state);
   }
 
-  // The ranges of summed dimensions that the operands cover.
-  bool find_cuts(const Instruction& i, const ShardingRule& rule, const std::vector<Block>& blocks,
-                 const std::vector<Type>& types, const std::vector<FormId>& forms,
-                 std::vector<Cut>& cuts, std::string& why) {
+  // The ranges of the dimensions summed in a result that the operands cover.
+  bool find_cuts(const Instruction& i, const ShardingRule& rule, size_t result,
+                 const std::vector<Block>& blocks, const std::vector<Type>& types,
+                 const std::vector<FormId>& forms, std::vector<Cut>& cuts, std::string& why) {
     for (const int f : rule.reduction) {
+      if (!leaves_partial(rule, f, result)) continue;
       std::optional<Range> range;
       for (size_t o = 0; o < rule.operands.size() && o < blocks.size(); ++o) {
         for (size_t d = 0; d < rule.operands[o].size(); ++d) {
