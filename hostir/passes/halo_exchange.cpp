@@ -119,6 +119,7 @@ bool HaloExchanges::measure_split(const Mesh& mesh, Group& group, size_t d) cons
   Along& along = group.along[d];
   along = {.parts = parts, .block = block, .begin = first.offset, .end = first.offset};
   std::vector<int64_t> offsets;
+  bool has_borders = false;
   for (const ValueId tap : group.taps) {
     const ShiftedView::Dim& view = views_[tap.index]->dims[d];
     const int64_t end = ceil_div(view.end(), view.spread);
@@ -126,7 +127,11 @@ bool HaloExchanges::measure_split(const Mesh& mesh, Group& group, size_t d) cons
     along.begin = std::min(along.begin, view.offset);
     along.end = std::max(along.end, view.offset + view.span(count));
     add_once(offsets, view.offset);
+    has_borders = has_borders || view.offset % block != 0;
   }
+  // Rolls by whole parts, as in a ring, have a permute each: together they would all be held at
+  // once.
+  if (first.wraps && !has_borders) return false;
   along.from = ceil_div(along.begin, first.spread);
   along.to = floor_div(along.end - 1, first.spread) + 1;
   if (along.from >= along.to) return false;

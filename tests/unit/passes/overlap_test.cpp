@@ -122,6 +122,23 @@ TEST(Overlap, RingOfFour) {
   EXPECT_EQ(o.launches, 4 + 4 + 3);  // products, and the sums of the second ring
 }
 
+// A ring passes each block on. The rolls of one value by several whole blocks share no exchange of
+// borders: that would join all blocks again.
+TEST(Overlap, RingOfAttentionJoinsNoBlocks) {
+  LowerOptions options;
+  options.overlap = Overlap::kRing;
+  const std::string type = "tensor<1x8x32x4xf32> <@m, [{}, {}, {cp}, {}]>";
+  const auto lowered = lowered_text("mesh @m = <cp=8>\nfusion @f(%q: " + type + ", %k: " + type +
+                                        ", %v: " + type + ") -> (%y: " + type +
+                                        ") {\n  %y = scaled_dot_product_attention %q, %k, %v\n"
+                                        "  return %y\n}",
+                                    std::move(options));
+  ASSERT_TRUE(lowered);
+  EXPECT_TRUE(lowered->has_rings);
+  for (const InstrId id : lowered->sharded.preorder())
+    EXPECT_NE(lowered->sharded.instr(id).kind, OpKind::concat);
+}
+
 TEST(Overlap, AutoLeavesSmallProductsAsTheyAre) {
   const Overlapped o = overlapped(mlp(64, 16, 32), Overlap::kAuto);
   EXPECT_EQ(o.calls, "all_gather, reduce_scatter");
