@@ -100,7 +100,9 @@ OpRecord op_grouped_matmul() {
                   "their outer products (the gradient of the matrices).",
               .sharding =
                   "T, K, N and E may be cut; a cut K or E leaves a partial sum, and so does T "
-                  "where it is summed. All counts are on every rank.",
+                  "where it is summed. All counts are on every rank. Which rows a group has is "
+                  "known only at run time, so no layout sends rows to the rank with their matrix; "
+                  "a host program can (tests/programs/moe_by_hand.hir).",
               .dtypes =
                   "Floats; 16- and 8-bit ones are accumulated in f32 and rounded once. The counts "
                   "are integers.",

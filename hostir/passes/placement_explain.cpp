@@ -97,7 +97,14 @@ std::optional<ExplainRecord> OpChooser::explained(const Instruction& i, const Op
                         costs_text(i, other), why(other)});
   }
   out.lost = cheapest_few(std::move(out.lost), out.what);
-  const OpShape shape = record(i.kind).shape;
+  const OpRecord& op = record(i.kind);
+  const OpShape shape = op.shape;
+  // Which elements it reads is data, so the record says more than the rule.
+  if (shape == OpShape::kIndexed && moved > 0) {
+    std::string_view cuts = op.doc.sharding;
+    if (cuts.ends_with('.')) cuts.remove_suffix(1);
+    out.sentence += fmt::format(". How {} may be cut: {}", op.mnemonic, cuts);
+  }
   const bool is_clear = moved == 0 && (out.lost.empty() || out.lost.front().why.empty());
   if (out.lost.empty() || (is_clear && shape != OpShape::kContraction)) return std::nullopt;
   return out;
