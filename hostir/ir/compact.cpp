@@ -15,7 +15,9 @@ class Compactor {
         out_(std::move(in)),
         map_(values_.size()) {
     out_.values.clear();
+    out_.values.reserve(values_.size());
     out_.instructions.clear();
+    out_.instructions.reserve(instructions_.size());
     out_.regions.clear();
   }
 

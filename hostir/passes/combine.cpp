@@ -74,6 +74,11 @@ class Combiner {
     return record(i.kind).op_class == OpClass::kCommunication;
   }
   const Instruction& instr(TaskIndex t) const { return in_.instr(tasks_[t].members.front()); }
+  const std::string& name_of(InstrId collective) {
+    const auto [at, is_new] = names_.try_emplace(collective);
+    if (is_new) at->second = value_of_(in_.instr(collective));
+    return at->second;
+  }
 
   // The call that currently contains the task.
   TaskIndex call_of(TaskIndex t) const {
@@ -337,7 +342,7 @@ class Combiner {
     const Instruction& i = instr(t);
     std::string others;
     for (const InstrId id : tasks_[call].members) {
-      others += (others.empty() ? "%" : ", %") + value_of_(in_.instr(id));
+      others += (others.empty() ? "%" : ", %") + name_of(id);
     }
     const std::string sentence =
         pays ? fmt::format("joins the call for {}: saves one start, {}; the function ends {}",
@@ -347,13 +352,14 @@ class Combiner {
                    "not joined to the call for {}: that saves one start, {}, but the "
                    "function ends {} later",
                    others, time_text(saved), time_text(lost));
-    explanation_.push_back({value_of_(i), std::string(record(i.kind).mnemonic), sentence,
-                            "%" + value_of_(instr(call)), "combine"});
+    const std::string& name = name_of(tasks_[t].members.front());
+    const std::string& first = name_of(tasks_[call].members.front());
+    explanation_.push_back(
+        {name, std::string(record(i.kind).mnemonic), sentence, "%" + first, "combine"});
     if (!pays) return;
     for (const InstrId id : tasks_[call].members) {
-      explanation_.push_back({value_of_(in_.instr(id)), std::string(record(i.kind).mnemonic),
-                              fmt::format("shares its call with %{}", value_of_(i)),
-                              "%" + value_of_(instr(call)), "combine"});
+      explanation_.push_back({name_of(id), std::string(record(i.kind).mnemonic),
+                              "shares its call with %" + name, "%" + first, "combine"});
     }
   }
 
@@ -379,6 +385,7 @@ class Combiner {
   TaskTimes times_;
   double issue_ns_;
   const std::function<std::string(const Instruction&)>& value_of_;
+  std::map<InstrId, std::string> names_;  // value_of_() by collective
   Explanation& explanation_;
   std::vector<InstrId> declarations_;
   std::vector<CombineTask> tasks_;      // those of the text, then joint calls

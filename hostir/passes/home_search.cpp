@@ -346,8 +346,9 @@ class HomeSearch {
 
   Expected<TriedHomes> with(const AxisHomes& homes) {
     TriedHomes out;
-    out.propagated = propagate(program_, sample_ ? *sample_ : fusion_,
-                               sample_ ? sample_edges_ : edges_, mesh_, out.propagation, homes);
+    out.propagated =
+        propagate(program_, sample_ ? *sample_ : fusion_, sample_ ? sample_edges_ : edges_, mesh_,
+                  moves_, out.propagation, homes);
     HOSTIR_ASSIGN_OR_RETURN(
         out.resharded,
         insert_reshards(program_, Function(out.propagated), moves_, keep_, out.resharding, homes,

@@ -4,6 +4,7 @@
 
 #include "hostir/passes/mesh_arrangement.h"
 #include "hostir/passes/placement_choice.h"
+#include "hostir/passes/propagation_memory.h"
 #include "hostir/support/lists.h"
 
 namespace hostir {
@@ -58,6 +59,12 @@ KnownChoices& MeshMoves::choices_on(const std::string& name) {
   auto& choices = choices_on_[name];
   if (choices == nullptr) choices = std::make_unique<KnownChoices>();
   return *choices;
+}
+
+PropagationMemory& MeshMoves::propagation_on(const std::string& name) {
+  auto& memory = propagation_on_[name];
+  if (memory == nullptr) memory = std::make_unique<PropagationMemory>();
+  return *memory;
 }
 
 const Mesh& MeshMoves::mesh(const std::string& name) const {

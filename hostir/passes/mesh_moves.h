@@ -20,7 +20,8 @@
 
 namespace hostir {
 
-struct KnownChoices;  // placement_choice.h
+struct KnownChoices;      // placement_choice.h
+class PropagationMemory;  // propagation_memory.h
 
 class MeshMoves {
  public:
@@ -33,6 +34,8 @@ class MeshMoves {
   Redistributor& on(const std::string& mesh);
   /// The choices made so far for the ops on one mesh.
   KnownChoices& choices_on(const std::string& mesh);
+  /// What propagation has found on one mesh, in fusions without priorities.
+  PropagationMemory& propagation_on(const std::string& mesh);
 
   /// The steps from `from` to `to`. The reference is valid until the next call.
   const Redistribution& plan(const TensorType& type, const Sharding& from, const Sharding& to);
@@ -62,6 +65,7 @@ class MeshMoves {
   std::vector<Mesh> meshes_;
   std::map<std::string, std::unique_ptr<Redistributor>> on_;  // by mesh
   std::map<std::string, std::unique_ptr<KnownChoices>> choices_on_;
+  std::map<std::string, std::unique_ptr<PropagationMemory>> propagation_on_;
   std::map<std::string, Redistribution> crossings_;  // by type and both shardings
 };
 

@@ -10,6 +10,7 @@
 
 #include "hostir/ir/compact.h"
 #include "hostir/ops/expand_composites.h"
+#include "hostir/ops/loops.h"
 #include "hostir/ops/record.h"
 #include "hostir/passes/assign_streams.h"
 #include "hostir/passes/bind_sizes.h"
@@ -105,9 +106,11 @@ Expected<void> bind(LowerState& s) {
 }
 
 Expected<void> unroll(LowerState& s) {
-  HOSTIR_ASSIGN_OR_RETURN(Unrolled unrolled, unroll_loops(s.function()));
-  s.function() = std::move(unrolled.function);
-  s.out.loop_values = std::move(unrolled.values);
+  if (has_loops(s.function())) {
+    HOSTIR_ASSIGN_OR_RETURN(Unrolled unrolled, unroll_loops(s.function()));
+    s.function() = std::move(unrolled.function);
+    s.out.loop_values = std::move(unrolled.values);
+  }
   HOSTIR_TRY(recheck(s.out.program, s.function()));
   s.keep.clear();
   for (const std::string& keep : s.options.keep) {
@@ -161,8 +164,8 @@ Expected<void> propagate_bound(LowerState& s) {
     s.function() = std::move(s.homes.tried->propagated);
     append(std::move(s.homes.tried->propagation), s.out.explanation);
   } else {
-    s.function() = propagate(s.out.program, std::move(simple), edges, s.out.mesh, s.out.explanation,
-                             s.homes.homes);
+    s.function() = propagate(s.out.program, std::move(simple), edges, s.out.mesh, *s.moves,
+                             s.out.explanation, s.homes.homes);
   }
   return {};
 }

@@ -157,9 +157,12 @@ OpChooser::Candidates OpChooser::candidates(const Instruction& i, const Sharding
     axes = legalized(mesh_, rule, std::move(axes));
     add_once(out, std::move(axes));
   };
+  std::vector<FactorCuts> merged;  // most orders give the same
   const auto consider = [&](const std::vector<size_t>& by) {
     FactorCuts axes(rule.factor_sizes.size());
     for (const size_t s : by) merge(mesh_, rule, seen[s], axes);
+    if (contains(merged, axes)) return;
+    merged.push_back(axes);
     for (FactorCuts& other : with_whole_factors_moved(mesh_, rule, axes)) add(std::move(other));
     add(std::move(axes));
   };

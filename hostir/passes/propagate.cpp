@@ -1,7 +1,5 @@
 #include "hostir/passes/propagate.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -40,11 +38,13 @@ struct Directions {
 class Propagation {
  public:
   Propagation(const Mesh& mesh, std::vector<ShardedTensor> tensors,
-              std::vector<PropagationEdge> edges, Explanation& explanation)
+              std::vector<PropagationEdge> edges, PropagationMemory& memory,
+              Explanation& explanation)
       : mesh_(mesh),
         tensors_(std::move(tensors)),
         edges_(std::move(edges)),
         edges_of_(tensors_.size()),
+        memory_(priorities().size() == 1 ? memory : own_memory_),
         explanation_(explanation) {
     for (size_t e = 0; e < edges_.size(); ++e) {
       for (const size_t t : edges_[e].tensors) edges_of_[t].push_back(e);
@@ -56,22 +56,27 @@ class Propagation {
   }
 
   std::vector<ShardedTensor> run() {
-    std::set<int> priorities = {0};
-    for (const ShardedTensor& t : tensors_) {
-      for (const DimSharding& d : t.dims) priorities.insert(d.priority);
-    }
-    last_priority_ = *priorities.rbegin();
-    for (const int priority : priorities) {
+    const std::set<int> all = priorities();
+    last_priority_ = *all.rbegin();
+    for (const int priority : all) {
       priority_ = priority;
       for (Projection& p : projections_) p.changes = 0;  // more dimensions are offered now
       settled_.assign(edges_.size(), {});
-      memory_.forget();
+      own_memory_.forget();
       run_rounds();
     }
     return std::move(tensors_);
   }
 
  private:
+  std::set<int> priorities() const {
+    std::set<int> out = {0};
+    for (const ShardedTensor& t : tensors_) {
+      for (const DimSharding& d : t.dims) out.insert(d.priority);
+    }
+    return out;
+  }
+
   void run_rounds() {
     for (auto& due : due_) {
       for (size_t e = 0; e < edges_.size(); ++e) due.add(e);
@@ -371,7 +376,7 @@ class Propagation {
 
   void apply(const PropagationEdge& e, const AxesMove& move) {
     ShardedTensor& tensor = tensors_[e.tensors[move.tensor]];
-    explain(e, move);
+    explanation_.push_back(explained(e, move, tensor.name, tensors_[e.tensors[move.source]].name));
     tensor.dims[move.dim].axes = move.axes;
     tensor.dims[move.dim].unit = move.unit;
     ++tensor.changes;
@@ -395,24 +400,6 @@ class Propagation {
     return source;
   }
 
-  void explain(const PropagationEdge& e, const AxesMove& move) {
-    const bool forwards = move.source < e.operand_count && move.tensor >= e.operand_count;
-    const bool backwards = move.source >= e.operand_count && move.tensor < e.operand_count;
-    const std::string& source = tensors_[e.tensors[move.source]].name;
-    std::string cut = axes_to_string(move.added.empty() ? move.axes : move.added);
-    if (move.unit != 1) cut += fmt::format(" of {}", move.unit);
-    explanation_.push_back(
-        {.value = tensors_[e.tensors[move.tensor]].name,
-         .what = fmt::format("{} on dimension {}", cut, move.dim),
-         .sentence = fmt::format("{} at {} shares factor {} with %{}, {}", e.mnemonic, e.where,
-                                 factor_name(move.factor), source,
-                                 forwards    ? "an operand"
-                                 : backwards ? "a result"
-                                             : "another operand"),
-         .from = "%" + source,
-         .pass = "propagate"});
-  }
-
   const Mesh& mesh_;
   std::vector<ShardedTensor> tensors_;
   std::vector<PropagationEdge> edges_;
@@ -425,7 +412,8 @@ class Propagation {
   std::array<EdgeWorklist, kRounds* 2> due_ = {};  // by round and strategy
   int priority_ = 0;  // only dimensions up to this priority pass axes on
   int last_priority_ = 0;
-  PropagationMemory memory_;
+  PropagationMemory own_memory_;  // of one priority
+  PropagationMemory& memory_;
   std::vector<AxesMove> moves_;  // of the edge being updated
   Explanation& explanation_;
 };
@@ -434,7 +422,7 @@ class Propagation {
 
 Function propagate(const Program& program, Function fusion,
                    const std::vector<PropagationEdge>& edges, const std::string& mesh_name,
-                   Explanation& explanation, const AxisHomes& homes) {
+                   MeshMoves& moves, Explanation& explanation, const AxisHomes& homes) {
   std::vector<ShardedTensor> tensors;
   std::vector<bool> annotated;
   for (const Value& v : fusion.values) {
@@ -470,7 +458,7 @@ Function propagate(const Program& program, Function fusion,
     for (const size_t value : sources.separate(its_edges, tensors.size()))
       tensors.push_back(ShardedTensor(tensors[value]));
     Propagation propagation(*program.find_mesh(mesh), std::move(tensors), std::move(its_edges),
-                            explanation);
+                            moves.propagation_on(mesh), explanation);
     tensors = propagation.run();
   }
   for (const std::vector<size_t>& uses : sources.uses()) {  // a value gets the axes of all uses

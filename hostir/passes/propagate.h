@@ -28,14 +28,15 @@
 
 #include "hostir/passes/axis_homes.h"
 #include "hostir/passes/explain.h"
+#include "hostir/passes/mesh_moves.h"
 #include "hostir/passes/propagation_edges.h"
 
 namespace hostir {
 
 /// `mesh` must exist in the program, and every sharding in the fusion must be on it. `edges` and
-/// `homes` are of this fusion.
+/// `homes` are of this fusion; `moves` has its meshes and remembers what is found.
 Function propagate(const Program& program, Function fusion,
                    const std::vector<PropagationEdge>& edges, const std::string& mesh,
-                   Explanation& explanation, const AxisHomes& homes = {});
+                   MeshMoves& moves, Explanation& explanation, const AxisHomes& homes = {});
 
 }  // namespace hostir

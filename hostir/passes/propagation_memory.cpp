@@ -31,6 +31,24 @@ void append_axes_to_key(const AxisList& axes, std::string& key) {
 
 }  // namespace
 
+// A long fusion has tens of thousands of these; a format string would take longer.
+ExplainRecord explained(const PropagationEdge& edge, const AxesMove& move,
+                        const std::string& target, const std::string& source) {
+  const bool from_operand = move.source < edge.operand_count;
+  const bool to_operand = move.tensor < edge.operand_count;
+  const char* role = from_operand && !to_operand   ? ", an operand"
+                     : !from_operand && to_operand ? ", a result"
+                                                   : ", another operand";
+  std::string cut = axes_to_string(move.added.empty() ? move.axes : move.added);
+  if (move.unit != 1) cut += " of " + std::to_string(move.unit);
+  return {.value = target,
+          .what = cut + " on dimension " + std::to_string(move.dim),
+          .sentence = edge.mnemonic + " at " + edge.where + " shares factor " +
+                      factor_name(move.factor) + " with %" + source + role,
+          .from = "%" + source,
+          .pass = "propagate"};
+}
+
 uint32_t PropagationMemory::kind_of(const PropagationEdge& edge, std::span<const double> elems) {
   std::string key;
   const ShardingRule& rule = *edge.rule;

@@ -2,7 +2,7 @@
 // an earlier question.
 //
 // Two edges have the same effect if their rules, kinds of op, tensor sizes, shardings and treatment
-// in this round are equal.
+// in this round are equal, and all priorities have come or none are used.
 #pragma once
 
 #include <span>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hostir/ir/sharding.h"
+#include "hostir/passes/explain.h"
 #include "hostir/passes/propagation_edges.h"
 #include "hostir/support/text_numbers.h"
 
@@ -26,6 +27,10 @@ struct AxesMove {
   int factor = 0;
   size_t source = 0;  // the tensor that the axes came from; numbered like `tensor`
 };
+
+/// Why the tensor `target` of the edge has these axes.
+ExplainRecord explained(const PropagationEdge& edge, const AxesMove& move,
+                        const std::string& target, const std::string& source);
 
 class PropagationMemory {
  public:

@@ -93,6 +93,7 @@ const Version& ValueVersions::cheapest(ValueId of, const Sharding& target) const
   const TensorType& type = tensor_type(source_, of);
   const List& l = *find(of);
   const Version* best = &l.versions.front();
+  if (l.versions.size() == 1) return *best;
   double best_ns = -1;
   for (const Version& v : l.versions) {
     const double ns = moves_.cost_ns(type, v.sharding, target);
