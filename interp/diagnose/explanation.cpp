@@ -40,16 +40,16 @@ void spare(const std::vector<Rank>& ranks, const std::string& because, RecordedV
 
 void spare_ranks_with_a_record(const Run& run, RecordedVerdict& verdict) {
   if (verdict.charge != Charge::kNoRecord) return;
-  const auto made = [&](Rank rank) {
+  const auto is_known = [&](Rank rank) {
     const MemberRef& call = verdict.missing;
     if (call.pair != nullptr) return call.member->rank == rank;
     const model::Member* member = call.meeting == nullptr ? nullptr : call.meeting->member(rank);
-    return member != nullptr && member->arrived();
+    return member != nullptr && member->state != model::MemberState::kUnknown;
   };
   std::vector<Rank> ranks;
   for (const auto& list : {verdict.culprits, verdict.suspects}) {
     for (const Rank rank : list) {
-      if (run.find(rank)->record != model::RecordState::kMissing && !made(rank))
+      if (run.find(rank)->record != model::RecordState::kMissing && !is_known(rank))
         insert_once(ranks, rank);
     }
   }

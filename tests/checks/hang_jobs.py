@@ -246,6 +246,28 @@ def order_of_two_groups_and_a_file_missing(world):
     return job, {"missing": (3,)}, said
 
 
+def order_of_two_ranks(world, blocks, trial_says):
+    """Two ranks disagree about the order, so that rank 2, whatever it did, is not the whole cause."""
+    def step(r, number):
+        pair = [reduce(82, 9, "1", blocks=blocks), reduce(80, 1, blocks=blocks)]
+        return pair[::-1] if r == 1 else pair
+    job = training(world, 1, step, {"1": list(range(world))}).run()
+    for c in job.issued[0] + job.issued[1]:
+        c.state, c.done = "scheduled", None
+    return job, {"missing": (2,)}, {"fault": True, "culprits": [], "suspects": [0, 1, 2], "never_says": "may have made the call",
+                                    "says": "this does not explain the whole hang", "trial_says": trial_says}
+
+
+@case(3)
+def order_of_two_ranks_and_a_file_missing(world):
+    return order_of_two_ranks(world, False, "never issued by rank 2 (group 1 at ")
+
+
+@case(3)
+def order_of_two_ranks_that_block_and_a_file_missing(world):
+    return order_of_two_ranks(world, True, "never issued by ranks 1, 2, which are blocked too (group 1 at ")
+
+
 @case(8)
 def one_call_twice_that_blocks(world):
     """Rank 4 waits in the second one: that it left out the rest of its round looks alike."""

@@ -65,6 +65,15 @@ class Renaming {
       if (const model::Communicator* facts = recorded_.find(named_[c]))
         run_.communicators[c] = *facts;
     }
+    for (model::RankFacts& rank : run_.ranks) {
+      // It has made all its calls on record, which does not mean that its program has ended.
+      if (rank.state == model::RankState::kDone) rank.state = model::RankState::kUnknown;
+    }
+    for (const model::Task& task : run_.tasks) {
+      model::RankFacts& rank = run_.ranks[static_cast<size_t>(task.rank())];
+      if (task.state != model::TaskState::kFinished && rank.state == model::RankState::kUnknown)
+        rank.state = model::RankState::kDone;  // its streams still wait
+    }
     run_.motion = model::Motion::kStuck;  // also after a mismatch
     return std::move(run_);
   }
