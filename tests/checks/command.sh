@@ -201,6 +201,7 @@ moved=tests/scripts/regress/proof_of_moved_elements.hir
 for size in 10 12; do
   expect 0 "a proof of running sums of $size rows" "$hostir" verify $moved @running --against @running --size N=$size
   expect 0 "a proof of a roll of $size rows by hand" "$hostir" verify $moved @rolled --against @rolled --size N=$size
+  expect 0 "a proof of turned and repeated rows of $size" "$hostir" verify $moved @turned --against @turned --size N=$size
   expect 0 "a proof of sums of padding in $size rows" "$hostir" verify $moved @padded --against @padded --size N=$size
 done
 # mistaken FUSION KERNEL SED DESCRIPTION: a change of a kernel of the lowered fusion is not proven, but named.

@@ -260,9 +260,11 @@ StateId Algebra::reduced(Reduction reduction, const std::vector<StateId>& member
       if (states_[m].kind == kind) return memo->second = m;
     }
   }
-  if (std::all_of(members.begin(), members.end(), [](StateId m) { return m == kZero; }))
-    return memo->second = kZero;
   const bool adds = reduction == Reduction::kSum || reduction == Reduction::kAvg;
+  const StateId nothing = identity(adds ? Reduction::kSum : reduction);
+  const bool only_zeros = std::all_of(members.begin(), members.end(),
+                                      [&](StateId m) { return m == kZero || m == nothing; });
+  if (only_zeros && contains(members, kZero)) return memo->second = kZero;
   std::map<std::pair<FormId, std::string>, std::pair<double, std::vector<CoverId>>> terms;
   std::optional<FormId> common;
   std::vector<FormId> parts;  // the terms of the first member

@@ -179,7 +179,11 @@ bool move_elements(Algebra& algebra, KernelValues& values, const Instruction& i)
   const auto mover = std::find_if(kMovers.begin(), kMovers.end(),
                                   [&](const Mover& m) { return m.kind == i.kind; });
   if (mover == kMovers.end()) return false;
-  if (mover->of_blocks_by_rule && values.is_own_block(i.operands.front().value)) return false;
+  // The rule of a broadcast holds for its own sizes only.
+  const auto elsewhere =
+      i.kind == OpKind::transpose ? KernelValues::Elsewhere::kToo : KernelValues::Elsewhere::kNot;
+  if (mover->of_blocks_by_rule && values.is_own_block(i.operands.front().value, elsewhere))
+    return false;
   const auto padding = i.attributes.get_or<double>("value", 0);
   const StateId padded = algebra.whole(algebra.scaled(algebra.of_node(Algebra::kOne), padding));
   const Box& box = values.placement(i.results.front()).box;

@@ -94,13 +94,22 @@ Block KernelValues::block_of(ValueId value, std::string& why) const {
   return out;
 }
 
-bool KernelValues::is_own_block(ValueId value) const {
+bool KernelValues::is_own_block(ValueId value, Elsewhere elsewhere) const {
   const Tokens& t = tokens_[value.index];
   if (t.empty()) return true;
   const StateId first = t.front().state();
   const bool one_state =
       std::all_of(t.begin(), t.end(), [&](Token x) { return x.state() == first; });
-  return one_state && (is_free(first) || own_box(t, placement(value)).has_value());
+  if (!one_state || is_free(first)) return one_state;
+  const Placement& place = placement(value);
+  const std::optional<Box> own = own_box(t, place);
+  if (!own) return false;
+  if (*own == place.box && *a_.shape(a_.state(first).form) == place.global) return true;
+  if (side_ == Side::kFusion) {
+    moved_.add(t, place.global);  // so that the other program finds that this is another value
+    return false;
+  }
+  return elsewhere == Elsewhere::kToo && !moved_.find_at(t, place);
 }
 
 Tokens KernelValues::in_block(ValueId value) const {

@@ -57,8 +57,10 @@ class KernelValues {
   void put(ValueId value, const Extents& shape, const Box& box, StateId state);
   /// The box that a value's tokens form; sets `why` if they do not form one.
   Block block_of(ValueId value, std::string& why) const;
-  /// True if the tokens are constants, not known, or a box of the value that they are elements of.
-  bool is_own_block(ValueId value) const;
+  /// True if the tokens are constants, not known, or the box of the value that they are elements of
+  /// which the layout says. `kToo`: or another box, in a program whose buffers have no layout.
+  enum class Elsewhere : uint8_t { kNot, kToo };
+  bool is_own_block(ValueId value, Elsewhere elsewhere) const;
   /// The value's tokens, but those that are not at their own place as elements of the block that
   /// `block_of` finds, if it finds one.
   Tokens in_block(ValueId value) const;

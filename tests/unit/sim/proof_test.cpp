@@ -66,6 +66,13 @@ TEST_F(ProofTest, ReductionsOfAnotherKindAreWrong) {
   EXPECT_EQ(a.state(zeros).kind, State::Kind::kUnknown);
 }
 
+// A value of zeros, on one rank, and the neutral element on the others.
+TEST_F(ProofTest, AReductionOfZerosIsZero) {
+  for (const Reduction kind : {Reduction::kSum, Reduction::kMin, Reduction::kProd})
+    EXPECT_EQ(a.reduced(kind, {Algebra::kZero, Algebra::identity(kind)}), Algebra::kZero);
+  EXPECT_EQ(a.whole(Algebra::kZeroForm), Algebra::kZero);
+}
+
 // A bias that each rank adds before the reduction is counted on each rank.
 TEST_F(ProofTest, AddendsAreCountedOneByOne) {
   const FormId y = a.sum(x, b);
