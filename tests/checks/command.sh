@@ -196,6 +196,10 @@ says "%d_x is not that of the fusion" "runs on example inputs find the wrong out
 expect 0 "a proof without parts" "$hostir" verify $rule @whole --against @whole
 if grep -q "sharding rule" "$work/out"; then failed=$((failed + 1)); echo "FAILED: a rule that nothing needs is named"; fi
 rounded=tests/scripts/regress/proof_through_a_rounding.hir
+scaled=tests/scripts/passes/scale_after_sum.hir
+expect 0 "a proof of weights that are divided after their product" "$hostir" verify $scaled @decode --against @decode --size B=2 --size H=3 --size T=10 --size D=4
+expect 0 "the same with grouped queries in bf16" "$hostir" verify $scaled @grouped --against @grouped --size B=2 --size T=12 --size D=8
+expect 0 "a proof of a product that is scaled afterwards" "$hostir" verify $scaled @own --against @own --size N=3 --size M=13 --size K=2
 expect 0 "a proof through a rounding" "$hostir" verify $rounded @sum_host --against @sum
 moved=tests/scripts/regress/proof_of_moved_elements.hir
 for size in 10 12; do

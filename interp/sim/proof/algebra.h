@@ -80,6 +80,8 @@ class Algebra {
 
   NodeId node(const std::string& op, std::vector<FormId> operands, Extents shape);
 
+  const Node& node_at(NodeId id) const { return nodes_[id]; }
+
   FormId form(Form terms);
   FormId of_node(NodeId node) { return form({{node, 1}}); }
   const Form& form_at(FormId id) const { return forms_[id]; }

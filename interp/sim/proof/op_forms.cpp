@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "hostir/ir/axes.h"
 
@@ -94,6 +95,7 @@ FormId OpForms::form_of(const Instruction& i, const std::vector<FormId>& f, size
   if (i.kind == OpKind::neg) return a_.scaled(f[0], -1);
   if (i.kind == OpKind::mul || i.kind == OpKind::div) return product(i, f, shape);
   if (f.size() == 1 && is_linear(i, 0)) return linear(i, f[0], result, shape);
+  if (const auto scaled = scaled_after(i, f, shape)) return *scaled;
   double scale = 1;
   std::vector<FormId> operands = f;
   std::vector<Type> types;
@@ -128,6 +130,64 @@ FormId OpForms::product(const Instruction& i, const std::vector<FormId>& f, cons
   std::vector<FormId> operands = {plain_x, plain_y};
   if (!divides) std::sort(operands.begin(), operands.end());
   return a_.scaled(node_form(i, operands, 0, shape), divides ? x / y : x * y);
+}
+
+std::optional<FormId> OpForms::scaled_after(const Instruction& i, const std::vector<FormId>& f,
+                                            const Extents& shape) {
+  const OpRecord& op = record(i.kind);
+  if (op.shape != OpShape::kContraction || f.size() != 2) return std::nullopt;
+  std::vector<Type> types;
+  const OpCall call = call_of(i, types);
+  const std::vector<Type> results = {TensorType{kernel_.values[i.results.front().index].dtype,
+                                                Shape(shape.begin(), shape.end()), std::nullopt}};
+  const auto rule = op.rule(call, results);
+  if (!rule) return std::nullopt;
+  for (size_t o = 0; o < f.size(); ++o) {
+    if (a_.form_at(f[o]).size() != 1) continue;
+    const Term term = a_.form_at(f[o]).front();
+    const Node scaling = a_.node_at(term.node);  // copied: nodes are added
+    const bool divides = scaling.op == record(OpKind::div).mnemonic;
+    if (!divides && scaling.op != record(OpKind::mul).mnemonic) continue;
+    for (size_t s = divides ? 1 : 0; s < 2; ++s) {
+      const auto spread = spread_to(scaling.operands[s], *rule, o, shape);
+      if (!spread) continue;
+      std::vector<FormId> operands = f;
+      operands[o] = scaling.operands[1 - s];
+      const auto [lead, plain] = a_.normalised(form_of(i, operands, 0, shape));
+      if (a_.form_at(plain).empty()) return Algebra::kZeroForm;
+      std::vector<FormId> both = {plain, *spread};
+      if (!divides) std::sort(both.begin(), both.end());
+      return a_.scaled(a_.of_node(a_.node(scaling.op, both, shape)), lead * term.scale);
+    }
+  }
+  return std::nullopt;
+}
+
+// A broadcast of something along dimensions of operand `o`, as one to `shape`, the result; nullopt
+// if it is none, or varies along a dimension that the result lacks.
+std::optional<FormId> OpForms::spread_to(FormId form, const ShardingRule& rule, size_t o,
+                                         const Extents& shape) {
+  const Form& terms = a_.form_at(form);
+  if (terms.size() != 1 || !same(terms.front().scale, 1)) return std::nullopt;
+  const Node& node = a_.node_at(terms.front().node);
+  const std::string key = std::string(record(OpKind::broadcast_in_dim).mnemonic) + " dims=[";
+  if (!node.op.starts_with(key) || !node.op.ends_with(']')) return std::nullopt;
+  const FormId narrow = node.operands.front();
+  const Extents* sizes = a_.shape(narrow);
+  if (sizes == nullptr) return std::nullopt;
+  IntList dims;
+  std::istringstream list(node.op.substr(key.size()));
+  for (int64_t d = 0; list >> d; list.ignore()) {
+    const std::vector<int>& factors = rule.operands[o][static_cast<size_t>(d)];
+    const auto& made = rule.results.front();
+    const auto at = std::find(made.begin(), made.end(), factors);
+    if (at == made.end() || factors.size() != 1) return std::nullopt;
+    dims.push_back(at - made.begin());
+    if (dims.size() > sizes->size() ||
+        (*sizes)[dims.size() - 1] != shape[static_cast<size_t>(dims.back())])
+      return std::nullopt;  // widened
+  }
+  return a_.of_node(a_.node(key + fmt::format("{}]", fmt::join(dims, ",")), {narrow}, shape));
 }
 
 // Applies an op that is linear in its one operand to each term.

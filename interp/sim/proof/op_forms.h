@@ -5,6 +5,7 @@
 // value is wrong, because the op of a part is not a part of the op.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,12 @@ class OpForms {
   FormId form_of(const Instruction& i, const std::vector<FormId>& f, size_t result,
                  const Extents& shape);
   FormId product(const Instruction& i, const std::vector<FormId>& f, const Extents& shape);
+  /// A contraction of an operand that is scaled along dimensions which the result has, scaled
+  /// afterwards: attention may divide its weights or its result.
+  std::optional<FormId> scaled_after(const Instruction& i, const std::vector<FormId>& f,
+                                     const Extents& shape);
+  std::optional<FormId> spread_to(FormId form, const ShardingRule& rule, size_t o,
+                                  const Extents& shape);
   /// Applies an op that is linear in its one operand to each term.
   FormId linear(const Instruction& i, FormId operand, size_t result, const Extents& shape);
 
