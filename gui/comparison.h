@@ -165,7 +165,8 @@ class Comparison {
   QueryThread slow_;
 };
 
-/// Finds what a row read, and which input differed first. Empty if B's program is not known.
+/// Finds what the write of a row read, and which of these inputs differed first. Empty if B's
+/// program is not known.
 Expected<DiffSources> find_diff_sources(const DiffView& view, uint32_t row,
                                         const std::stop_token& stop);
 

@@ -8,8 +8,8 @@
 
 namespace hostir::gui {
 
-/// One line per row of the last dimension; a line of all leading indices is not written. Floats
-/// have the digits that read back as the same number.
+/// One line per row of the last dimension, without the leading indices. Floats have enough digits
+/// to read back as the same number.
 std::string csv_of(const Tensor& tensor);
 
 /// Writes a `.csv` if the path ends so, else a `.npy`. Errors: `file_write`.

@@ -59,8 +59,8 @@ class MouseQueue {
  public:
   void push(const MouseEvent& event) { events_.push_back(event); }
   bool empty() const { return events_.empty(); }
-  /// The next frame, where `x` and `y` are where the mouse is now: one change of a button, and a
-  /// frame without it before a press at another place.
+  /// The next frame's mouse, which is at `x`, `y` now. A frame has at most one change of a button;
+  /// a press at a new place waits for a frame that shows the mouse there.
   MouseFrame next_frame(float x, float y);
 
  private:

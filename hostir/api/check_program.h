@@ -20,7 +20,7 @@ namespace hostir::api {
 
 struct ProgramFinding {
   Error error;
-  std::shared_ptr<const interp::Prepared> run;  // whose text the positions are in; null: the file's
+  std::shared_ptr<const interp::Prepared> run;  // positions are in its text; null: in the file's
 };
 
 /// `directory`: of the file, where its tests find their inputs. `sources`: the file's.

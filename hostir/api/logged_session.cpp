@@ -99,7 +99,7 @@ Expected<void> LoggedSession::show_end() {
   end.from_log = true;
   end.program = live_->snapshot()->program;
   end.last_decision = live_->snapshot()->last_decision;
-  if (follows_) {  // it is longer than when the live session was made
+  if (follows_) {  // the log is longer than when the live session was made
     const auto length = traces::recorded_length(*recorded_, end.program->rank_count);
     if (length) end.last_decision = std::max(end.last_decision, length->decisions);
   }

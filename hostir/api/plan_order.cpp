@@ -14,7 +14,7 @@ constexpr double kFarFromFitting = 4;  // times the memory of a rank
 constexpr size_t kMostDetours = 4;     // of a search on a mesh
 constexpr size_t kMostExact = 4;       // plans predicted with all layers; each takes seconds
 constexpr double kEqual = 1e-3;        // relative difference up to which plans count as equal
-constexpr double kAlike = 0.02;        // relative error range with one cause
+constexpr double kAlike = 0.02;        // relative difference up to which plans count as similar
 
 bool is_about(int64_t a, int64_t b) {
   return static_cast<double>(a) <= static_cast<double>(b) * (1 + kEqual);

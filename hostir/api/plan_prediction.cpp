@@ -70,7 +70,7 @@ std::vector<std::pair<std::string, Sharding>> shardings_of(const interp::Code& c
   return out;
 }
 
-// Of the trained parameters that code takes, which are cut alike.
+// The optimizer's state on one rank: it is cut like the trained parameters that `code` takes.
 int64_t optimizer_bytes(const interp::Code& code, const std::set<std::string>& trained,
                         int64_t numbers) {
   double elems = 0;

@@ -38,13 +38,13 @@ struct TimeSplit {
   std::map<std::string, int64_t> collectives_ns;  // by axes: `{tp}`
 };
 
-/// The parameters whose gradients the results are: those of `d_<parameter>`.
+/// The parameters for which the fusion has a result `d_<parameter>`.
 std::set<std::string> trained_parameters(const Function& fusion);
 
-/// Sees a run of one rank, or of several and looks at the first.
+/// Observes a run; if it has several ranks, only the first of them.
 class RunProfile : public interp::ForwardingSink {
  public:
-  /// `code` must outlive this. `optimizer_bytes`: held all the time besides.
+  /// `code` must outlive this. `optimizer_bytes`: held during the whole run, in addition.
   RunProfile(const interp::Code& code, std::set<std::string> trained, int64_t optimizer_bytes);
 
   void issued(const interp::IssuedRecord& record) override;

@@ -18,8 +18,8 @@ struct LoadedFile {
   bool parsed = false;                  // there are no syntax errors
   bool imported = false;                // the file has StableHLO or HLO, and the text was converted
   std::string import_notes;             // lines on what the import skipped or guessed
-  // A complex parameter or result of the module is two of the program, the real part first: the
-  // indices of the real parts.
+  // The indices of the real parts: a complex parameter or result of the module is two of the
+  // program, the real part first.
   std::vector<size_t> complex_params;
   std::vector<size_t> complex_results;
   std::string unfinished;  // the result that is true if the import unrolled too little

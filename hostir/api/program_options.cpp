@@ -121,7 +121,7 @@ Expected<void> ProgramOptions::differentiate(LoadedFile& file) {
 
 Expected<std::vector<interp::NamedInput>> ProgramOptions::named_inputs() const {
   std::vector<interp::NamedInput> out = tensors;
-  std::vector<interp::NamedInput> archived;  // members of archives, which named inputs replace
+  std::vector<interp::NamedInput> archived;  // members of archives; named inputs replace them
   for (const std::string& text : inputs) {
     if (text.starts_with('@') && io::holds_named_tensors(text)) {
       HOSTIR_ASSIGN_OR_RETURN(io::NamedTensors members, io::read_named_tensors(text.substr(1)));

@@ -34,7 +34,7 @@ struct ProgramOptions {
   std::vector<std::string> keep;
   std::string overlap = "none";  // collectives with kernels: none, collectives, ring or auto
   Alternatives alternatives = Alternatives::kOmitted;  // in explanations
-  std::string machine;           // for which `overlap` decides; empty: the file's, or the default
+  std::string machine;           // `overlap` decides for it; empty: the file's, or the default
   bool grad = false;             // use the gradient of the fusion instead
   std::vector<std::string> wrt;  // parameters to differentiate for; empty: all
   InputData input_data = InputData::kValues;

@@ -15,12 +15,12 @@ class FmtVerb : public Verb {
     return "  hostir fmt tests/programs/tp_mlp.hir           the canonical text on stdout\n"
            "  hostir fmt -w my.hir                           rewrite the file\n"
            "  hostir fmt --check my.hir                      exit status 1 if it would change\n"
-           "Canonical is what logs, lowering and `fmt` print: every result type is written out, "
+           "Logs, lowering and `fmt` print the canonical form: every result type is written out, "
            "numbers\n"
-           "are written as what they are stored as (1.0 in a float constant), parameters stand "
-           "below each\n"
-           "other, and a test's run is one line. Hand-written text may leave types out; it reads "
-           "the same.";
+           "are written as they are stored (1.0 in a float constant), parameters are aligned in a\n"
+           "column, and a test's run is one line. Hand-written text may leave types out; it means "
+           "the "
+           "same.";
   }
   void declare(Arguments& arguments) override {
     arguments.positionals("files", files_, "`.hir` files, or - for standard input");

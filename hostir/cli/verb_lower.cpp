@@ -209,8 +209,8 @@ class LowerVerb : public Verb {
     return from.empty() ? std::string() : fmt::format("@{}#{}", from[0].function, from[0].number);
   }
 
-  // Of the instruction in the fusion that makes the value, or from whose expansion it comes; empty
-  // for a parameter.
+  // The address of the fusion instruction that makes the value, or from whose expansion the value
+  // comes; empty for a parameter.
   static std::string address_of(const Lowered& lowered, const std::string& value) {
     const Function* fusion = lowered.program.find_function(lowered.sharded.name);
     const auto id = fusion == nullptr ? std::nullopt : fusion->find_value(value);

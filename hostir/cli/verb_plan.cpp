@@ -310,7 +310,7 @@ class PlanVerb : public Verb {
     print_alike(terminal, reshards);
   }
 
-  // What the best plan takes more or less than the next one.
+  // How the best plan's time and memory differ from those of the next one.
   void print_runner_up(Terminal& terminal, const api::Plans& plans) const {
     if (plans.found.size() < 2 || !plans.found[1].fits) return;
     const api::Plan& best = plans.found[0];

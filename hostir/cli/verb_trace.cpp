@@ -117,7 +117,7 @@ class TraceVerb : public Verb {
     if (format_ == "chakra") {
       if (output_.empty()) {
         return fail(ErrorKind::kUsage, "usage",
-                    "--format chakra writes a file for each rank: give their prefix with -o");
+                    "--format chakra writes a file for each rank: give the files' prefix with -o");
       }
       HOSTIR_TRY(traces::export_chakra(log, output_));
       return 0;

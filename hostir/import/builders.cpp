@@ -156,8 +156,8 @@ Expected<Known> Emitter::sliced(const Known& x, const std::vector<int64_t>& star
   return apply(OpKind::slice, {x}, std::move(attributes));
 }
 
-// The value of which the second of two parts is the beginning along `dim` and the first part the
-// rest: jnp.roll. nullopt if there is none.
+// Recognises jnp.roll. Returns the value that begins with the second part along `dim` and ends with
+// the first; nullopt if there is none.
 std::optional<ValueId> Emitter::rolled(const std::vector<Known>& parts, size_t dim) const {
   if (parts.size() != 2 || target_.kind != FunctionKind::kFusion) return std::nullopt;
   int64_t begin = parts[1].type.dims[dim];
@@ -194,7 +194,7 @@ Expected<Known> Emitter::concatenated(std::vector<Known> parts, size_t dim) {
     Known all = parts.front();
     all.value = *x;
     all.type.dims[dim] += parts.back().type.dims[dim];
-    // With a negative offset where that is shorter: most likely it was written so.
+    // The shorter of the two shifts, which is most likely the one that was written.
     const int64_t first = parts.front().type.dims[dim];
     const int64_t second = parts.back().type.dims[dim];
     attributes.set("shift", IndexExpr(first <= second ? first : -second));

@@ -132,8 +132,8 @@ Expected<void> give_philox(Generator& g) {
   return g.give(std::move(bits), std::move(next));
 }
 
-// The state is the key and a counter. Of bits of 64, each counter gives one; of others, two, which
-// follow each other along the first dimension of even size, or else along the longest.
+// The state is the key and a counter. A counter gives one number of 64 bits, or two of fewer bits.
+// The two follow each other along the first dimension of even size, or else along the longest.
 Expected<void> give_threefry(Generator& g) {
   auto& [s, e, f, state, out, is_wide] = g;
   Sizes dims = out.dims;

@@ -91,8 +91,8 @@ class Loop {
     return {};
   }
 
-  // Programs of one device have loops: what is left of this one becomes such a loop, which starts
-  // with the state here.
+  // A program of one device can have loops: the rest of this loop becomes one, which starts with
+  // the state here.
   Expected<bool> continue_by_hook() {
     if (!exits_.empty()) return false;
     ModuleOp rest = s_.op;
@@ -149,8 +149,9 @@ class Loop {
     return {};
   }
 
-  // The comparisons in the condition with a carried integer, which may bound the number of passes:
-  // calls `found` with its place in the state and the other operand until that returns true.
+  // Visits the condition's comparisons of a carried integer, which may bound the number of passes.
+  // Calls `found` with the integer's place in the state and the other operand until it returns
+  // true.
   bool any_counter(const std::function<bool(size_t, ValueNumber)>& found) const {
     for (const ModuleOp& op : condition_.ops) {
       if (op.name != "stablehlo.compare" || op.operands.size() != 2) continue;

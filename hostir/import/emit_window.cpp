@@ -42,10 +42,10 @@ Expected<Several> reshaped_at(Emitter& e, const Several& all, size_t d,
   return out;
 }
 
-// Combines the window at every place of dimension `d`, which is padded already: element by element,
-// so that the elements along a cut dimension are slices of one value, which share an exchange. Wide
-// windows double in size, so they take about 2 log2(width) steps; those that lie side by side do so
-// along a dimension of their own, which is not cut.
+// Combines the window at every place of dimension `d`, which is padded already. Goes element by
+// element, so that along a cut dimension the elements are slices of one value and share an
+// exchange. Wide windows are built by doubling, in about 2 log2(width) steps. Windows that lie side
+// by side get a dimension of their own, which is not cut.
 Expected<Several> reduced_windows(Emitter& e, const Combiner& combine, const Several& all, size_t d,
                                   const Window& w) {
   const int64_t places = all[0].type.dims[d] - (w.width - 1) * w.apart;

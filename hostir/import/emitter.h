@@ -85,8 +85,8 @@ class Emitter {
     return out;
   }
 
-  /// A bf16 value as f32. The result of arithmetic is not rounded to bf16 before, as in XLA's code;
-  /// if the module's text has all conversions (`set_text_rounds`), it is.
+  /// A bf16 value as f32. As in XLA's code, a result of arithmetic is not rounded to bf16 first,
+  /// unless the module's text has all conversions (`set_text_rounds`).
   Expected<Known> widened(const Known& x);
   void set_text_rounds() { text_rounds_ = true; }
 
@@ -139,8 +139,8 @@ class Emitter {
                                           Attributes attributes, size_t results);
   /// The program's mesh for a sharding of the module; nullptr for a mesh of one device.
   const Mesh* mesh_of(const Sharding& sharding) const;
-  /// The value with its last dimensions uncut in a fusion on a mesh: what follows computes on all
-  /// of them at once, one element after another.
+  /// The value with its last dimensions uncut, if the fusion is on a mesh: for formulas that visit
+  /// all elements of these dimensions one by one.
   Expected<Known> kept_whole(const Known& known, size_t last_dims);
   /// The value as the result of an instruction. Emits constants and joins pieces.
   Expected<ValueId> materialise(const Known& known);
@@ -194,7 +194,7 @@ class Emitter {
   std::set<std::string> names_;
   std::map<std::string, ValueId> constants_;
   bool text_rounds_ = false;
-  std::map<ValueId, Known> widened_;  // what `widened` computed again, by the rounded value
+  std::map<ValueId, Known> widened_;  // the results of `widened`, by the rounded value
   std::vector<CutLoop> cut_;
   bool may_cut_loops_ = false;
   int calls_ = 0;

@@ -12,7 +12,7 @@ struct FourierStep {
   int64_t to = 1;    // and after
   int64_t length = 1;
   bool inverse = false;
-  bool gives_real = false;  // `from` is the half of a spectrum that is symmetric
+  bool gives_real = false;  // `from` is half of a symmetric spectrum
 };
 
 /// The steps of `stablehlo.fft`; nullopt if its kind or lengths are not known, or a length is above

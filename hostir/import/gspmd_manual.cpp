@@ -143,8 +143,8 @@ class ManualParts {
     return true;
   }
 
-  // The part as one operation. nullopt if a sharding is not known, or if something before `place`
-  // reads a joined value or outside the part reads a value of one device.
+  // The part as one operation. nullopt if a sharding is not known, if something before `place`
+  // reads a joined value, or if something outside of the part reads a value of one device.
   std::optional<ModuleOp> manual(const std::vector<size_t>& members, size_t place) {
     ModuleOp out;
     out.name = "sdy.manual_computation";

@@ -124,7 +124,7 @@ class Converter {
     std::map<int64_t, const HloInstruction*> params;
     for (const HloInstruction& i : c.instructions) {
       if (i.parameter >= 0 && !params.emplace(i.parameter, &i).second)
-        return wrong(i, "two parameters of one number");
+        return wrong(i, "two parameters have the same number");
     }
     for (const auto& [number, i] : params) {
       const Leaves leaves = define(f, *i, i->shape);
@@ -178,7 +178,7 @@ class Converter {
           return wrong(user, "too few operands for its computation");
         leaves = (*given)[static_cast<size_t>(number)];
         if (leaves.size() != leaf_count(i->shape))
-          return wrong(user, "another tuple than its computation takes");
+          return wrong(user, "its tuple is not the one that its computation takes");
       } else {
         leaves = define(f, *i, i->shape);
         block.arguments.insert(block.arguments.end(), leaves.begin(), leaves.end());
@@ -260,9 +260,9 @@ class Converter {
     return {};
   }
 
-  // A send and the recv of its channel are a permutation: the send is its issue, the recv's done
-  // the wait for it. A recv whose send is not here (from the host, or of another iteration of a
-  // loop) is unknown.
+  // A send and the recv of its channel are a permutation: the send issues it, the recv's done waits
+  // for it. A recv is unknown if its send is not here but on the host or in another iteration of a
+  // loop.
   Expected<void> point_to_point(ModuleFunction& f, ModuleBlock& block, const HloInstruction& i,
                                 const HloComputation& c, const std::vector<Leaves>& in,
                                 Scope& scope) {

@@ -29,8 +29,8 @@ const ModuleFunction& entry_of(const Module& module) {
   return module.functions.front();  // read_mlir() rejects a module without functions
 }
 
-// Names the tool whose program a Python text is, by words that its traces have near their
-// beginning; empty for other texts.
+// Names the tool that wrote a program in Python, by words near the beginning of the text; empty for
+// other texts.
 std::string_view tracer_of(std::string_view text) {
   constexpr size_t kHead = 4096;
   const std::string_view head = text.substr(0, kHead);
@@ -74,7 +74,7 @@ Expected<Imported> import_for_one_device(const Module& module) {
   return out;
 }
 
-// Integers that a loop may be bounded by. `pairs`: the places of complex parameters, which are two
+// Sets the integers that may bound a loop. `pairs`: the places of complex parameters, which are two
 // here and one in the module's text. False if no value is known.
 bool set_arguments(Module& module, const std::vector<size_t>& pairs, const ArgumentValues& values) {
   if (!values) return false;
@@ -147,7 +147,7 @@ Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
   }
   if (const std::string_view tracer = tracer_of(sources.text(file)); !tracer.empty()) {
     return fail_at(ErrorKind::kInvalid, "import_c8",
-                   fmt::format("this is a trace that {} printed as Python, which is not read; "
+                   fmt::format("this is a trace that {} printed as Python, which cannot be read; "
                                "capture the model with hostir_capture.py (hostir/python) instead",
                                tracer),
                    {file, 0, 0});
@@ -180,8 +180,8 @@ std::string describe(const ImportReport& report, const SourceManager& sources) {
   std::string out;
   for (const auto& [what, count] : report.opaque) {
     out += fmt::format(
-        "{} x {}: no counterpart, kept as opaque; it can be looked at and timed, not run\n", count,
-        what);
+        "{} x {}: no counterpart, kept as opaque; it can be inspected and timed, but not run\n",
+        count, what);
   }
   for (const Diagnostic& note : report.notes) {
     if (note.span.valid())

@@ -18,8 +18,8 @@ using ArgumentValues = std::function<std::optional<int64_t>(size_t, const std::s
 
 struct ImportOptions {
   ResultShapes shapes;  // of results of HLO
-  /// Passes to unroll of a loop of a fusion whose end depends on data. Unset: as many as the
-  /// arguments say; else as many as its condition allows, within limits.
+  /// How many passes of a loop to unroll in a fusion if the loop's end depends on data. Unset: as
+  /// many as the arguments say, else as many as the condition allows, within limits.
   std::optional<int64_t> loop_passes;
   ArgumentValues arguments;
 };

@@ -2,7 +2,7 @@
 // paired with a batch dimension of the indices or taken whole.
 //
 // They become `take_along` and `put_along`: the paired dimensions stay dimensions, so they can be
-// cut. That is what vmap and take_along_axis of JAX give.
+// cut. JAX's vmap and take_along_axis give this form.
 #pragma once
 
 #include <optional>

@@ -162,10 +162,10 @@ struct Module {
   std::string name;
   int64_t partitions = 1;  // mhlo.num_partitions
   int64_t replicas = 1;    // mhlo.num_replicas
-  // Not of the text: how many passes of a loop whose end depends on data to unroll. Nothing: as
-  // many as its condition allows, within limits.
+  // Set by the caller: how many passes to unroll of a loop whose end depends on data. Unset: as
+  // many as the loop's condition allows, within limits.
   std::optional<int64_t> loop_passes;
-  // Not of the text: integers that will be given for scalar parameters of the entry, by index.
+  // Set by the caller: integers for scalar parameters of the entry, by index.
   std::map<size_t, int64_t> known_arguments;
   std::vector<Mesh> meshes;
   std::vector<ModuleFunction> functions;

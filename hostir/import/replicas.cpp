@@ -75,7 +75,7 @@ class Replicas {
   }
 
  private:
-  // A scalar is one element of a vector of all replicas'. The new parameter of the replica.
+  // Makes a scalar one element of a vector with an element per replica. Returns that element.
   ValueNumber as_row(ModuleBlock& body, ValueNumber scalar) {
     const ModuleValue& value = f_.values[scalar];
     const ValueNumber row = add_value(value.name, tensor_type(value.type.element, {1}));

@@ -288,7 +288,7 @@ class PickleReader {
   Expected<uint32_t> top_of(PlainKind kind, std::string_view what) const {
     if (stack_.empty() || stack_.back() == kMarkOnStack ||
         tree_.nodes[stack_.back()].kind != kind || tree_.nodes[stack_.back()].tuple) {
-      return damaged(fmt::format("no {} below on the stack", what));
+      return damaged(fmt::format("no {} on top of the stack", what));
     }
     return stack_.back();
   }

@@ -80,7 +80,7 @@ Values attention_gradient(Builder& b, AttentionCotangents of) {
   if (b.error()) return Values(4);
   const DType dtype = b.dtype(q);
   const bool grouped = q != b.arg(0);
-  // They may have been declared with groups that turn out to have one head each.
+  // Weights may have been declared with groups that turn out to have one head each.
   Shape scores = b.shape(q);
   scores.back() = b.shape(k)[b.rank(k) - 2];
   of.weights = b.reshape(of.weights, scores);

@@ -90,7 +90,7 @@ class MeshInference {
     if (other.valid() && wanted.empty() && report) out_.conflicts.push_back({id, first, other});
   }
 
-  // The values of which one is the other in the next pass, or after the last one.
+  // A carried value of a loop: before the loop, at the start and end of a pass, and after the loop.
   struct Carried {
     ValueId initial, argument, yielded, result;
   };
@@ -114,7 +114,7 @@ class MeshInference {
     }
   }
 
-  // Gives those of them without a mesh the mesh of another; true if there were any.
+  // If one of the four has a mesh, gives it to those without; true if there were any.
   bool follow_carried() {
     bool changed = false;
     for (const Carried& c : carried_) {

@@ -169,7 +169,7 @@ class PieceRunner {
     }
   }
 
-  // `feeding %w1 = ..` may name a parameter; that selects the test's value passed for it.
+  // `feeding %w1 = ..` may name a parameter: then it means the value that the test passes for it.
   std::string fed_name(const RunStatement& statement, const std::string& name) const {
     const Function* f = context_.program->find_function(statement.function);
     for (size_t i = 0; f && i < f->params.size() && i < statement.arguments.size(); ++i) {

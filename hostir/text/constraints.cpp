@@ -50,8 +50,8 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
      "Only a dimension with axes is cut into blocks or between runs of elements, of one element or "
      "more; blocks and turned parts need a closed one."},
     {"sharding_c13", "A value of i1 is not unreduced, as no collective reduces i1."},
-    {"type_c1", "A written type is the inferred one."},
-    {"type_c2", "Parameters, results and values have the kind of type their function works on."},
+    {"type_c1", "A written type equals the inferred one."},
+    {"type_c2", "Parameters, results and values have a type that their kind of function works on."},
     {"type_c3", "Sizes are not negative and use only names that are sizes or integers."},
     {"op_c1", "An operation has the operands that its record lists."},
     {"op_c2", "An attribute is one of those that the operation has."},
@@ -70,7 +70,7 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"function_c4",
      "A kernel's sharding rule matches its parameters and results, and the body works on any part "
      "that the rule allows."},
-    {"function_c5", "As many values are returned as are declared."},
+    {"function_c5", "The number of returned values is the number of declared results."},
     {"function_c6", "A returned value has the declared shape and dtype."},
     {"function_c7", "return is the last instruction of a function and appears nowhere else."},
     {"function_c8",

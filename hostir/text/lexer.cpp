@@ -224,7 +224,7 @@ class Lexer {
     do {
       ++at_;
     } while (!done() && starts_no_token(peek()));
-    error("syntax_c2", "bytes that start no token", begin, at_);
+    error("syntax_c2", "bytes that do not start a token", begin, at_);
   }
 
   static bool starts_no_token(char c) {

@@ -181,7 +181,7 @@ ValueId FunctionParser::declare(const NewName& name, Type type) {
   function_.value(id).span = name.span;
   if (const auto earlier = lookup(name.name)) {
     Diagnostic& d = cursor_.error(
-        "value_c1", "the name \"%" + name.name + "\" is taken where it is defined again",
+        "value_c1", "the name \"%" + name.name + "\" is already in use where it is defined again",
         name.span);
     d.notes.push_back({"it is defined here", function_.value(*earlier).span});
     notes_.broken = true;

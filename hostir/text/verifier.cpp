@@ -46,7 +46,7 @@ bool derive(VerifyContext& context, Function& function, const GradientNote& note
     }
     return false;
   }
-  // The errors of these have already been reported, or those of other functions stand for them.
+  // Errors of these have been reported already, here or in a function that they use.
   const bool untyped = std::ranges::any_of(
       of->values, [](const Value& v) { return std::holds_alternative<NoType>(v.type); });
   if (untyped || context.faulty.contains(of->name) || applies_faulty_gradient(context, *of))

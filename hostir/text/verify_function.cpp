@@ -355,7 +355,7 @@ bool FunctionVerifier::has_unnamed_result(const Instruction& instruction) const 
 bool FunctionVerifier::infer(const Instruction& instruction) {
   const OpRecord& op = record(instruction.kind);
   if (has_unnamed_result(instruction)) {
-    context_.error("op_c5", std::string(op.mnemonic) + " gives a result that must be named",
+    context_.error("op_c5", std::string(op.mnemonic) + " has a result that must be named",
                    instruction.name_span);
     return false;
   }

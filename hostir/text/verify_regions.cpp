@@ -40,7 +40,7 @@ void FunctionVerifier::define(ValueId value, std::vector<ValueId>& region) {
     region.push_back(value);
   } else if (!is_broken()) {
     context_.error("value_c1",
-                   "the name \"%" + defined.name + "\" is taken where it is defined again",
+                   "the name \"%" + defined.name + "\" is already in use where it is defined again",
                    defined.span);
   }
 }

@@ -107,7 +107,7 @@ class Interpreter {
   Expected<StepResult> step(Rank rank);
   /// True if step(rank) would execute an instruction.
   bool can_step(Rank rank) const;
-  /// The runnable, not frozen rank with the smallest (host clock, rank).
+  /// Of the runnable ranks that are not frozen, the one with the smallest (host clock, rank).
   std::optional<Rank> next_rank() const;
   void freeze(Rank rank);  // a decision
   void thaw(Rank rank);    // a decision

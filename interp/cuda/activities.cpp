@@ -161,12 +161,12 @@ class CuptiActivities final : public Activities {
   struct Task {
     std::optional<ActivitySpan> span;
     int open = 0;                 // calls whose activity is not known yet
-    std::vector<uint32_t> calls;  // correlation ids, those of the driver's calls inside too
+    std::vector<uint32_t> calls;  // correlation ids, also of the driver calls inside
   };
   struct Call {
     uint64_t task = 0;
     uint32_t outer = 0;
-    bool is_over = false;  // of the outer call: its activity is known
+    bool is_over = false;  // an outer call whose activity is known
   };
 
   // Runs on the thread that enqueues, before and after the call.

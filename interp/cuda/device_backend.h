@@ -75,7 +75,7 @@ struct LaunchTaskPlan final : interp::TaskPlan {
   std::vector<const void*> in;
   std::vector<void*> out;
   std::vector<std::pair<AllocationId, int64_t>> at;  // the operands: allocation, offset
-  uint64_t memory_version = 0;                       // the rank's; 0: nothing launched yet
+  uint64_t memory_version = 0;                       // of the rank then; 0: nothing launched yet
 };
 
 class DeviceBackend final : public interp::Backend {
@@ -442,12 +442,12 @@ class DeviceBackend final : public interp::Backend {
   std::map<MeetingKey, Meeting> meetings_;
   std::map<MeetingKey, Connection> connections_;  // sequence 0
   std::map<MeetingKey, Early> early_;             // between devices of this process
-  /// Of the network calls that have not ended, if all ranks are in this process.
+  /// The meetings of each network call that has not ended, if all ranks are in this process.
   std::unordered_map<int64_t, std::vector<MeetingKey>> meetings_of_call_;
-  std::map<MeetingKey, size_t> members_left_;  // whose calls have not ended, of network meetings
+  std::map<MeetingKey, size_t> members_left_;  // whose network calls have not ended
   int64_t stuck_since_ns_ = 0;                 // 0: it is not
   std::shared_ptr<Activities> activities_;
-  std::string no_activities_;                 // why there are none; empty: not tried yet
+  std::string no_activities_;                 // why activities_ is null; empty: not tried
   std::span<const interp::HostState> hosts_;  // during a poll
   int64_t flushed_ns_ = 0;                    // of activities_
   uint64_t measured_ = 0;                     // tasks with CUPTI's times
@@ -466,7 +466,7 @@ class DeviceBackend final : public interp::Backend {
   std::string capture_problem_;
   std::vector<std::pair<TaskId, Error>> failures_;
   int64_t looked_ns_ = 0;              // time of the last check for remote failures
-  std::vector<Delivery> deliveries_;   // of the last poll, for its memory
+  std::vector<Delivery> deliveries_;   // of the last poll; kept to reuse its memory
   mutable int64_t coarse_ns_ = 0;      // the last answer of coarse_now_ns()
   mutable uint32_t coarse_reads_ = 0;  // calls of coarse_now_ns()
   int64_t hosts_ns_ = 0;               // the latest clock of a host at the last poll

@@ -20,7 +20,8 @@ class EventClock {
   EventClock(const EventClock&) = delete;
   EventClock& operator=(const EventClock&) = delete;
 
-  /// `stream`: idle whenever a method is called. Of the current device, as all events.
+  /// `stream` belongs to the current device, like all events, and is idle at every call of a
+  /// method.
   cudaError_t start(cudaStream_t stream);
   /// The time of an event that has happened, in ns of the run.
   cudaError_t time_ns(cudaEvent_t event, int64_t& time);

@@ -7,8 +7,8 @@
 
 namespace hostir::cuda {
 
-/// Loads the kernels' module on the current device, so that the first collective does not: that
-/// takes milliseconds.
+/// Loads the kernels' module on the current device. This takes milliseconds, so it is not left to
+/// the first collective.
 cudaError_t load_exchange_kernels();
 cudaError_t enqueue_moves(std::span<const Move> moves, cudaStream_t stream);
 cudaError_t enqueue_fold(const Fold& fold, int multiprocessors, cudaStream_t stream);

@@ -379,7 +379,7 @@ void DeviceBackend::launch_graph(Unit& unit, const DeviceGraph& graph, size_t ti
   Device& device = *leader.device;
   const bool is_apart = unit.queues.size() > 1 || !unit.outside.empty();
   const bool is_measured = measures_all() || (samples() && (is_due(timer) || is_apart));
-  // What is in flight ends before the graph and what it waits for.
+  // Work in flight ends here, before the graph and before the events that the graph waits for.
   for (Queue* q : unit.queues) {
     if (is_measured) mark_tail(*q);
     if (q != &leader) device.wait(leader.stream, mark(*q)->handle());

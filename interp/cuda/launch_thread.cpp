@@ -18,7 +18,7 @@ void LaunchThread::push(const Entry& entry) {
 void LaunchThread::finish() const { wait_until_made(added_.load(std::memory_order_relaxed)); }
 
 void LaunchThread::wait_until_made(uint64_t count) const {
-  constexpr int kSpins = 100;  // then the other thread may need this core
+  constexpr int kSpins = 100;  // after these, the other thread may need this core
   for (int spins = 0; made_.load(std::memory_order_acquire) < count; ++spins) {
     if (spins >= kSpins) std::this_thread::yield();
   }

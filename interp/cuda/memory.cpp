@@ -89,10 +89,10 @@ bool DeviceBackend::allocate(Rank rank, AllocationId id, int64_t bytes, Device& 
   return m.data != nullptr;
 }
 
-// Blocks freed on a stream serve its next allocations of the same size, without a call of the
-// driver: in a process with several devices, or on a device with several processes, cudaMallocAsync
-// takes 10 to 30 us. The rank's other streams may take a block once its stream has recorded an
-// event after the free; none is recorded for this alone.
+// Blocks freed on a stream serve its next allocations of the same size, without a driver call: in a
+// process with several devices, or on a device with several processes, cudaMallocAsync takes 10 to
+// 30 us. The rank's other streams may take a block once its stream has recorded an event after the
+// free; none is recorded for this alone.
 bool DeviceBackend::allocate_spare(Queue& queue, Rank rank, AllocationId id, int64_t bytes) {
   RankMemory& memory = memory_[static_cast<size_t>(rank)];
   Memory& m = memory.blocks[id.index];

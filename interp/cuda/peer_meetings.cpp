@@ -2,8 +2,8 @@
 //
 // Each member's stream waits until all have arrived, copies what it needs from the other devices,
 // and adds up its piece of a reduction in group order; then the pieces are copied to all who want
-// them. Ranks that share a device can meet ranks on others so, which NCCL refuses, and no NCCL is
-// needed. NCCL is faster: a meeting of four takes some 60 calls of the driver.
+// them. This works without NCCL, and for ranks that share a device with others, which NCCL refuses.
+// NCCL is faster: here a meeting of four takes some 60 driver calls.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -229,7 +229,7 @@ class DeviceBackend::PeerMeeting {
     q.device->release(scratch_[member], q.stream);
   }
 
-  // Not by mark(), which the queue would keep.
+  // Does not use mark(), because the queue would keep the event.
   static EventRef event_on(const Queue& queue) {
     auto event = std::make_shared<Event>(*queue.device);
     queue.device->record(event->handle(), queue.stream);
@@ -355,7 +355,7 @@ class DeviceBackend::PeerMeeting {
   bool spreads_ = false;  // members take from each other's pieces, or from scratch memory
   std::vector<std::byte*> scratch_;        // by member
   std::vector<int64_t> scratch_bytes_;     // reserved, by member
-  std::vector<std::vector<Copy>> copies_;  // by member: out of scratch memory
+  std::vector<std::vector<Copy>> copies_;  // by member: copies out of scratch memory
 };
 
 void DeviceBackend::run_between_devices(Meeting& meeting) { PeerMeeting(*this, meeting).run(); }

@@ -80,7 +80,7 @@ const Error* DeviceBackend::issue(std::span<const interp::Task> tasks) {
     if (uses_graphs() && keep_for_graph(task)) continue;
     Queue& q = queue(task.rank, task.stream);
     Held held = held_of(task);
-    // Memory accounting needs it before the next instruction.
+    // Memory accounting must see an allocation before the next instruction.
     look_now_ =
         look_now_ || (held.work == Work::kAlloc && q.held.empty() && happens_at_once(q, held));
     if (held.work == Work::kCommunication || !q.held.empty() || !hand_over(q, held)) {

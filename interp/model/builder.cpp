@@ -26,7 +26,7 @@ std::string key_of(const Communicator& communicator) {
   std::string key = communicator.name + '\n' + communicator.description + '\n';
   if (communicator.group) key += std::to_string(*communicator.group);
   if (!communicator.members || communicator.members->empty()) return key;
-  // Groups of thousands of ranks are asked for by each of them: communicator() compares the rest.
+  // Short, because every rank of a large group asks for it. communicator() compares the rest.
   const std::vector<Rank>& members = *communicator.members;
   return key + ',' + std::to_string(members.size()) + ',' + std::to_string(members.front()) + ',' +
          std::to_string(members.back());

@@ -107,7 +107,7 @@ class SimBackend : public interp::Backend,
   std::multimap<std::pair<uint64_t, int64_t>, ChunkRef> inputs_;
 
   std::map<const Rank*, GroupPlace> group_places_;  // by the group's members in the code
-  std::deque<std::array<Rank, 2>> ends_;            // of the sends and recvs of the task taken in
+  std::deque<std::array<Rank, 2>> ends_;            // of each send and recv being issued
   std::vector<TimelineEvent> events_;               // scratch of one poll()
   Error refusal_;                                   // of the last task that was refused
 };

@@ -15,12 +15,13 @@ namespace hostir::kernels {
 
 class RelativeBoxes {
  public:
-  /// From a kernel bound for one rank; then for all launches with operands of the same global
-  /// shapes. nullopt: position matters. Errors: those of the ops' rules.
+  /// Created from a kernel bound for one rank, for all launches with operands of the same global
+  /// shapes. nullopt if the position matters. Errors: those of the ops' rules.
   static Expected<std::optional<RelativeBoxes>> of(const Program& program,
                                                    const BoundKernel& bound);
 
-  /// The description of one rank's launch; nullopt: of other global shapes, or packed.
+  /// The description of one rank's launch; nullopt if an operand has another global shape or is
+  /// packed.
   std::optional<std::vector<int64_t>> describe(const Program& program, int32_t rank,
                                                std::span<const Placement* const> parameters,
                                                std::span<const Placement* const> results) const;

@@ -1240,7 +1240,7 @@ def nvfuser_fusion_id0(fd : FusionDefinition) -> None :
     T0 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Half, is_cpu=False)
     T1 = fd.ops.cast(T0, dtype=DataType.Float)
     fd.add_output(T1)
-""", refuses="error[import_c8]: this is a trace that nvFuser printed as Python, which is not read; capture the model")
+""", refuses="error[import_c8]: this is a trace that nvFuser printed as Python, which cannot be read; capture the model")
 case("a_thunder_trace", """
 import thunder
 import thunder.torch as ltorch

@@ -194,7 +194,7 @@ def ras_one_call_apart(folder):
         accuses_nobody(said, "a second report that says the same decides", "If the job is stuck: rank")
         assert said["if_stuck"]["culprits"] == culprits, said["if_stuck"]
         ras(where / "second.json", [(a, b + 10) for a, b in counts], when="10:00:30")
-        accuses_nobody(opened(where), "counts went on between two RAS reports 30 s apart")
+        accuses_nobody(opened(where), "counts advanced between two RAS reports 30 s apart")
         ras(where / "third.json", [(a, b + 10) for a, b in counts], when="10:05:30")
         accuses(opened(where), "extra_call" if name == "ahead" else "never_came", *culprits)
 

@@ -39,7 +39,7 @@ void remove_log(const std::string& path) {
 }
 
 uint64_t row_digest(const Statement& row, int columns, std::string& buffer) {
-  size_t used = 0;  // of the buffer, which is reused: this runs for every row at every close
+  size_t used = 0;  // bytes of `buffer`, which is reused: this runs for every row
   const auto append = [&](const void* data, size_t size) {
     if (buffer.size() < used + size) buffer.resize(2 * (used + size) + 256);
     std::copy_n(static_cast<const char*>(data), size, buffer.data() + used);

@@ -18,7 +18,7 @@ std::vector<Table> run_tables() {
                {"writer", "TEXT", "", "The writing process, to tell a live log from a cut one."},
                {"command_line", "TEXT", "", "The command as it was typed."},
                {"backend", "TEXT", "", "`sim`, `cuda` or `null`."},
-               {"function", "TEXT", "", "The function that was asked for, without `@`."},
+               {"function", "TEXT", "", "The requested function, without `@`."},
                {"entry", "TEXT", "", "The host function that ran, without `@`."},
                {"seed", "INTEGER", "", "Seed of the run."},
                {"schedule", "INTEGER", "", "Number of the schedule; 0 is the plain one."},

@@ -293,8 +293,8 @@ class Assembler {
                   fmt::format("rank {}: earlier sends and recvs are not on record", *dump.rank)});
   }
 
-  // What others made as a launch of several collectives, and is a rank's last entry, may be the
-  // first part of the same launch.
+  // If other ranks launched several collectives as one call, a rank's last entry may be only the
+  // first part of that call.
   void forget_open_launches() {
     for (const auto& [communicator, sequence, rank] : last_calls_) {
       if (coalesced_.contains({communicator, sequence}))
@@ -371,7 +371,7 @@ class Assembler {
 
   // A watchdog timeout means that nothing moves. Files that were written before any call in flight
   // was older than its timeout, or than a time that writing a checkpoint may take, show a job that
-  // may only be slow. A process that died or was stopped is not.
+  // may only be slow. If a process died or was stopped, a second is enough.
   void add_motion() {
     const bool halted = std::any_of(dumps_.begin(), dumps_.end(),
                                     [](const ProcessDump& d) { return d.dead || d.stopped; });
@@ -410,7 +410,7 @@ class Assembler {
       }
     }
     if (!unfinished) return;
-    // A watchdog would have reported the call long before: the time is that of a copy.
+    // A watchdog would have reported so old a call long ago: the file's time is that of a copy.
     const int64_t limit_ms = timeout_ms.value_or(patience_ms);
     const bool copied = !young && oldest_ns / 1'000'000 >= 2 * limit_ms + 60'000;
     if (young || oldest_ns > 0) run.oldest_call_ns = copied ? limit_ms * 1'000'000 : oldest_ns;

@@ -312,7 +312,7 @@ class FlightRecorderReader {
     if (status.size() == 0 && torchcomms_) every_communicator_ = true;
   }
 
-  // A group without calls in the dump: its number is known only if it is the name.
+  // In a dump without calls, only the number of the default group is known, from its name.
   void read_status_without_entries(int64_t id, io::PlainView status) {
     if (id != 0 || !group_of_id_.empty()) return;
     for (DumpGroup& group : out_.groups) {
@@ -414,7 +414,7 @@ class FlightRecorderReader {
     out_.calls = std::move(kept);
   }
 
-  // Up to 2.1, sends and recvs, which only two ranks make, have numbers of the same counter.
+  // Up to 2.1, sends and recvs share the counter of collectives, but only two ranks make them.
   void count_collectives() {
     const bool some_pairs = std::ranges::any_of(out_.calls, [](const DumpCall& call) {
       return call.shape != DumpCall::Shape::kCollective;

@@ -123,7 +123,7 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
     return fail(ErrorKind::kInvalid, "import_files",
                 notes.empty() ? std::string("the files hold no process") : notes.front());
   }
-  // A verdict based on a rank's record is more informative than that a record is missing.
+  // A verdict based on a rank's record says more than one based on a missing record.
   const auto weight = [](const OpenedDumps& o) {
     if (!o.verdict.is_fault()) return o.verdict.if_stuck || o.verdict.unknown ? 1 : 0;
     const bool named = !o.verdict.culprits.empty();

@@ -1,7 +1,7 @@
 // From files to a verdict: reads the given files, assembles a run, and diagnoses it.
 //
-// Files of several recorders together describe the same run. Each recorder's files become a run.
-// The verdict is that of the first run that names a culprit, most informative recorder first; if
+// The files may be from several recorders of the same job. Each recorder's files become a run. The
+// verdict is that of the first run that names a culprit, most informative recorder first; if
 // another recorder names other ranks, a note says so.
 #pragma once
 

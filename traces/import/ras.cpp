@@ -165,7 +165,7 @@ class RasReader {
     const int64_t made_by_all = total(least);
     const bool differ = furthest > made_by_all && !some_are_missing_;
     const bool tells = some_are_missing_ ? lacks_ranks : differ || furthest_apart_ == 0;
-    std::map<model::Rank, std::set<std::string>> kinds;  // which the call may be of
+    std::map<model::Rank, std::set<std::string>> kinds;  // the kinds that the call may have
     for (const auto& [rank, mine] : counts) {
       for (const auto& [kind, count] : mine) {
         if (count > (differ ? least.at(kind) : 0)) kinds[rank].insert(kind);
@@ -258,7 +258,7 @@ std::vector<ProcessDump> newest_report(std::vector<ProcessDump> dumps) {
     dump.motion = same ? model::Motion::kStuck : model::Motion::kMoving;
     dump.motion_source =
         same ? fmt::format("two RAS reports {} s apart have the same counts", apart_s)
-             : fmt::format("counts went on between two RAS reports {} s apart", apart_s);
+             : fmt::format("counts advanced between two RAS reports {} s apart", apart_s);
   }
   return dumps;
 }

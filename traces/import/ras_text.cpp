@@ -60,7 +60,8 @@ class TextReader {
       if (each.differs() && (largest == nullptr || each.size > largest->size)) largest = &each;
     }
     if (largest == nullptr) {
-      notes_.emplace_back("RAS: in no communicator do the ranks differ, says the text report");
+      notes_.emplace_back(
+          "RAS: the text report says that the ranks do not differ in any communicator");
       out["communicators"].push_back(described({"", "", most_ranks(), {}, {}, {}}));
       return out;
     }

@@ -206,7 +206,7 @@ void read_one(Candidate& file) {
   file.read = read_file_of(file.path);
 }
 
-/// Ranks that only the files' names give; those of damaged files too.
+/// Finds the ranks that only the files' names give, also those of damaged files.
 void name_ranks(DumpFiles& files, const std::vector<std::string>& unreadable) {
   std::vector<ProcessDump*> dumps;
   std::vector<std::string> paths;

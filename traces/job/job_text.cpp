@@ -147,7 +147,7 @@ std::vector<CallAtFault> calls_at_fault(const import::OpenedDumps& opened) {
   };
   const diagnose::RecordedVerdict& verdict = opened.verdict.accusation();
   if (!verdict.is_fault() && !verdict.unknown) return out;
-  // Where a rank went on after a call that it left out, the others may have been as well.
+  // If a rank left out a call, all members may have made its next one, which is then not at fault.
   if (verdict.missing.member == nullptr || !is_whole(verdict.at)) add(verdict.at);
   add(verdict.missing);
   return out;

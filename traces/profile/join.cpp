@@ -83,8 +83,8 @@ Expected<JobProfile> join(std::vector<ProcessProfile> processes) {
   }
   if (world > static_cast<int64_t>(job.processes.size())) {
     job.notes.push_back(
-        fmt::format("{} of {} ranks have a profile; their collectives with the others are measured "
-                    "among these alone, and one of the others may arrive later",
+        fmt::format("only {} of {} ranks have a profile: collectives are measured among these "
+                    "ranks, and one of the others may arrive later",
                     job.processes.size(), world));
   }
   for (size_t p = 0; p < job.processes.size(); ++p) {

@@ -265,8 +265,8 @@ class KinetoReader : public nlohmann::json_sax<nlohmann::json> {
 
   // ---- at the end
 
-  // Kernels of older producers have no collective's arguments; their host operator does. It also
-  // has the root, and the sequence number where the kernel does not.
+  // Kernels of older producers lack the collective's arguments, but their host operator has them.
+  // It also has the root, and the sequence number if the kernel lacks it.
   void add_late_calls() {
     ProcessProfile& profile = builder_.profile();
     for (const auto& [at, external] : late_) {

@@ -134,7 +134,7 @@ void measure_waits(JobProfile& job) {
 
 namespace {
 
-// Whom the collectives that at least two profiles show wait for; there are `shared` of them.
+// Says which rank the others wait for. `shared`: the number of collectives in two or more profiles.
 std::string late_rank(const JobProfile& job, size_t shared) {
   const auto late = std::max_element(
       job.waits.begin(), job.waits.end(),

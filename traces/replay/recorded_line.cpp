@@ -84,7 +84,8 @@ Expected<std::vector<ManualDecision>> manual_decisions(Database& database,
     d.number = static_cast<uint64_t>(s.integer(1));
     HOSTIR_ASSIGN_OR_RETURN(d.kind, decision_kind(s.text_view(2)));
     const int64_t rank = s.integer_or(3, interp::kNoRank);
-    if (rank < 0 || rank >= rank_count) return damaged_line("a decision names no rank of the run");
+    if (rank < 0 || rank >= rank_count)
+      return damaged_line("a decision names a rank that the run does not have");
     d.rank = static_cast<interp::Rank>(rank);
     if (d.kind == DecisionRecord::Kind::kEdit) {
       HOSTIR_ASSIGN_OR_RETURN(d.edit, parse_edit(s.text(4)));

@@ -135,7 +135,7 @@ Expected<void> ReplayChecker::compare_value(const interp::ValueSummary& summary)
     values_end_ = true;
     if (cut_) return {};
     Divergence d = at(place, "value");
-    d.sentence += "a value is written that was not written before";
+    d.sentence += "writes a value that was not written before";
     report(std::move(d));
     return {};
   }
@@ -242,7 +242,7 @@ void ReplayChecker::finish() {
     int64_t first = std::numeric_limits<int64_t>::max();
     for (const auto& [id, event] : expected_) first = std::min(first, id);
     Divergence d = at(expected_.at(first), "order");
-    d.sentence += "was executed, and is not now";
+    d.sentence += "was executed, but is not executed now";
     report(std::move(d));
   }
   if (cut_ || divergence_) return;

@@ -148,7 +148,7 @@ class PairNames {
     return out;
   }
 
-  /// Each row once. Rows that agree in all of these are alike in the table as well.
+  /// Takes each row only once. Rows with equal arguments also look the same in the table.
   std::string take(const interp::LogCell& communicator, const interp::LogCell& sequence,
                    const interp::LogCell& first_arrival, const interp::LogCell& arrived) {
     const auto at = names_.find(key(communicator, sequence, first_arrival, arrived));

@@ -85,7 +85,7 @@ std::string table_of(const std::vector<Arrow>& arrows, std::string_view what) {
   return out;
 }
 
-/// Ranks on a circle; nullopt-like empty text for too many.
+/// Ranks on a circle; empty if there are too many.
 std::string picture_of(const std::vector<Arrow>& arrows, int64_t ranks) {
   constexpr int64_t kMost = 16;
   constexpr double kCenter = 170, kRadius = 125, kNode = 20;

@@ -23,7 +23,7 @@ using interp::what_if_parts::TrialResult;
 using interp::what_if_parts::TrialSetup;
 
 constexpr size_t kMostTried = 50'000;  // calls; a text of this size compiles in seconds
-constexpr size_t kMostWhole = 5'000;   // calls; of more, those that cannot matter are left out
+constexpr size_t kMostWhole = 5'000;   // calls; a longer record is cut to what can matter
 
 bool hangs(const TrialResult& result) {
   return result.verdict == WhatIfTrial::Verdict::kHangs ||
@@ -197,8 +197,8 @@ Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdic
                                       make_backend, max_seconds);
   out.completes = after.verdict == WhatIfTrial::Verdict::kCompletes;
   const std::string first =
-      out.reproduced ? fmt::format("tried: {}, run in a simulation, hang as well", which)
-                     : fmt::format("tried: {}, run in a simulation, do not hang{}", which,
+      out.reproduced ? fmt::format("tried in a simulation: {} hang as well", which)
+                     : fmt::format("tried in a simulation: {} do not hang{}", which,
                                    before.why.empty() ? std::string() : " (" + before.why + ")");
   out.sentence = fmt::format("{}; {} the program {}{}", first, repair,
                              out.completes ? "completes" : "does not complete",

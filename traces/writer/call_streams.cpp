@@ -24,7 +24,7 @@ struct StreamCall {
   uint64_t sequence;
 };
 
-constexpr size_t kMostAlike = 8;  // streams of one name; more peers than this share no order
+constexpr size_t kMostAlike = 8;  // streams of one name; further peers get none
 
 class CallStreams {
  public:

@@ -23,8 +23,8 @@ struct LayoutView {
   std::vector<Shard> shards;
   // By rank: same box as a lower rank, not partial, and the same contents as far as compared.
   std::vector<bool> copies;
-  std::vector<std::vector<bool>> differs;  // of each shard: elements on which its holders differ
-  std::string type;                        // `f32 [10, 7]  [{x}, {}]  S(0)@x`
+  std::vector<std::vector<bool>> differs;      // by shard: elements on which its holders differ
+  std::string type;                            // `f32 [10, 7]  [{x}, {}]  S(0)@x`
   std::optional<interp::CodeIndex> in_flight;  // an unfinished write to the tensor
   std::vector<interp::Rank> in_flight_on;      // the ranks on which it is unfinished
   std::optional<Reshard> reshard;              // of that write, if its addends are shown

@@ -17,8 +17,8 @@ struct UserLine {
   bool generated = false;  // lowered from that line, which is shown elsewhere
 };
 
-/// By line of the text that runs, which is `lines`. A recorded program without the user's text has
-/// its own numbers.
+/// One entry per line of `lines`, the text that runs. A recorded program without the user's text
+/// has its own numbers.
 std::vector<UserLine> user_lines(const interp::ProgramView& program,
                                  const std::vector<std::string_view>& lines);
 

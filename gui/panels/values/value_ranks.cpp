@@ -119,7 +119,7 @@ void draw_value_ranks(Frame& frame, const TensorView& tensor, ValueFormat format
   if (hidden > 0) frame.ui.say_hidden(fmt::format("values of {} ranks", hidden));
   if (window.volume() < Box::whole(global).volume())
     frame.ui.text_dim("shown: " + to_string(window) + ", go to an element to move");
-  frame.ui.text_dim("\u2260 marks what is not equal to the first rank that holds it");
+  frame.ui.text_dim("\u2260 marks values that differ from those of the first rank that holds them");
   constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
                                      ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg;
   if (!ImGui::BeginTable("ranks", static_cast<int>(columns.size()) + 1, kFlags)) return;

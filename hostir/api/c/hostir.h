@@ -186,13 +186,13 @@ HOSTIR_API hostir_status hostir_diagnose(const char* const* paths, size_t path_c
 typedef void (*hostir_kernel)(void* context, int32_t result, const DLTensor* operands,
                               size_t operand_count, const DLTensor* out);
 
-// Gives a kernel to the operation with this name, which hostir_import()'s notes and `name` of an
-// `opaque` have, in all sessions of the process that run on the simulator, for as long as the
-// process lives. A kernel given before is replaced.
+// Gives a kernel to the operation with this name, as in the notes of hostir_import() and in `name`
+// of an `opaque`. It is used in all sessions on the simulator until the process ends, and replaces
+// a kernel given before.
 //
-// on_parts: not 0 if each part of its result needs only the same parts of the operands of the
-//   result's shape. The import guesses so, to predict communication; a kernel without the flag is
-//   refused where that guess has cut its operands.
+// on_parts: not 0 if a part of the result needs only the same part of each operand that has the
+//   result's shape. The import assumes so, to predict communication; a kernel without the flag is
+//   refused where that assumption has cut its operands.
 // answer: {}.
 HOSTIR_API hostir_status hostir_give_kernel(const char* operation, hostir_kernel kernel,
                                             void* context, int32_t on_parts, char** answer);

@@ -35,8 +35,8 @@ bool combines(const OpRecord& op) {
   });
 }
 
-/// A communication instruction between shards, as far as its claims go. The axes of all three are
-/// split alike.
+/// A communication instruction between shards, and what its layouts claim. The axes of `over`,
+/// `from` and `to` are split into the same sub-axes.
 struct Communication {
   const Code& code;
   const Mesh& mesh;

@@ -383,7 +383,7 @@ Expected<void> Flattener::yield(Scope& scope, InstrId id, CodeIndex index) {
 
 namespace {
 
-// Roles with their own task, or that contain such instructions: a group has a single task.
+// Not members of a group, which is a single task: they are tasks themselves, or contain some.
 bool issues_alone(HostRole role) {
   constexpr std::array kAlone = {HostRole::kAlloc, HostRole::kFree, HostRole::kLaunch,
                                  HostRole::kGroup, HostRole::kWait, HostRole::kCall};

@@ -22,8 +22,8 @@ std::vector<IndexExpr> values_named_in(const IndexExpr& expr);
 
 class Flattener {
  public:
-  /// Whose placements are needed. kOfFirstRank: of the others, only sizes; packed buffers of theirs
-  /// have no blocks.
+  /// The ranks whose placements are needed. kOfFirstRank: the others get only sizes, and their
+  /// packed buffers get no blocks.
   enum class Blocks : uint8_t { kOfAllRanks, kOfFirstRank };
   Flattener(Code& code, const Program& program, Blocks blocks)
       : code_(code), program_(program), blocks_(blocks) {}

@@ -87,7 +87,7 @@ Expected<int64_t> Flattener::list_length(const Scope& scope, const Instruction& 
   return length;
 }
 
-// From the text where the limits are written, so that both ends may be known only at run time.
+// Subtracts the limits as text, so the ends themselves may be known only at run time.
 Expected<int64_t> Flattener::range_length(const Scope& scope, const Instruction& read, size_t dim,
                                           LayoutIndex layout, Rank rank) {
   const IndexExpr& start = (*read.attributes.get<ExprList>("index"))[dim];

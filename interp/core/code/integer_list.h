@@ -5,7 +5,7 @@
 
 namespace hostir::interp {
 
-/// How many registers the list has that begins with this one; 1 for any other register.
+/// The number of registers of the list that begins with this one; 1 for any other register.
 uint32_t list_size(const Code& code, uint32_t first);
 
 }  // namespace hostir::interp

@@ -90,7 +90,7 @@ bool Buffers::note_accesses(Step& step, const IssuePlan& plan, const Communicati
 
 namespace {
 
-// With the first gap, if the bytes are in one piece.
+// Names the first gap, unless the bytes are strided.
 std::string partly_written(const Allocation& a, ByteRange range, uint32_t shape) {
   std::string out = "which was only partly written";
   if (shape != 0) return out;

@@ -58,8 +58,8 @@ MemberCounts CommunicationResolver::block_counts(const Step& step, std::span<con
       run_.code->communicators[step.code.comm].group_of_rank[static_cast<size_t>(step.rank)];
   const auto [at, added] = block_index_.try_emplace({step.code.comm, group, block, total, row});
   if (!added) return at->second;
-  // What a rank has says how large the blocks of others are if it is a shard, or if the sizes of
-  // all make up the whole.
+  // A shard's layout gives the size of every member's block. Other layouts do if the sizes add up
+  // to the whole.
   if (block != kNoLayout && run_.code->layouts[block].is_static() &&
       (total >= 0 || std::holds_alternative<ShardType>(run_.code->layouts[block].type))) {
     std::vector<int64_t> counts;
@@ -325,7 +325,7 @@ bool CommunicationResolver::check_overlap(Step& step, const ResolvedCall& open) 
         counts.empty() ? 0 : counts.offset(static_cast<size_t>(open.item.position));
     return whole.offset_bytes + before * size_bytes(open.item.dtype);
   };
-  bool is_input = false;  // the block of this rank, which has its place in the whole
+  bool is_input = false;  // this rank's block is the input, not the output
   int64_t begins = out.offset_bytes;
   int64_t expected = in.offset_bytes;
   if (facts.in == Part::kBlock && facts.out == Part::kWhole) {

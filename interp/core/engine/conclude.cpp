@@ -103,7 +103,7 @@ void Engine::check_leaks() {
     uint32_t reg = 0;
     int64_t bytes = 0;
     std::vector<Rank> ranks;
-    std::map<Rank, int64_t> times;  // by rank: of an instruction in a loop
+    std::map<Rank, int64_t> times;  // by rank: how often, if it is in a loop
   };
   std::vector<Leak> leaks;
   for (Rank r = 0; r < run.rank_count(); ++r) {

@@ -13,7 +13,7 @@ bool CommunicationResolver::append_rows(const Step& step, Rank rank, int64_t row
   if (__builtin_mul_overflow(rows, row_elems, &elements)) {
     return faults_.fault(
         step, "index_error",
-        fmt::format("rank {}: {} counts {} rows of {} elements, more than 64 bits hold", rank,
+        fmt::format("rank {}: {} counts {} rows of {} elements, which overflows 64 bits", rank,
                     faults_.name_of(step), rows, row_elems));
   }
   counts.push_back(elements);

@@ -2,10 +2,10 @@
 //
 // A shard type says which box of the global value a rank holds. If both sides of a collective are
 // shards of values of one shape, the block that a member sends or receives must be, as a box, the
-// part of the whole where the op puts it; if one shape is a view of the other, the same elements.
-// For example, a gather along dimension 1 is not an all_gather without packing. Ops that
-// deliberately move values elsewhere (broadcast, permute, all_to_all, send) claim nothing. Extents
-// are compared for all types.
+// part of the whole where the op puts it; if one shape is a view of the other, it must hold the
+// same elements. For example, a gather along dimension 1 is not an all_gather without packing. Ops
+// that deliberately move values elsewhere (broadcast, permute, all_to_all, send) claim nothing.
+// Extents are compared for all types.
 
 #include <fmt/core.h>
 
@@ -64,7 +64,7 @@ bool CommunicationResolver::check_layouts(Step& step, const ResolvedCall& open,
                                           const CommunicationSides& sides) {
   const CommunicationItem& item = open.item;
   if (sides.in == nullptr || sides.out == nullptr) return true;
-  // Other ranks than the root have one side.
+  // Ranks other than the root have one side.
   const bool uses_both =
       facts.root == CommunicationFacts::RootHas::kNothing || item.root == item.position;
   if (facts.in == Part::kWhole && facts.out == Part::kWhole) {
@@ -112,7 +112,7 @@ bool CommunicationResolver::check_layouts(Step& step, const ResolvedCall& open,
       return faults_.fault(
           step, "collective_layout",
           fmt::format("rank {}: {}: element {} of the block of position {} (rank {}) is {}, "
-                      "and in the whole it is taken for {}, another element; {}",
+                      "but at its place in the whole is another element, {}; {}",
                       step.rank, faults_.name_of(step), *apart, p, item.members[p],
                       claims::element_text(had, *apart), claims::element_text(has, *apart),
                       hint(part, all)));
@@ -122,8 +122,8 @@ bool CommunicationResolver::check_layouts(Step& step, const ResolvedCall& open,
     if (counts[p] == 0 || !have || have == want) continue;
     return faults_.fault(
         step, "collective_layout",
-        fmt::format("rank {}: {} takes the block of position {} (rank {}) for {} of the "
-                    "whole, but its layout says {}; {}",
+        fmt::format("rank {}: {} treats the block of position {} (rank {}) as {} of "
+                    "the whole, but its layout says {}; {}",
                     step.rank, faults_.name_of(step), p, item.members[p],
                     want ? to_string(*want) : "elements that do not form a box", to_string(*have),
                     hint(part, all)));

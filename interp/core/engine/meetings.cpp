@@ -30,7 +30,7 @@ void take_place(Arrival& slot, Step& step, const TaskRecord& task, const Resolve
   slot.arrived_ns = task.issued_ns;
 }
 
-// Counts the members that agree with each member of a mismatch, after one has come.
+// Once there is a mismatch: counts the members that agree with a new arrival.
 void count_agreeing(GroupLedger& group, uint64_t sequence, Arrival& own) {
   for (uint32_t p = 0; p < group.members(); ++p) {
     Arrival& other = group.arrival(sequence, p);

@@ -29,7 +29,7 @@ class Meetings {
   void mark_finished(const TaskRecord& task, TaskId id, Rank rank);
   /// Reports the verdict on the current run as a fault; true if nothing is wrong.
   bool report_verdict();
-  /// Adds to the verdict: a process that did not report the positions of its ranks, and why.
+  /// Adds a process that did not report the positions of its ranks to the verdict, and why.
   void add_absent(std::string process) { absent_.push_back(std::move(process)); }
 
  private:

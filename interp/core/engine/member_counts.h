@@ -30,7 +30,7 @@ class MemberCounts {
  private:
   friend class MemberCountsTable;
   MemberCounts(const int64_t* counts, size_t size) : counts_(counts), size_(size) {}
-  const int64_t* counts_ = nullptr;  // followed by the offsets, one more of them
+  const int64_t* counts_ = nullptr;  // followed by size_ + 1 offsets
   size_t size_ = 0;
 };
 

@@ -47,7 +47,7 @@ class RaceDetector {
   void check_group_overlap(const Step& step, std::span<const ResolvedCall> members);
   /// Decides the possible_races whose meetings are complete; at the last chance, all of them.
   void revisit_suspicions(bool last_chance);
-  /// When the run is concluded: says of each fault on which other ranks it occurred.
+  /// When the run is concluded: adds to each fault the other ranks on which it occurred.
   void name_other_ranks();
 
  private:

@@ -196,7 +196,7 @@ bool count_hit(Breakpoint& b, const HitPlace& at) {
   // A result hits once, when a decision makes it visible. An instruction can be tested repeatedly
   // while a rank is before it.
   const bool counted = !sees_results(b) && was_counted(b, at);
-  // The rank was here before and has been reported, while other ranks moved.
+  // The rank's stop here has been reported, and only other ranks have moved since.
   const bool told = counted && newest_hit(b, at.rank)->position < at.position;
   const Breakpoint::Hit hit = hit_at(at);
   bool stops = true;

@@ -32,7 +32,7 @@ struct StepCommand {
   } kind = Kind::kInto;
   Direction direction = Direction::kForward;
   std::vector<Rank> focus;  // empty: all ranks
-  /// Ranks that a Stops::kFirstRank breakpoint stops at every visit of theirs. Empty: each visit
+  /// Ranks that a Stops::kFirstRank breakpoint stops at each of their visits. Empty: each visit
   /// stops once.
   std::vector<Rank> own_visits;
   std::vector<CodeIndex> target;

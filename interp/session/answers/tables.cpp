@@ -160,7 +160,7 @@ std::string events_table(const Snapshot& snapshot) {
     for (const EventSnapshot& e : rank->events)
       rows.push_back({fmt::format("{}", rank->rank), "%" + e.name, e.done ? "done" : "pending"});
   }
-  return rows.size() == 1 ? "No event is held by a name.\n" : aligned(rows);
+  return rows.size() == 1 ? "No name holds an event.\n" : aligned(rows);
 }
 
 std::string memory_table(const Snapshot& snapshot) {

@@ -114,7 +114,7 @@ class ReferenceComparison {
   using Place = std::tuple<Rank, uint64_t, uint32_t>;
   static Place place_of(const RecordedVersion& v) { return {v.rank, v.order, v.reg}; }
 
-  // In order of issue: the order of completion may be another.
+  // In order of issue; the order of completion may differ.
   void keep_first(const RecordedVersion& v, std::string how) {
     if (first_ != nullptr && first_ <= &v) return;
     first_ = &v;

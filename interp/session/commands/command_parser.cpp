@@ -160,7 +160,7 @@ class Parser {
     in_.skip_blanks();
     const size_t begin = in_.position();
     auto text = in_.quoted();
-    if (!text) return in_.error("expected a text, as \"rank {rank}: {max(%y)}\"", begin);
+    if (!text) return in_.error("expected a text, as in \"rank {rank}: {max(%y)}\"", begin);
     HOSTIR_TRY(parse_log_text(*text));
     c_.text = std::move(*text);
     return clauses();

@@ -44,7 +44,7 @@ struct RunWrites {
   std::vector<RunWrite> writes;    // ordered by event, tensor
   std::vector<std::string> loops;  // "3.0"; the first is empty
   std::vector<RunEdit> edits;
-  std::vector<FaultRecord> faults;  // those found so far; later faults of a continuing log are not
+  std::vector<FaultRecord> faults;  // found so far; a continuing log may add some
                                     // this run's
   std::vector<LogInput> inputs;
   bool finished = true;  // false: the run has not ended and may write more

@@ -131,9 +131,9 @@ class CollectiveLook {
                                    : interpreter_.operands_now(rank, side.code);
       if (!now) {
         complete_ = false;
-        out_.notes.push_back(fmt::format("Its position does not show what rank {} {}: {}.", rank,
-                                         has_come(side) ? "brought" : "will bring",
-                                         now.error().message()));
+        out_.notes.push_back(
+            fmt::format("What rank {} {} cannot be determined from its position: {}.", rank,
+                        has_come(side) ? "brought" : "will bring", now.error().message()));
         continue;
       }
       side.now = std::move(*now);

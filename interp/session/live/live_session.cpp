@@ -81,7 +81,7 @@ Expected<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<const
   out->breakpoints_ = std::make_unique<LiveBreakpoints>(*out->interpreter_, *out->prepared_->view);
   out->stepper_ = std::make_unique<Stepper>(*out->history_, out->breakpoints_->list());
   out->builder_ = std::make_unique<SnapshotBuilder>(*out->interpreter_, out->prepared_->view);
-  std::string dropped;  // by an edit of the program, for example
+  std::string dropped;  // breakpoints that no longer fit, for example after an edit
   for (const std::string& text : options.breakpoints) {
     auto command = parse_command(text);
     const auto added = command ? out->breakpoints_->add(*command, 0)

@@ -25,7 +25,7 @@ struct LoweredFusion {
 struct LoweringRequest {
   std::vector<std::string> keep;  // values of the fusion to keep in buffers
   Overlap overlap = Overlap::kNone;
-  std::optional<Machine> machine;  // whose costs decide; else the first one in the program
+  std::optional<Machine> machine;  // its costs decide; unset: the program's first machine
   Alternatives alternatives = Alternatives::kOmitted;  // in the explanation
 };
 

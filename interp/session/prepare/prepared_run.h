@@ -93,7 +93,7 @@ struct PrepareOptions {
   std::vector<std::pair<std::string, int64_t>> sizes;  // explicit symbolic sizes
   std::vector<std::string> keep;                       // values of a fusion to keep in buffers
   Overlap overlap = Overlap::kNone;                    // of collectives with kernels, in a fusion
-  std::optional<Machine> overlap_machine;  // for which it is lowered; else as without overlap
+  std::optional<Machine> overlap_machine;  // the one to lower for; unset: as without overlap
   Alternatives alternatives = Alternatives::kOmitted;  // in `Prepared::explanation`
   std::string base_directory;  // for `@x.npy` in generators; empty: the current one
   /// The files that the program's spans point into, so that faults can show the user's text; may be

@@ -23,8 +23,8 @@ class SpanFinder {
   explicit SpanFinder(const ProgramViewOptions& options, const Program& program)
       : program_(options.source ? *options.source : program), lowered_(!options.phases.empty()) {}
 
-  // True if the instruction was made by lowering. One with `from` that the user's file has, because
-  // `lower` wrote the file, is where the user sees it.
+  // True if lowering made the instruction. In a file that `lower` wrote, instructions have `from`
+  // too, but the user sees them there.
   bool is_made(const Instruction& instruction) const {
     return lowered_ && !instruction.from.empty();
   }
@@ -39,8 +39,7 @@ class SpanFinder {
   }
 
  private:
-  // The launch of a kernel that was converted from another text is also where this text has the
-  // kernel's ops.
+  // A launch of a converted kernel also comes from the kernel's ops in the text before conversion.
   std::vector<SourceSpan> with_converted_ops(const Instruction& instruction) const {
     std::vector<SourceSpan> out = {instruction.span};
     const auto* kernel = instruction.attributes.get<Symbol>("kernel");

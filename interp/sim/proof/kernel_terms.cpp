@@ -324,7 +324,7 @@ class Evaluation {
     if (from_nothing && std::ranges::any_of(rule.reduction, adds_up))
       return values_.fill(value, Token::of(Algebra::identity(rule.reduction_kind), 0));
     const StateId state = from_nothing
-                              ? a_.failed(State::Kind::kUnknown, "an op on a part that is empty")
+                              ? a_.failed(State::Kind::kUnknown, "an op on an empty part")
                               : forms_.state_of(i, states, r, shape, cuts, rule.reduction_kind);
     values_.put(value, shape, box, state);
   }

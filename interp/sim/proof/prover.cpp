@@ -35,7 +35,7 @@ Placement in_tokens(Placement p) {
 // ends with that race.
 Token checked(Algebra& algebra, Token t) {
   if (algebra.has_state(t.state())) return t;
-  return Token::of(algebra.failed(State::Kind::kUnknown, "elements of a buffer that is freed"), 0);
+  return Token::of(algebra.failed(State::Kind::kUnknown, "elements of a freed buffer"), 0);
 }
 
 // Adds the tokens of a group, element by element.
