@@ -54,7 +54,7 @@ void App::add_document_actions() {
                 },
                 newer});
   actions_.add({"unsaved.take", "Take the text that was kept unsaved", "", "",
-                "Load the text that was unsaved when the window closed into the Edit panel.",
+                "Load into the Edit panel the text that was unsaved when the window closed.",
                 [this] { take_unsaved(); }, offered});
   actions_.add({"unsaved.compare", "Compare with the text that was kept unsaved", "", "",
                 "The lines in which it differs from the text of the Edit panel.",

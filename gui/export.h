@@ -12,7 +12,7 @@ namespace hostir::gui {
 /// to read back as the same number.
 std::string csv_of(const Tensor& tensor);
 
-/// Writes a `.csv` if the path ends so, else a `.npy`. Errors: `file_write`.
+/// Writes CSV if the path ends in `.csv`, else `.npy`. Errors: `file_write`.
 Expected<void> write_tensor(const std::string& path, const Tensor& tensor);
 
 }  // namespace hostir::gui

@@ -31,8 +31,8 @@ class QueryThread {
     Answer answer;  // empty: nothing to show yet
     bool more = false;
   };
-  /// Called repeatedly, after the queries waiting by then, until `more` is false or it is
-  /// cancelled.
+  /// Called again until `more` is false or the query is cancelled; waiting queries run between
+  /// calls.
   using Pieces = std::function<Piece(std::stop_token)>;
   void ask_in_pieces(const std::string& name, Pieces pieces);
   void cancel(const std::string& name);

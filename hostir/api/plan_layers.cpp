@@ -61,7 +61,7 @@ class Moments {
         made_by_few_(changes(few)),
         made_by_many_(changes(many)) {}
 
-  // The highest of the moments that both have.
+  // The highest memory at a moment that both runs have.
   int64_t highest() {
     if (few_.size() > many_.size()) return 0;
     note_all_moved_by(0);

@@ -29,7 +29,7 @@ struct LayerCounts {
 /// Shardings and homes are those of `few`; there is no explanation and no memory by moment.
 Prediction extrapolated(Prediction few, const Prediction& many, const LayerCounts& layers);
 
-/// The homes of axes for all layers, from those for a few: an axis has the same in every layer.
+/// The homes of axes for all layers, from those for a few layers: they are the same in every layer.
 /// `first`: parameters of layers, and the parameter of the first layer that has the same role.
 NamedHomes in_all_layers(NamedHomes homes, const std::map<std::string, std::string>& first);
 

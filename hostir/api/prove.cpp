@@ -184,8 +184,9 @@ void confirm(const ExampleRuns& runs, const std::vector<Returned>& given, const 
     }
     const std::string& rule = *rules.begin();
     const auto message = [&](const char* verdict) {
-      return fmt::format("{} is {} that of @{}, although the sharding rule of @{} says so",
-                         given[i].name, verdict, against, fmt::join(rules, " and @"));
+      return fmt::format(
+          "{} is {} that of @{}, although the sharding rule of @{} promises that they are equal",
+          given[i].name, verdict, against, fmt::join(rules, " and @"));
     };
     findings.push_back({.output = i,
                         .is_certain = !output.is_rounding,

@@ -1,4 +1,4 @@
-// The axes of a mesh as numbers of the parts that devices hold.
+// Mesh axes, and the numbers of the parts that devices hold.
 //
 // Layouts are followed on a mesh whose axes have prime sizes: a partitioner may cut a dimension by
 // a part of an axis on the way.

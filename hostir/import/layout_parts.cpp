@@ -330,8 +330,8 @@ std::vector<int64_t> without(std::vector<int64_t> sizes, size_t d) {
   return sizes;
 }
 
-// The only dimension of one element that axes cut, and the only dimension of one element in the
-// result, if they have different places.
+// The only cut dimension of size 1, and the only dimension of size 1 in the result, if different
+// numbers of elements precede them.
 std::optional<std::pair<size_t, size_t>> moved_single(const std::vector<Parts>& dims,
                                                       const std::vector<int64_t>& from,
                                                       const std::vector<int64_t>& to) {

@@ -2,7 +2,7 @@
 //
 // `for` has bounds that are known when it starts, so a loop is three nested ones: the two outer
 // ones read the condition and run the next one only while it holds, and the innermost one runs the
-// body `where` it holds. A loop that ends early therefore costs at most 3 x 50 reads more. The
+// body `where` it holds. A loop that ends early therefore costs at most 150 extra reads. The
 // carried values are in buffers that outlive the passes. The host reads the condition, so it waits
 // for each pass, and no event of a pass is needed outside of it.
 

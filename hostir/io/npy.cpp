@@ -217,9 +217,9 @@ Expected<Layout> layout_of(std::span<const std::byte> bytes) {
   if (version < 1 || version > 3) return bad("format version " + std::to_string(version));
   const size_t length_size = version == 1 ? 2 : 4;
   const size_t header_at = 8 + length_size;
-  if (bytes.size() < header_at) return bad("cut in the header");
+  if (bytes.size() < header_at) return bad("it ends within the header");
   const uint64_t length = load_bits(bytes.data() + 8, length_size, false);
-  if (length > bytes.size() - header_at) return bad("cut in the header");
+  if (length > bytes.size() - header_at) return bad("it ends within the header");
   std::string text(static_cast<size_t>(length), '\0');
   if (length > 0) std::memcpy(text.data(), bytes.data() + header_at, text.size());
   HOSTIR_ASSIGN_OR_RETURN(Header header, HeaderParser(text).parse());
@@ -239,7 +239,7 @@ Expected<Tensor> parse_npy(std::span<const std::byte> bytes) {
   const size_t available = bytes.size() - file.data_at;
   if (!count || static_cast<uint64_t>(*count) >
                     available / static_cast<uint64_t>(size_bytes(file.source->dtype))) {
-    return bad("cut in the data");
+    return bad("it ends within the data");
   }
   return convert(file.header, *file.source, file.header.descr[0] == '>',
                  bytes.data() + file.data_at);

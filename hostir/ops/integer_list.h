@@ -1,7 +1,7 @@
 // Lists of host integers: what `read` makes of ranges, and `counts(..)` and `receives(..)` take.
 //
 // A list has the type of an integer, because its length is known only with the mesh. What else an
-// expression may name is one integer, so whoever resolves a name asks here.
+// expression may name is one integer, so code that resolves a name asks here.
 #pragma once
 
 #include "hostir/ir/program.h"

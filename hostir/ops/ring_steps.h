@@ -44,8 +44,8 @@ class RingSteps {
 
   /// [.., H, parts, block, n] and [.., parts, H, block, n] into each other.
   ValueId swapped(ValueId x);
-  /// Annotates blocks with the cuts of the operand that they come from: batch and heads as there,
-  /// `parts` as its length.
+  /// Annotates blocks with the cuts of their operand: batch and heads are cut like the operand's,
+  /// `parts` is cut like its length.
   ValueId cut(ValueId x, const Sharding& operand);
   /// Every position gets the block of keys of the position before it.
   ValueId moved_on(ValueId x);

@@ -29,7 +29,8 @@ class Derived {
  private:
   std::string collective(const Instruction& instruction);
   std::string groups(const Instruction& instruction) const;
-  /// `11|11|10 x 10`; nullopt if a size is unknown, or the same on every rank without saying so.
+  /// `11|11|10 x 10`; nullopt if a size is unknown, or if the sizes of a tensor do not depend on
+  /// the rank.
   std::optional<std::string> local_extents(const Type& type) const;
   std::optional<std::string> extents_by_rank(const Shape& shape) const;
 

@@ -158,8 +158,9 @@ class RunClock {
   int64_t begin_ns_ = 0;
 };
 
-/// See above. `memory_bytes`: the memory size it reports. `event_lag`: how often has_happened()
-/// returns false for an event before it returns true, to imitate a device that runs asynchronously.
+/// A device without a GPU. `memory_bytes`: the memory size it reports. `event_lag`: how often
+/// has_happened() returns false for an event before it returns true, to imitate a device that runs
+/// asynchronously.
 std::unique_ptr<Device> make_host_device(int index, const RunClock& clock,
                                          int64_t memory_bytes = INT64_MAX, int event_lag = 0);
 

@@ -187,7 +187,7 @@ rule=tests/scripts/regress/proof_by_a_wrong_rule.hir
 expect 0 "a proof by a kernel's rule" "$hostir" verify $rule @cut_rows --against @whole
 says "@cut_rows computes @whole: 1 output proven on 2 ranks, assuming that the sharding rule of @gate holds" "the rule is named"
 expect 1 "a proof by a wrong rule" "$hostir" verify $rule @cut_sum --against @whole
-says "proof_by_a_wrong_rule.hir:5:10: error[against_differs]: %y is not equal to that of @whole, although the sharding rule of @gate says so" "the rule is pointed at"
+says "proof_by_a_wrong_rule.hir:5:10: error[against_differs]: %y is not equal to that of @whole, although the sharding rule of @gate promises that they are equal" "the rule is pointed at"
 expect 5 "a proof of a program whose host reads integers" "$hostir" verify tests/programs/moe_by_hand.hir @moe --against @reference_grad
 says "moe_by_hand.hir:90:3: note: the host reads integers here" "what the proof cannot follow is named"
 sed 's/ro(%d_back) wo(%d_returned)/ro(%d_rows) wo(%d_returned)/' tests/programs/moe_by_hand.hir >"$work/moe.hir"

@@ -267,7 +267,7 @@ void put_flows(const LogReader& log, ChromeWriter& writer, const Anchors& anchor
     for (FlowEnd& end : ends) {
       if (end.member.start_ns == kUnknownNs) end.at_ns = all_came_ns;
     }
-    // Not if the clocks disagree, or if the call met other calls than its number says.
+    // No arrow if the clocks disagree, or if the call met calls other than its number says.
     std::erase_if(ends, [](const FlowEnd& end) { return end.at_ns > end.end_ns; });
     put_arrows(writer, ends, flow);
   }

@@ -279,7 +279,7 @@ class ProgramWriter {
   // ---- merging
 
   std::string merged() {
-    // Launches by number, in their order; the heads of all lines are kept up to date rank by rank.
+    // Numbers the launches in their order.
     std::map<Launch, size_t> numbers;
     for (const auto& line : lines_) {
       for (const Launch& launch : line) numbers.emplace(launch, 0);

@@ -147,7 +147,7 @@ class DiffPanel : public Panel {
     if (at) {
       if (ImGui::SmallButton("Ctrl+F8")) frame.actions.request("diff.next");
       frame.ui.tag("diff/go");
-      if (ImGui::IsItemHovered()) Ui::tooltip("Go there; pressed again, to the next one.");
+      if (ImGui::IsItemHovered()) Ui::tooltip("Go there; press again for the next one.");
       ImGui::SameLine();
     }
     ImGui::PushTextWrapPos(0);

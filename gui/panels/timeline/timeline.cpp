@@ -41,10 +41,10 @@ class TimelinePanel : public Panel {
     static constexpr PanelKey kKeys[] = {
         {"W, S", "Zoom in, out", "Around the pointer."},
         {"A, D", "Move left, right", "A tenth of the view."},
-        {"F", "Frame", "The selection; pressed again, everything."},
+        {"F", "Frame", "Shows the selection; press again for everything."},
         {"R", "Measure the selected event", "Its stretch of time, and the sums of what ran in it."},
         {"M", "Note here", "A text at the pointer's time, kept with the program."},
-        {"C", "Low lanes", "More ranks fit; pressed again, back."},
+        {"C", "Low lanes", "Makes lanes lower, so that more ranks fit; press again to undo."},
         {"G", "Go to the event under the pointer", "Moves the run to the decision that issued it."},
     };
     return kKeys;

@@ -385,7 +385,7 @@ std::string position_text(const Snapshot& snapshot, Rank rank) {
     if (f.kind == FrameSnapshot::Kind::kLoop)
       loops += fmt::format(" %{}={}", f.variable, f.iteration);
   }
-  if (at.address.empty()) {  // another tool's record: only its streams are known
+  if (at.address.empty()) {  // another tool's record does not have it
     std::string text = fmt::format("rank {}: the record does not say where its host is{}\n", rank,
                                    last_call_text(snapshot, rank));
     for (const StreamSnapshot& stream : at.streams) {

@@ -93,7 +93,7 @@ Expected<Matrix> Planner::matrix_of(const Instruction& product, size_t operand, 
     if (states_[value].at == ValueState::At::kMemory) return matrix;
     materialise(value);
   }
-  return unsupported(product, "its operand cannot be reached");
+  return unsupported(product, "its operand has no strides that a product accepts");
 }
 
 Expected<void> Planner::add_product(const Instruction& instruction) {
