@@ -18,8 +18,9 @@ ops::Violated check_storage(const OpCall& call) {
   const auto have = ops::known_bytes(*storage->type);
   const auto need = ops::known_bytes(call.written[0]);
   if (!have || !need || *have >= *need) return std::nullopt;
-  return Violation{fmt::format("alloc of {} bytes over a buffer of {} bytes", *need, *have),
-                   static_cast<int>(storage->index)};
+  return Violation{
+      fmt::format("alloc of {} bytes over a buffer of {} bytes, which is too small", *need, *have),
+      static_cast<int>(storage->index)};
 }
 
 Expected<std::vector<Type>> infer_alloc(const OpCall& call) {

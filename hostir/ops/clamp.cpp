@@ -11,7 +11,8 @@ ops::Violated check_bounds(const OpCall& call) {
   const auto* high = call.attributes.get<double>("max");
   if (low == nullptr && high == nullptr) return Violation{"clamp needs min or max"};
   if (low == nullptr || high == nullptr || *low <= *high) return std::nullopt;
-  return Violation{fmt::format("clamp to at least {} and at most {}", *low, *high)};
+  return Violation{
+      fmt::format("clamp to at least {} and at most {}; min must not be above max", *low, *high)};
 }
 
 ops::Values expand_clamp(ops::Builder& b) {

@@ -23,9 +23,10 @@ ops::Violated check_shapes(const OpCall& call) {
     Shape other = shape_of(call.operands[i]);
     if (other.size() == first.size()) other[dim_of(call)] = first[dim_of(call)];
     if (ops::same_shape(first, other)) continue;
-    return Violation{fmt::format("concat along dimension {} of {} and {}", dim_of(call),
-                                 ops::text(first), ops::text(shape_of(call.operands[i]))),
-                     static_cast<int>(i)};
+    return Violation{
+        fmt::format("concat along dimension {} of {} and {}; all other sizes must be equal",
+                    dim_of(call), ops::text(first), ops::text(shape_of(call.operands[i]))),
+        static_cast<int>(i)};
   }
   return std::nullopt;
 }

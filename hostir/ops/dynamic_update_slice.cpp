@@ -14,8 +14,9 @@ ops::Violated check_update(const OpCall& call) {
   bool fits = x.size() == update.size() && dtype_of(call.operands[0]) == dtype_of(call.operands[1]);
   for (size_t d = 0; fits && d < x.size(); ++d) fits = !ops::is_below(x[d], update[d]);
   if (fits) return std::nullopt;
-  return Violation{fmt::format("dynamic_update_slice puts {} into {}", to_string(call.operands[1]),
-                               to_string(call.operands[0])),
+  return Violation{fmt::format("dynamic_update_slice puts {} into {}; the update must have the "
+                               "same dtype and rank, and fit",
+                               to_string(call.operands[1]), to_string(call.operands[0])),
                    1};
 }
 

@@ -91,8 +91,8 @@ ops::Violated check_letter_sizes(const OpCall& call) {
       const IndexExpr& size = shape_of(call.operands[i])[d];
       const IndexExpr& first = sizes.at(s.operands[i][d]);
       if (ops::same_size(size, first)) continue;
-      return Violation{fmt::format("einsum has sizes {} and {} for '{}'", first.to_string(),
-                                   size.to_string(), s.operands[i][d]),
+      return Violation{fmt::format("einsum has sizes {} and {} for '{}'; a letter has one size",
+                                   first.to_string(), size.to_string(), s.operands[i][d]),
                        static_cast<int>(i)};
     }
   }

@@ -27,9 +27,10 @@ ops::Violated check_grouped_shapes(const OpCall& call) {
 ops::Violated check_grouped_dtypes(const OpCall& call) {
   if (ops::check_float(call)) return Violation{"grouped_matmul multiplies floats", 0};
   if (dtype_of(call.operands[1]) != dtype_of(call.operands[0])) {
-    return Violation{fmt::format("grouped_matmul of {} and {}", name(dtype_of(call.operands[0])),
-                                 name(dtype_of(call.operands[1]))),
-                     1};
+    return Violation{
+        fmt::format("grouped_matmul of {} and {}; both must have the same dtype",
+                    name(dtype_of(call.operands[0])), name(dtype_of(call.operands[1]))),
+        1};
   }
   return std::nullopt;
 }

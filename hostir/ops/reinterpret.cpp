@@ -16,7 +16,10 @@ ops::Violated check_bytes(const OpCall& call) {
   const auto have = ops::known_bytes(call.operands[0]);
   const auto want = ops::known_bytes(call.written[0]);
   if (!have || !want || *have == *want) return std::nullopt;
-  return Violation{fmt::format("reinterpret of {} bytes as {} bytes", *have, *want), 0};
+  return Violation{
+      fmt::format("reinterpret of {} bytes as {} bytes; both types must have the same size", *have,
+                  *want),
+      0};
 }
 
 Expected<std::vector<Type>> infer_reinterpret(const OpCall& call) {

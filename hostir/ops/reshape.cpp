@@ -25,8 +25,9 @@ ops::Violated check_count(const OpCall& call) {
   const IndexExpr before = ops::product(from);
   const IndexExpr after = ops::product(*to);
   if (before == after || is_open(before) || is_open(after)) return std::nullopt;
-  return Violation{fmt::format("reshape of {} to {}: {} elements and {}", ops::text(from),
-                               ops::text(*to), before.to_string(), after.to_string())};
+  return Violation{fmt::format("reshape of {} to {}: {} elements and {}; the numbers must be equal",
+                               ops::text(from), ops::text(*to), before.to_string(),
+                               after.to_string())};
 }
 
 Expected<std::vector<Type>> infer_reshape(const OpCall& call) {

@@ -238,7 +238,7 @@ refuses 3 'error[torch_format]: tests/unit/io/pt/missing.pt: not a readable .pt:
 
 # Imported programs: the position is in the module.
 moe=tests/truth/jax/moe_shard_map/stablehlo.mlir
-for line in "$moe:6:12: error[out_of_bounds]: rank 0: @jit_moe#4 reinterpret of 1024 bytes as 512 bytes" \
+for line in "$moe:6:12: error[out_of_bounds]: rank 0: @jit_moe#4 reinterpret of 1024 bytes as 512 bytes; both types must have the same size" \
   '        %1 = stablehlo.reshape %arg2 : (tensor<8x16xf32>) -> tensor<4x2x16xf32>'; do
   refuses 3 "$line" run $moe --mesh ep=2 --example-inputs
 done

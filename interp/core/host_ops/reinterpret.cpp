@@ -25,7 +25,8 @@ bool execute_reinterpret(Engine& engine, Step& step) {
   if (view.shape != 0) {
     return engine.faults.fault(
         step, "out_of_bounds",
-        fmt::format("rank {}: {} of a strided view", step.rank, engine.faults.name_of(step)));
+        fmt::format("rank {}: {} of a strided view; it needs contiguous bytes", step.rank,
+                    engine.faults.name_of(step)));
   }
   const LayoutIndex layout = step.code.layouts[0];
   const bool fixed = layout != kNoLayout && engine.run.code->layouts[layout].is_static();
@@ -38,8 +39,8 @@ bool execute_reinterpret(Engine& engine, Step& step) {
   if (view.placement->local_bytes() != bytes && is_in_mesh(engine, step)) {
     return engine.faults.fault(
         step, "out_of_bounds",
-        fmt::format("rank {}: {} of {} bytes as {} bytes", step.rank, engine.faults.name_of(step),
-                    bytes, view.placement->local_bytes()));
+        fmt::format("rank {}: {} of {} bytes as {} bytes; both types must have the same size",
+                    step.rank, engine.faults.name_of(step), bytes, view.placement->local_bytes()));
   }
   rank.registers[step.code.results[0]] = view;
   return true;

@@ -44,7 +44,7 @@ bool execute_subview(Engine& engine, Step& step) {
   if (extents != wanted) {
     return engine.faults.fault(
         step, "out_of_bounds",
-        fmt::format("rank {}: {} takes [{}], its type is [{}]", step.rank,
+        fmt::format("rank {}: {} takes [{}], but its type is [{}]", step.rank,
                     engine.faults.name_of(step), fmt::join(extents, "x"), fmt::join(wanted, "x")));
   }
   // An empty view starts where its buffer does: the place of its rows may be past the end.
