@@ -154,7 +154,7 @@ class LaunchTimes final : public interp::ForwardingSink {
     durations_.push_back(static_cast<double>(record.finished_ns - record.started_ns));
   }
   interp::CodeIndex code() const { return code_; }
-  /// Of the second half; 0 if nothing was launched.
+  /// The median of the second half; 0 if nothing was launched.
   double median_ns() const {
     if (durations_.empty()) return 0;
     const auto half = static_cast<std::ptrdiff_t>(durations_.size() / 2);
@@ -259,7 +259,7 @@ Expected<Calibration> calibrate(const CalibrationOptions& options) {
     return fail(ErrorKind::kRuntime, "calibrate",
                 "no kernel could be measured on this backend; " + out.not_measured.front());
   }
-  // The fit starts from the best rates measured, and from a product at half of one.
+  // The fit starts from the best rates measured, as if the smallest product reached half of one.
   out.machine.launch_ns = out.points.front().measured_ns;
   out.machine.memory_bandwidth_bytes_per_s = 1;
   out.machine.flops_per_s = {};

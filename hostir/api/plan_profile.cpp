@@ -146,7 +146,7 @@ void RunProfile::finished(const interp::FinishedRecord& record) {
   if (i.kind == OpKind::alloc) {
     const std::string name = name_of(code_, i.results.front());
     int64_t bytes = issue.bytes;
-    // Storage that is used again changes hands, and stays as large as it is.
+    // Reused storage gets another owner and keeps its size.
     for (const uint32_t reg : i.operands) {
       const auto before =
           reg == interp::kNoRegister ? bytes_.end() : bytes_.find(name_of(code_, reg));

@@ -32,7 +32,7 @@ struct MemorySplit {
   std::vector<std::pair<std::string, int64_t>> parts() const;
 };
 
-/// Of one rank; work and communication overlap.
+/// The times of one rank, whose work and communication overlap.
 struct TimeSplit {
   int64_t compute_ns = 0;
   std::map<std::string, int64_t> collectives_ns;  // by axes: `{tp}`

@@ -15,7 +15,8 @@ namespace hostir::cpu {
 /// again for the same operands, so it must be a function of them.
 struct GivenKernel {
   std::function<void(const ReferenceCall&)> compute;
-  /// It may be called with parts where only a guess says that they suffice (`as_operands`).
+  /// The kernel may be called with parts even if only a guess says that they suffice
+  /// (`as_operands`).
   bool on_parts = false;
 };
 

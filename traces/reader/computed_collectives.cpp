@@ -171,7 +171,7 @@ class Meetings {
     }
   }
 
-  /// In the order of their starts.
+  /// Returns the meetings in the order of their starts.
   std::vector<Meeting> take() {
     by_key_ = {};
     share_groups();

@@ -11,7 +11,7 @@
 namespace hostir::traces {
 
 struct LogModelOptions {
-  /// In a long run the last ones; earlier ones count as lost.
+  /// In a long run, only the last ones are read; earlier ones count as lost.
   int64_t max_collectives = 50'000;
 };
 

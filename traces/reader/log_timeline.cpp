@@ -84,7 +84,7 @@ Expected<void> LogReader::each_drawn(
     if (stop.stop_requested()) {
       return fail(ErrorKind::kRuntime, "log_cancelled", "reading the log was cancelled");
     }
-    // Not through the cache: a scan would replace the blocks that are in view.
+    // Bypasses the cache: a scan would replace the blocks that are in view.
     if (const BlockCache::BlockPtr block = fetch_block(row)) take(block->events);
   }
   take(later);

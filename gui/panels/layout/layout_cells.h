@@ -1,7 +1,7 @@
 // Numbers in the cells of the layout picture.
 //
-// Each element has one number: its value, which of a partial tensor is the reduction of its
-// addends. Its addends are listed below it, in the colours of their ranks.
+// Each element has one number, its value. In a partial tensor this is the reduction of the addends,
+// which are listed below it in the colours of their ranks.
 #pragma once
 
 #include "gui/panels/layout/layout_picture.h"
