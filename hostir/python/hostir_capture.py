@@ -69,8 +69,8 @@ def _describe(value):
 
 
 class _Sources:
-    """The user's source line for each node: of forward operations by the Python stack, of backward operations by the
-    forward operation whose gradient autograd is computing."""
+    """The user's source line for each node. A forward operation gets it from the Python stack, a backward operation
+    from the forward operation whose gradient autograd is computing."""
 
     def __init__(self):
         import os
@@ -140,7 +140,7 @@ def _plain(value):
 
 
 def _result_types(node):
-    """Types of a node's results, or None for those that are no tensors."""
+    """Types of a node's results, or None for those that are not tensors."""
     import torch
     dtypes = _dtype_names()
     value = node.meta.get("val", node.meta.get("tensor_meta"))
@@ -346,7 +346,7 @@ class _Unshard:
 
 
 def _decompositions():
-    """Those of core ATen, and of every operation that has no handler here."""
+    """The decompositions of core ATen, and of every operation that has no handler here."""
     import torch
     from torch._decomp import core_aten_decompositions, decomposition_table
     table = {}
@@ -543,7 +543,7 @@ def capture(path, module, args, loss=None, targets=(), optimizer=None, results=T
     if isinstance(module, torch.export.ExportedProgram):
         module = module.module()
     if not all(isinstance(a, torch.Tensor) for a in (*args, *targets)):
-        raise CaptureError("args and targets are tensors; wrap the module in a function of tensors for anything else")
+        raise CaptureError("args and targets must be tensors; wrap the module in a function of tensors for anything else")
     made, inputs, outputs = record(module, args, loss, targets, optimizer)
     for entry, varies in zip(made["inputs"], _varying_axes(made, inputs)):
         if varies:
@@ -792,7 +792,7 @@ class _Graph:
     # Inputs and outputs.
 
     def stacked(self, entry, varies):
-        """The axes along which a tensor that does not know them has different values."""
+        """The axes along which a tensor has different values although its layout does not name them."""
         return [axis for axis in self.axes if axis in varies and axis not in entry.get("axes", [])]
 
     def layout(self, entry, varies):
@@ -883,7 +883,7 @@ class _Graph:
         return self.current(cell)
 
     def current(self, cell):
-        """The value of a tensor; of a view, made again if its base was changed since."""
+        """The value of a tensor. That of a view is made again if its base has changed since."""
         if cell.base is None:
             return cell.value
         self.current(cell.base)
@@ -1713,7 +1713,7 @@ def _pad(g, node, args, kwargs):
 
 
 def _put_back(g, node, name, args, at=0):
-    """How a view's new value returns to its base; None where elements of the base stand several times in the view."""
+    """How a view's new value returns to its base; None where elements of the base occur several times in the view."""
     if name in ("view", "_unsafe_view", "squeeze", "unsqueeze"):
         return lambda base, value: g.reshape(value, base.shape)
     if name in ("permute", "t", "transpose"):
@@ -1919,7 +1919,7 @@ def _sorted(g, x, dim, descending=False):
 
 @_aten("median")
 def _median(g, node, args, kwargs):
-    """The lower one of an even number, with its place."""
+    """The lower of the two middle elements if their number is even, with its place."""
     x = g.tensor(args[0])
     if len(args) < 2:
         x, args = g.reshape(x, [_count(x.shape)]), [args[0], 0]

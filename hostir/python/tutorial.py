@@ -90,7 +90,7 @@ with hostir.open("tests/programs/deadlock.hir", example_inputs=True) as stuck:
 verdict = hostir.diagnose("tests/truth/flight_recorder/size")
 print(verdict.culprits, verdict)
 
-# %% What is wrong is an exception with diagnostics
+# %% A mistake raises an exception with diagnostics
 try:
     hostir.open("mesh @m = <tp=2>\nfusion @f(%x: tensor<4xf32> <@m, [{tq}]>) -> (tensor<4xf32>) { return %x }\n")
 except hostir.InvalidProgram as error:

@@ -17,7 +17,7 @@ _failed: list[BaseException] = []
 
 
 def _memory(tensor: DLTensor) -> tuple[str, Any]:
-    """Its dtype, and its memory as an array: of bits where numpy lacks the dtype."""
+    """The dtype of a tensor, and its memory as an array: bits if numpy lacks the dtype."""
     name, letter, typestr = _TYPES[(tensor.dtype.code, tensor.dtype.bits)]
     shape = tuple(tensor.shape[d] for d in range(tensor.ndim))
     count = 1

@@ -210,7 +210,7 @@ def _from_interface(name: str, value: Any) -> InputTensor:
         raise TypeError(f"input {name} has the element type {typestr}; numbers in little-endian order can be read")
     strides = facts.get("strides")
     if strides is not None and any(stride % size for stride in strides):
-        raise ValueError(f"input {name} has strides {strides} in bytes, which are no multiples of its element "
+        raise ValueError(f"input {name} has strides {strides} in bytes, which are not multiples of its element "
                          f"size {size}; pass a copy")
     data = facts.get("data")
     if data is None:  # the object is its own buffer

@@ -66,7 +66,7 @@ def _attribute(value: Any) -> str:
 
 
 class Fusion:
-    """A fusion in the making. `mesh`: the sizes of its axes, major to minor."""
+    """A fusion under construction. `mesh`: the sizes of its axes, major to minor."""
 
     def __init__(self, name: str, mesh: Mapping[str, int]):
         self.name = name
@@ -88,7 +88,7 @@ class Fusion:
     def _new_name(self, wanted: str | None) -> str:
         name = wanted or f"v{len(self._names)}"
         if name in self._names:
-            raise ValueError(f"fusion @{self.name} has a value %{name} already")
+            raise ValueError(f"fusion @{self.name} already has a value %{name}")
         self._names.add(name)
         return name
 

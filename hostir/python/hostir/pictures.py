@@ -35,7 +35,7 @@ def _box(x: float, y: float, width: float, height: float, colour: str, title: st
 
 
 def _shown_dimensions(boxes: Sequence[Any], dims: int) -> list[int]:
-    """At most two: those that are cut, then the last ones."""
+    """At most two dimensions: those that are cut, then the last ones."""
     cut = [d for d in range(dims) if len({box[d] for box in boxes}) > 1]
     for d in reversed(range(dims)):
         if len(cut) < 2 and d not in cut:
