@@ -1,7 +1,7 @@
 // Ctrl-C and SIGTERM stop a verb at a point where it can close its log.
 //
-// A run that does not stop within seconds of SIGTERM, or at the third signal, ends at once.
-// In the debugger they stop the current command; SIGTERM then also ends the debugger.
+// A run ends at once at the third signal, or if it has not stopped within seconds of SIGTERM. In
+// the debugger, the signals stop the current command; SIGTERM then also ends the debugger.
 #pragma once
 
 #include <stop_token>

@@ -19,7 +19,7 @@ std::string declarations(const Program& part, SourceSpan span, const SourceManag
 Expected<std::string> changed(std::string_view text, const ChangeStatement& change);
 
 /// The program that a run of the test uses.
-/// Errors: those of the parser; `test_change` if the function of the run has gone or takes other
+/// Errors: those of the parser; `test_change` if the function of the run is gone or takes other
 /// parameters.
 Expected<Program> changed_program(const std::string& text, const RunStatement& run);
 
