@@ -49,7 +49,7 @@ class ProofComparison {
     bool is_moved = false;  // the right value at another element
     bool is_unset = false;  // nothing has written it
   };
-  /// Of a result that is declared partial: the reduction over one rank per addend.
+  /// For a result that is declared partial: reduces the addends, each from one rank.
   sim::proof::Tokens folded(const Returned& given, const Mesh& mesh, const Sharding& sharding,
                             size_t rank);
   Found judge(sim::proof::Token given, sim::proof::Token wanted, const Extents& shape);
