@@ -79,7 +79,8 @@ class TraceSink {
   virtual void value(const ValueSummary& summary) = 0;
   virtual void decision(const DecisionRecord& record) = 0;
   virtual void fault(const FaultRecord& record) = 0;
-  /// Sent for every rank, before a fault that ends the run and at the end of the run.
+  /// Sent for every rank, before a fault that ends the run, at the end of the run, and after a
+  /// second without a completion.
   virtual void rank_state(const RankStateRecord&) {}
   /// A loop path the first time it is used: (id, parent, the `for` instruction, iteration).
   virtual void loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) = 0;

@@ -147,18 +147,18 @@ Rank Engine::advance_when_idle(Progress found) {
   return next;
 }
 
-// After a second without a completion the log gets the ranks' positions: a job that hangs on a GPU
-// may be killed before the timeout.
+// A job that hangs may be killed before the timeout, so after a second without a completion the log
+// gets the ranks' positions.
 Progress Engine::wait() {
-  constexpr int64_t kStallNs = 1'000'000'000;
   const int64_t timeout_ns = run.options.timeout_ns;
+  const int64_t stall_ns = std::min<int64_t>(1'000'000'000, timeout_ns / 2);
   const auto until = [&](int64_t limit_ns) {
     return run.backend.wait({scheduler.hosts(), scheduler.take_moved_hosts()}, *this, limit_ns);
   };
-  const Progress found = until(std::min(timeout_ns, kStallNs));
-  if (found != Progress::kPending || timeout_ns <= kStallNs) return found;
+  const Progress found = until(stall_ns);
+  if (found != Progress::kPending) return found;
   if (run.is_logging()) log_rank_states(run);
-  return until(timeout_ns - kStallNs);
+  return until(timeout_ns - stall_ns);
 }
 
 void Engine::freeze(Rank r, bool frozen) {

@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "core_test.h"
+#include "interp/core/forwarding_sink.h"
 
 namespace hostir::interp::test {
 namespace {
@@ -22,14 +23,15 @@ struct Played {
 };
 
 std::unique_ptr<Played> play(const std::string& text, NullOptions options,
-                             int64_t timeout_ns = 20'000 * kMillisecond) {
+                             int64_t timeout_ns = 20'000 * kMillisecond,
+                             TraceSink* sink = nullptr) {
   auto out = std::make_unique<Played>();
   out->code = compile(text);
   if (out->code == nullptr) return nullptr;
   out->backend = std::make_unique<NullBackend>(std::move(options));
   InterpreterOptions run_options;
   run_options.timeout_ns = timeout_ns;
-  auto made = Interpreter::create(out->code, *out->backend, nullptr, run_options);
+  auto made = Interpreter::create(out->code, *out->backend, sink, run_options);
   EXPECT_TRUE(made);
   if (!made) return nullptr;
   out->interpreter = std::move(*made);
@@ -95,6 +97,25 @@ TEST(Remote, AnAbsentRankIsNamedWhenTheTimeIsOver) {
             "issued by ranks 2, 3, which did not report from "
             "another process (comm over {x} at @f#3)");
   EXPECT_EQ(run->interpreter->faults()[0].kind, ErrorKind::kStuck);
+}
+
+// A job that hangs may be killed before the time is over. Its log then has the ranks' positions.
+TEST(Remote, AStallIsLoggedBeforeTheTimeIsOver) {
+  struct Positions final : ForwardingSink {
+    using ForwardingSink::ForwardingSink;
+    std::vector<RankStateRecord> states;
+    size_t states_before_fault = 0;
+    void rank_state(const RankStateRecord& record) override { states.push_back(record); }
+    void fault(const FaultRecord&) override { states_before_fault = states.size(); }
+  } sink(nullptr);
+  NullOptions options;
+  options.local_ranks = {0, 1};
+  options.absent_ranks = {3};
+  const auto run = play(three_sums(), options, 20 * kMillisecond, &sink);
+  ASSERT_NE(run, nullptr);
+  ASSERT_GE(sink.states_before_fault, 4U);
+  EXPECT_EQ(sink.states[0].state, model::RankState::kBlocked);
+  EXPECT_NE(sink.states[0].waits_for, kNoTask);
 }
 
 // All ranks involved are local and nothing is in flight, so the deadlock is found at once.
