@@ -148,7 +148,7 @@ def dumps_before_the_timeout(folder):
 def dumps_of_a_mismatch(folder):
     """The repaired run is told, and the differing call is marked in the table of collectives."""
     page = report(folder, ROOT / "truth" / "flight_recorder" / "size")
-    assert "tried: " in page.sections["verdict"] and "completes" in page.sections["verdict"], page.sections["verdict"]
+    assert "tried in a simulation: " in page.sections["verdict"] and "completes" in page.sections["verdict"], page.sections["verdict"]
     assert "rank 1: all_reduce f32[100] at" in page.sections["collectives"], page.sections["collectives"][:500]
     assert "ranks 0, 2, 3: all_reduce f32[128] at" in page.sections["collectives"]
     assert [a for t, a in page.tags if t == "tr" and a.get("class") == "fault"], "no row is marked"
@@ -182,7 +182,7 @@ def a_log_of_dumps_tells_what_its_folder_tells(folder):
     assert list(direct.sections) == list(logged.sections)
     for name in direct.sections:
         assert direct.sections[name] == logged.sections[name], (direct.sections[name], logged.sections[name])
-    for told in ("tried: ", "profiles: ", "kineto_3.json.gz: compressed data: it ends too early"):
+    for told in ("tried in a simulation: ", "profiles: ", "kineto_3.json.gz: compressed data: it ends too early"):
         assert told in direct.sections["verdict"], direct.sections["verdict"]
     assert "rank 1: all_reduce f32[100] at" in logged.sections["collectives"]
 

@@ -179,25 +179,33 @@ Expected<std::string> collectives_section(const LogReader& log, const model::Run
       const interp::LogTable table,
       log.query(
           "SELECT communicator, sequence, kind, dtype, bytes, arrived, member_count, skew_ns, "
-          "duration_ns, address, first_arrival_ns FROM v_collectives ORDER BY first_arrival_ns IS "
-          "NULL, "
-          "first_arrival_ns, sequence",
+          "duration_ns, address, first_arrival_ns, group_index FROM v_collectives ORDER BY "
+          "first_arrival_ns IS NULL, first_arrival_ns, sequence",
           kMost + 1));
   if (table.rows.empty()) return std::string();
-  std::map<std::string, std::string> names;  // as the verdict has them
+  std::map<std::string, std::string> names;                       // as the verdict has them
+  std::map<std::pair<std::string, int64_t>, std::string> groups;  // of those with several: ranks
   for (size_t i = 0; i < run.communicators.size(); ++i) {
+    const model::Communicator& comm = run.communicators[i];
     const model::CommunicatorId id(static_cast<uint32_t>(i));
-    names.emplace(run.communicators[i].name, diagnose::communicator_name(run, id));
+    const bool first = names.emplace(comm.name, diagnose::communicator_name(run, id)).second;
+    const bool several =
+        !first || (i + 1 < run.communicators.size() && run.communicators[i + 1].name == comm.name);
+    if (several && comm.group && comm.members)
+      groups[{comm.name, *comm.group}] = ", " + model::list_of(*comm.members);
   }
   std::string rows;
   const auto text = [](const interp::LogCell& cell) {
     const auto* value = std::get_if<std::string>(&cell);
     return value ? escaped(value->substr(0, 200)) : std::string();
   };
-  const auto group_of = [&](const interp::LogCell& cell) {
+  const auto group_of = [&](const interp::LogCell& cell, std::optional<int64_t> group) {
     const auto* name = std::get_if<std::string>(&cell);
     const auto found = name ? names.find(*name) : names.end();
-    return found == names.end() ? text(cell) : escaped(found->second.substr(0, 200));
+    if (found == names.end()) return text(cell);
+    const auto ranks = groups.find({*name, group.value_or(-1)});
+    return escaped(found->second.substr(0, 200) +
+                   (ranks == groups.end() ? std::string() : ranks->second.substr(0, 200)));
   };
   const bool has_pairs =
       std::ranges::any_of(table.rows, [&](const auto& row) { return text(row[2]) == "send/recv"; });
@@ -226,7 +234,7 @@ Expected<std::string> collectives_section(const LogReader& log, const model::Run
         at_fault ? " class=\"fault\""
         : partly ? " class=\"partly\""
                  : "",
-        group_of(row[0]), number_in(row[1]).value_or(0),
+        group_of(row[0], number_in(row[11])), number_in(row[1]).value_or(0),
         pair ? pairs.take(row[0], row[1], row[10], row[5]) : text(row[2]), text(row[3]),
         bytes && *bytes > 0 ? bytes_text(*bytes) : "",
         arrived ? fmt::format("{} of {}", *arrived, members ? std::to_string(*members) : "?") : "",
