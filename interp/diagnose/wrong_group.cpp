@@ -34,7 +34,8 @@ class WrongGroup {
       if (call.meeting == nullptr || completed_by_all(call) ||
           !stack_is_known(run_, *call.member) || others_call_it_there(call))
         continue;
-      if (const MemberRef right = awaited(call); right.member != nullptr)
+      const MemberRef right = awaited(call);
+      if (right.member != nullptr && !calls_both_in_turn(rank, right, call))
         return OnOtherGroup{call, right};
     }
     return std::nullopt;
@@ -66,6 +67,19 @@ class WrongGroup {
                ref.meeting != nullptr && same_stack(run_, *ref.member, *call.member);
       });
     });
+  }
+  // True if one line of the rank calls both groups in turn elsewhere: then it calls them in another
+  // order here.
+  bool calls_both_in_turn(Rank rank, const MemberRef& right, const MemberRef& wrong) const {
+    const auto& line = calls_[static_cast<size_t>(rank)];
+    for (size_t i = 0; i + 1 < line.size(); ++i) {
+      if (line[i].communicator() == right.communicator() &&
+          line[i + 1].communicator() == wrong.communicator() &&
+          stack_is_known(run_, *line[i].member) &&
+          same_stack(run_, *line[i].member, *line[i + 1].member))
+        return true;
+    }
+    return false;
   }
   // The same call on another group, in which a rank waits and which this rank does not make.
   MemberRef awaited(const MemberRef& call) const {

@@ -460,6 +460,17 @@ def order_of_groups_blocking(world):
 
 
 @case(4)
+def order_of_groups_in_a_loop_over_them(world):
+    """One line calls both groups in turn, as it did before: rank 1 is not on a wrong group."""
+    job = Job(world, {"1": list(range(world)), "2": list(range(world))})
+    for r in range(world):
+        for line in (10, 20):
+            pair = [Call(g, "all_reduce", [line], line, blocks=True) for g in ("1", "2")]
+            job.calls[r] += pair[::-1] if (r, line) == (1, 20) else pair
+    return job.run(), {}, fault("order", 1, line=20, trial=True)
+
+
+@case(4)
 def order_of_groups_in_flight(world):
     job = Job(world, {"1": list(range(world)), "2": list(range(world))})
     layers(job, [5])
