@@ -81,6 +81,10 @@ const TensorType& tensor_type(const Function& function, ValueId value) {
   return std::get<TensorType>(function.value(value).type);
 }
 
+const Sharding& sharding_at(const Function& function, ValueId value) {
+  return *tensor_type(function, value).sharding;
+}
+
 uint32_t written_number(const Function& function, const Instruction& instruction,
                         uint32_t position) {
   if (instruction.from.empty()) return position;

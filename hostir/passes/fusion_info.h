@@ -41,6 +41,8 @@ bool is_terminator(const Instruction& instruction);
 
 TensorType& tensor_type(Function& function, ValueId value);
 const TensorType& tensor_type(const Function& function, ValueId value);
+/// Of a tensor that has a sharding.
+const Sharding& sharding_at(const Function& function, ValueId value);
 
 /// The number of the instruction in the fusion as it was written: that of the composite which it
 /// was expanded from, else its `position`.

@@ -22,8 +22,6 @@ constexpr double kWorthGatheringFirst =
 
 using ExpansionKey = std::pair<std::string, uint32_t>;  // a function and an instruction's number
 
-const Sharding& sharding_at(const Function& f, ValueId v) { return *tensor_type(f, v).sharding; }
-
 Sharding without(Sharding s, const AxisList& axes) {
   const auto goes = [&](const AxisRef& a) { return contains(axes, a); };
   for (DimSharding& d : s.dims) {

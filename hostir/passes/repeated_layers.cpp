@@ -254,7 +254,7 @@ Function with_layers(const Function& fusion, const RepeatedLayers& layers, size_
 
 namespace {
 
-bool mentions(const IndexExpr& e, const std::string& size) {
+bool depends_on_size(const IndexExpr& e, const std::string& size) {
   bool found = false;
   e.for_each_leaf([&](const IndexExpr& leaf) { found = found || leaf == IndexExpr::size(size); });
   return found;
@@ -266,7 +266,7 @@ bool only_stacks(const Type& type, const std::string& size) {
   const Shape& shape = shape_of(type);
   for (size_t d = 0; d < shape.size(); ++d) {
     const bool is_stack = d == 0 && shape[d] == IndexExpr::size(size);
-    if (!is_stack && mentions(shape[d], size)) return false;
+    if (!is_stack && depends_on_size(shape[d], size)) return false;
   }
   return true;
 }
@@ -275,11 +275,11 @@ bool has_other_use(const Instruction& i, const std::string& size) {
   const bool is_loop = record(i.kind).role == HostRole::kLoop;
   for (const auto& [name, value] : i.attributes.entries()) {
     const auto* e = std::get_if<IndexExpr>(&value);
-    if (e != nullptr && !is_loop && mentions(*e, size)) return true;
+    if (e != nullptr && !is_loop && depends_on_size(*e, size)) return true;
     const auto* list = std::get_if<ExprList>(&value);
     if (list == nullptr) continue;
     if (std::any_of(list->begin(), list->end(),
-                    [&](const IndexExpr& each) { return mentions(each, size); }))
+                    [&](const IndexExpr& each) { return depends_on_size(each, size); }))
       return true;
   }
   return false;

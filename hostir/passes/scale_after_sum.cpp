@@ -19,8 +19,6 @@ namespace hostir {
 
 namespace {
 
-const Sharding& sharding_at(const Function& f, ValueId v) { return *tensor_type(f, v).sharding; }
-
 bool is_sum(const Sharding& s) { return s.is_partial() && s.unreduced_kind == Reduction::kSum; }
 
 // The dimension that has this factor and no other.
