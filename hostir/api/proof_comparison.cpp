@@ -193,7 +193,8 @@ const Prover::Written* ProofComparison::last_with(StateId state) const {
   return out;
 }
 
-// The first write of the innermost value that differs, or of a value made from it.
+// Finds where the two runs first differ: the first write of the innermost value that differs, else
+// of a value that was computed from it.
 const Prover::Written* ProofComparison::place_of(StateId given, StateId wanted) {
   const auto form = a_.whole_form(given);
   const auto wanted_form = a_.whole_form(wanted);

@@ -107,8 +107,8 @@ Expected<const Function*> find_fusion(const Program& program, const std::string&
                   found->kind == FunctionKind::kKernel ? "kernel" : "host function", example));
 }
 
-// The fusion's sizes. Those that are for the fusion only leave `program`: a lowered host function
-// has numbers instead. So do sizes of a fusion that has been lowered with its host function.
+// Returns the sizes that bind the fusion, and removes from `program` those that only the fusion
+// needs: a host function that was lowered with sizes contains their numbers.
 Expected<std::vector<std::pair<std::string, int64_t>>> take_sizes_of_fusion(
     ProgramOptions& program, const Function& given, const Function& fusion) {
   std::vector<std::pair<std::string, int64_t>> out;

@@ -15,9 +15,9 @@
 #if defined(HOSTIR_HAS_MIMALLOC)
 namespace {
 
-// Large pages where the kernel has them: first touches of small ones are a tenth of the time of
-// lowering. The option does not change the segment that mimalloc made before main(), which most
-// lowerings fill, so the kernel is asked directly. It is only advice: any range of our own will do.
+// Asks for large pages: the page faults of small ones take a tenth of lowering's time. mimalloc's
+// option comes too late for the segment that it made before main(), and most lowerings fit into
+// that one, so madvise() asks for it. That is only advice, and harmless if it is another segment.
 void use_large_pages() {
   mi_option_enable(mi_option_large_os_pages);
 #if defined(MADV_HUGEPAGE)

@@ -19,7 +19,7 @@ ops::Violated check_storage(const OpCall& call) {
   const auto need = ops::known_bytes(call.written[0]);
   if (!have || !need || *have >= *need) return std::nullopt;
   return Violation{
-      fmt::format("alloc of {} bytes over a buffer of {} bytes, which is too small", *need, *have),
+      fmt::format("alloc needs {} bytes, but the buffer that it reuses has only {}", *need, *have),
       static_cast<int>(storage->index)};
 }
 

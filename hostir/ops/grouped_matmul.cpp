@@ -94,20 +94,20 @@ OpRecord op_grouped_matmul() {
       .mnemonic = "grouped_matmul",
       .shape = OpShape::kIndexed,
       .summary = "Rows in groups, each group times a matrix of its own; the group sizes are data.",
-      .doc = {.shapes =
-                  "Rows [T, K], matrices [E, K, N] and counts [E] give [T, N]: the first "
-                  "counts[0] rows are group 0, and so on; rows after the last group give 0. "
-                  "Rows [T, K] and rows [T, N] give [E, K, N], the sum over a group's rows of "
-                  "their outer products (the gradient of the matrices).",
-              .sharding =
-                  "T, K, N and E may be cut; a cut K or E leaves a partial sum, and so does T "
-                  "where it is summed. All counts are on every rank. Which rows a group has is "
-                  "known only at run time, so no layout sends rows to the rank with their matrix; "
-                  "a host program can (tests/programs/moe_by_hand.hir).",
-              .dtypes =
-                  "Floats; 16- and 8-bit ones are accumulated in f32 and rounded once. The counts "
-                  "are integers.",
-              .cost = "2 * T * K * N flops; reads the operands and writes y once (bytes)."},
+      .doc =
+          {.shapes = "Rows [T, K], matrices [E, K, N] and counts [E] give [T, N]: the first "
+                     "counts[0] rows are group 0, and so on; rows after the last group give 0. "
+                     "Rows [T, K] and rows [T, N] give [E, K, N], the sum over a group's rows of "
+                     "their outer products (the gradient of the matrices).",
+           .sharding =
+               "T, K, N and E may be cut; a cut K or E leaves a partial sum, and so does a "
+               "cut T in the gradient of the matrices. Every rank has all counts. They are known "
+               "only at run time, so no layout sends a row to the rank that has its matrix; "
+               "a host program can (tests/programs/moe_by_hand.hir).",
+           .dtypes =
+               "Floats; 16- and 8-bit ones are accumulated in f32 and rounded once. The counts "
+               "are integers.",
+           .cost = "2 * T * K * N flops; reads the operands and writes y once (bytes)."},
       .operands = {{.name = "rows", .doc = "[T, K]", .partial = ops::kLinear},
                    {.name = "matrices", .doc = "[E, K, N] or [T, N]", .partial = ops::kLinear},
                    {.name = "counts", .doc = "how many rows each group has"}},

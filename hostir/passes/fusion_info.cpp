@@ -85,6 +85,20 @@ const Sharding& sharding_at(const Function& function, ValueId value) {
   return *tensor_type(function, value).sharding;
 }
 
+ValueId add_reshard(Function& function, ValueId value, const Sharding& to, InstrId user,
+                    const std::string& name) {
+  TensorType type = tensor_type(function, value);
+  type.sharding = to;
+  Instruction move;
+  move.kind = OpKind::reshard;
+  move.operands.push_back(Operand{.value = value});
+  move.from = function.instr(user).from;
+  const ValueId result = function.add_value(name, type);
+  move.results = {result};
+  function.add_instruction(function.body, std::move(move));
+  return result;
+}
+
 uint32_t written_number(const Function& function, const Instruction& instruction,
                         uint32_t position) {
   if (instruction.from.empty()) return position;

@@ -44,6 +44,11 @@ const TensorType& tensor_type(const Function& function, ValueId value);
 /// Of a tensor that has a sharding.
 const Sharding& sharding_at(const Function& function, ValueId value);
 
+/// Appends a reshard of `value` to `to`, named `name`, on behalf of the instruction `user`. Returns
+/// its result.
+ValueId add_reshard(Function& function, ValueId value, const Sharding& to, InstrId user,
+                    const std::string& name);
+
 /// The number of the instruction in the fusion as it was written: that of the composite which it
 /// was expanded from, else its `position`.
 uint32_t written_number(const Function& function, const Instruction& instruction,

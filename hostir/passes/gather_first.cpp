@@ -295,17 +295,9 @@ class GatherFirst {
 
   ValueId add_move(ValueId value, const Sharding& to, InstrId user, UniqueNames& names,
                    std::vector<InstrId>& body) {
-    TensorType type = tensor_type(f_, value);
-    type.sharding = to;
-    Instruction move;
-    move.kind = OpKind::reshard;
-    move.operands.push_back(Operand{.value = value});
-    move.from = f_.instr(user).from;
     const std::string name = names.fresh(f_.value(value).name + "_gathered");
-    move.results = {f_.add_value(name, type)};
     made_.origins.emplace_back(name, origin_of(value));
-    const ValueId result = move.results.front();
-    f_.add_instruction(f_.body, std::move(move));
+    const ValueId result = add_reshard(f_, value, to, user, name);
     body.push_back(f_.region(f_.body).instructions.back());
     return result;
   }

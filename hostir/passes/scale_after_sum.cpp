@@ -187,16 +187,7 @@ class ScaleAfterSum {
   // --- rewriting
 
   ValueId moved(ValueId v, const Sharding& to, InstrId user) {
-    TensorType type = tensor_type(f_, v);
-    type.sharding = to;
-    Instruction move;
-    move.kind = OpKind::reshard;
-    move.operands.push_back(Operand{.value = v});
-    move.from = f_.instr(user).from;
-    const ValueId result = f_.add_value(names().fresh(f_.value(v).name + "_reduced"), type);
-    move.results = {result};
-    f_.add_instruction(f_.body, std::move(move));
-    return result;
+    return add_reshard(f_, v, to, user, names().fresh(f_.value(v).name + "_reduced"));
   }
 
   void rewrite(const ScaledProduct& p) {

@@ -250,15 +250,15 @@ void CallReader::by_rounds(const AlignedCalls& aligned, size_t step,
     verdict.repair.clear();
     const size_t more = aligned.mine.calls.size() - here.mine;
     const std::string who = model::list_of(verdict.culprits);
-    const std::string_view makes = verdict.culprits.size() == 1 ? "makes" : "make";
     if (more == 1) {
       verdict.repair.push_back(CallEdit::change(aligned.mine.rank, place_of(calls_, mine), theirs));
       verdict.repair_text =
           fmt::format("with {} on rank {}", repaired_call(mine, theirs), aligned.mine.rank);
       verdict.also = fmt::format(
-          "; the others go on as in earlier rounds, so {} {} one call more, or another call than "
-          "theirs, or left their loop early",
-          who, makes);
+          "; the others go on as in earlier rounds, so {} made one call too many, made another "
+          "call "
+          "than they did, or left the loop early",
+          who);
       return;
     }
     // All later calls belong to the ones that the others do not make.
@@ -268,8 +268,9 @@ void CallReader::by_rounds(const AlignedCalls& aligned, size_t step,
     }
     verdict.repair_text = fmt::format("without these calls on rank {}", aligned.mine.rank);
     verdict.also = fmt::format(
-        "; the others go on as in earlier rounds, so {} {} {} calls more, or left their loop early",
-        who, makes, more);
+        "; the others go on as in earlier rounds, so {} made {} calls too many, or left the loop "
+        "early",
+        who, more);
     return;
   }
   const Earlier usual = last_like(aligned, here, mine);

@@ -71,7 +71,7 @@ def evaluation_on_the_first_rank_only(world):
         more = [Call("0", "_all_gather_base", [100 * n], 99, out=[100 * n * world], function="evaluate") for n in (1, 2, 3)]
         more.append(Call("0", "all_reduce", [7], 55, blocks=True, function="evaluate"))
         return fsdp_step(world) + (more if (r, number) == (0, 1) else [])
-    said = fault("collective_mismatch", 0, line=99, says="so rank 0 makes 4 calls more, or left their loop early", trial=True)
+    said = fault("collective_mismatch", 0, line=99, says="so rank 0 made 4 calls too many, or left the loop early", trial=True)
     return training(world, 3, step).run(), {}, said
 
 
@@ -149,7 +149,7 @@ def all_reduce_on_the_first_rank_only(world):
     def step(r, number):
         calls = [reduce(20, 4096, blocks=True), reduce(24, 256, blocks=True)]
         return calls + ([reduce(35, 5, blocks=True, function="log_metrics")] if (r, number) == (0, 1) else [])
-    said = fault("collective_mismatch", 0, line=35, says="so rank 0 makes one call more, or another call than theirs, or left their loop early", trial=True)
+    said = fault("collective_mismatch", 0, line=35, says="so rank 0 made one call too many, made another call than they did, or left the loop early", trial=True)
     return training(world, 3, step).run(), {}, said
 
 
@@ -288,7 +288,7 @@ def two_faults_on_ranks_of_different_groups(world):
             calls[1].dtype = "BFloat16"
         return calls[:0] if (r, number) == (1, 2) else calls
     said = fault("collective_mismatch", 1, 4, trial=True,
-                 trial_says="with all_reduce f32[24] on rank 4 and with this call on rank 1, and then 3 more calls for which others wait on rank 1,")
+                 trial_says="with all_reduce f32[24] on rank 4 and with this call on rank 1, and then 3 more calls on rank 1 that others wait for,")
     return training(world, 3, step, two_axes(world)).run(), {}, said
 
 
@@ -311,7 +311,7 @@ def checkpoint_gathered_on_some_ranks(world):
         saves = number == 1 and r < 2
         return calls + ([Call("0", "gather", [77], 66, out=[[77]] * world if r == 0 else [], blocks=True,
                               function="save_checkpoint")] if saves else [])
-    said = fault("collective_mismatch", 0, 1, line=66, says="so ranks 0, 1 make one call more, or another call", trial=True)
+    said = fault("collective_mismatch", 0, 1, line=66, says="so ranks 0, 1 made one call too many, made another call", trial=True)
     return training(world, 3, step).run(), {}, said
 
 

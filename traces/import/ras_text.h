@@ -1,8 +1,8 @@
 // Reads NCCL's RAS report as text, as `ncclras` prints it by default.
 //
 // The text has only what differs: counts of calls on which the ranks of a communicator disagree,
-// and the names of the ranks in the minority. It is turned into what `ncclras -f json` would say
-// about the largest such communicator, with the counts of the kinds that differ.
+// and the names of the ranks in the minority. The reader turns it into what `ncclras -f json` would
+// say about the largest communicator that has a disagreement. Only counts that differ are known.
 #pragma once
 
 #include <string>

@@ -136,11 +136,10 @@ std::string continuation_text(const model::Run& run, const diagnose::RecordedVer
     }
   }
   if (count == 0) return {};
-  const std::string which = calls.size() <= kMostNamed && count == calls.size()
-                                ? fmt::format("{}", fmt::join(calls, " and "))
-                                : fmt::format("{} more calls for which others wait", count);
-  return fmt::format(", and then {}{},", which,
-                     ranks.size() == 1 ? std::string() : " on " + model::list_of(makers));
+  const std::string on = ranks.size() == 1 ? std::string() : " on " + model::list_of(makers);
+  if (calls.size() <= kMostNamed && count == calls.size())
+    return fmt::format(", and then {}{},", fmt::join(calls, " and "), on);
+  return fmt::format(", and then {} more calls{} that others wait for,", count, on);
 }
 
 }  // namespace

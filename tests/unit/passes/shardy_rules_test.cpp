@@ -126,8 +126,8 @@ Expected<ShardingRule> rule_without_scalars(const Program& program, const Functi
   return rule;
 }
 
-// The rule of a fusion of several ops: dimensions that the ops' rules tie together are one factor.
-// Errors: a dimension with several factors.
+// Derives the rule of a fusion of several ops. Dimensions share a factor if the rule of any op says
+// so. Errors: a dimension with several factors.
 Expected<ShardingRule> rule_of_fusion(const Program& program, const Function& f) {
   using Dim = std::pair<uint32_t, size_t>;  // of a value
   std::map<Dim, Dim> parents;
@@ -199,7 +199,7 @@ TEST(ShardyPrograms, RulesAreTheSameOrFreer) {
   tally.table =
       "# Shardy's sharding rules\n\nMade by `unit_passes --gtest_filter='ShardyPrograms*'`, which "
       "fails where this table is not what it makes.\n`better`: a cut factor needs less "
-      "communication, or is summed over where Shardy's is gathered. Blocked propagation is not "
+      "communication, or leaves a partial sum where Shardy gathers it. Blocked propagation is not "
       "part of our rules.\nAn op that is several ops in the language has the rule of these "
       "together.\n\n| op form | | ours | Shardy's, if different |\n|---|---|---|---|\n";
   const Program program = program_of(text_of(kFolder + "rules.hir"));

@@ -66,7 +66,7 @@ TEST_F(ProofTest, ReductionsOfAnotherKindAreWrong) {
   EXPECT_EQ(a.state(zeros).kind, State::Kind::kUnknown);
 }
 
-// A value of zeros, on one rank, and the neutral element on the others.
+// One rank contributes zeros, the others the neutral element.
 TEST_F(ProofTest, AReductionOfZerosIsZero) {
   for (const Reduction kind : {Reduction::kSum, Reduction::kMin, Reduction::kProd})
     EXPECT_EQ(a.reduced(kind, {Algebra::kZero, Algebra::identity(kind)}), Algebra::kZero);
