@@ -595,6 +595,9 @@ says "===== after steps =====" "the text after a pass is printed"
 expect 0 "lowering with the text of the kernels" "$hostir" lower tests/programs/simple_add.hir --print-kernels
 says "===== kernel @" "whose kernel it is is named"
 says "__global__ void" "generated CUDA C++ is printed"
+# NVRTC once refused the fold of register 32, whose name was the dtype f32.
+"$hostir" lower tests/scripts/passes/loops.hir @halved_grad --print-kernels >"$work/kernels.txt"
+expect 1 "no variable of a kernel has the name of a dtype" grep -E '^ *(const )?(auto|float|double|int|[iu]64t) [fiu](1|8|16|32|64)\b' "$work/kernels.txt"
 expect 64 "lowering for a machine that is unknown" "$hostir" lower tests/programs/simple_add.hir --machine nope
 "$hostir" fmt tests/programs/tp_mlp.hir >"$work/canonical.hir"
 expect 0 "what fmt prints is canonical" "$hostir" fmt --check "$work/canonical.hir"

@@ -245,8 +245,8 @@ class RowWriter {
     return out;
   }
 
-  // The accumulator over all threads of the row. Declares the memory it uses.
-  std::string folded(int index) { return fmt::format("f{}", index); }
+  // The accumulator over all threads of the row. "f32" would be a dtype of the prelude.
+  std::string folded(int index) { return fmt::format("fold{}", index); }
 
   std::string accumulators(int phase) {
     std::string out;
@@ -269,8 +269,9 @@ class RowWriter {
         out += fmt::format("  __shared__ {} s{}[32];\n", text_.accumulator_type(index), index);
         shared = fmt::format("s{}", index);
       }
-      out += fmt::format("  const auto f{0} = block_fold<kRow>(a{0}, {1}(), {2}, {3});\n", index,
-                         text_.fold_name(index), text_.accumulator_identity(index), shared);
+      out += fmt::format("  const auto {0} = block_fold<kRow>(a{1}, {2}(), {3}, {4});\n",
+                         folded(index), index, text_.fold_name(index),
+                         text_.accumulator_identity(index), shared);
     }
     return out;
   }

@@ -154,8 +154,8 @@ IndexedKernel put_kernel(const IndexedCall& call, size_t dim, const std::string&
   std::string here;
   for (size_t d = 0; d < columns.size(); ++d) {
     if (columns[d] >= 0) {
-      body += fmt::format("{}const i64t u{} = g{};\n", indent, d, columns[d]);
-      here += fmt::format(" && u{} >= {} && u{} < {}", d, updates.lo[d], d, updates.hi[d]);
+      body += fmt::format("{}const i64t at{} = g{};\n", indent, d, columns[d]);
+      here += fmt::format(" && at{} >= {} && at{} < {}", d, updates.lo[d], d, updates.hi[d]);
     }
   }
   if (!here.empty()) {
