@@ -165,12 +165,12 @@ IndexedKernel put_kernel(const IndexedCall& call, size_t dim, const std::string&
   int braces = here.empty() ? 0 : 1;
   for (size_t d = 0; d < columns.size(); ++d) {
     if (columns[d] >= 0) continue;
-    body += fmt::format("{0}for (i64t u{1} = {2}; u{1} < {3}; ++u{1}) {{\n", indent, d,
+    body += fmt::format("{0}for (i64t at{1} = {2}; at{1} < {3}; ++at{1}) {{\n", indent, d,
                         updates.lo[d], updates.hi[d]);
     indent += "  ";
     ++braces;
   }
-  const IndexedCall::Names update = IndexedCall::names("u", columns.size());
+  const IndexedCall::Names update = IndexedCall::names("at", columns.size());
   body += fmt::format("{}const i64t i = (i64t){} - {};\n", indent, target, lo);
   const std::string x = call.value(0, update);
   body += fmt::format("{}if (i >= 0 && i < {} && i % {} == part)\n", indent, extent, parts);

@@ -8,7 +8,7 @@ IndexedKernel kernel_put(const IndexedCall& call) {
   const size_t rank = call.result().global.size();
   const size_t dim = call.dim(rank);
   const size_t count = call.in[1].placement->global.size();
-  const IndexedCall::Names update = IndexedCall::names("u", rank + count - 1);
+  const IndexedCall::Names update = IndexedCall::names("at", rank + count - 1);
   std::vector<int> columns;  // by dimension of the updates: the result's dimension
   for (size_t d = 0; d < update.size(); ++d) {
     columns.push_back(d < dim           ? static_cast<int>(d)
