@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "gui/panel.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

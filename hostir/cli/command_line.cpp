@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "hostir/cli/remote_log.h"
 #include "hostir/cli/terminal.h"
-#include "hostir/cli/verb.h"
+#include "hostir/cli/verbs/remote_log.h"
+#include "hostir/cli/verbs/verb.h"
 #include "hostir/support/number_from.h"
 
 namespace hostir::cli {

@@ -1,6 +1,6 @@
 #include "hostir/cli/declare_options.h"
 
-#include "hostir/api/backends.h"
+#include "hostir/api/open/backends.h"
 
 namespace hostir::cli {
 

@@ -1,8 +1,8 @@
 // The options that several verbs share, declared once: they fill the structs of hostir/api.
 #pragma once
 
-#include "hostir/api/program_options.h"
-#include "hostir/api/run_log.h"
+#include "hostir/api/open/program_options.h"
+#include "hostir/api/open/run_log.h"
 #include "hostir/cli/arguments.h"
 
 namespace hostir::cli {

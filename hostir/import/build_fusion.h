@@ -1,7 +1,7 @@
 // Builds a fusion from a module's entry function, with global shapes and the module's shardings.
 #pragma once
 
-#include "hostir/import/emitter.h"
+#include "hostir/import/emit/emitter.h"
 
 namespace hostir::importer {
 

@@ -4,18 +4,18 @@
 
 #include <algorithm>
 
-#include "hostir/import/batch_norm.h"
 #include "hostir/import/build_fusion.h"
-#include "hostir/import/build_hlo.h"
-#include "hostir/import/build_manual.h"
-#include "hostir/import/complex_pairs.h"
-#include "hostir/import/gspmd.h"
-#include "hostir/import/hlo_module.h"
-#include "hostir/import/inline_calls.h"
-#include "hostir/import/library_calls.h"
-#include "hostir/import/mlir.h"
-#include "hostir/import/ragged_exchange.h"
-#include "hostir/import/replicas.h"
+#include "hostir/import/device/build_manual.h"
+#include "hostir/import/hlo/build_hlo.h"
+#include "hostir/import/hlo/hlo_module.h"
+#include "hostir/import/hlo/library_calls.h"
+#include "hostir/import/mlir/mlir.h"
+#include "hostir/import/rewrite/batch_norm.h"
+#include "hostir/import/rewrite/complex_pairs.h"
+#include "hostir/import/rewrite/gspmd.h"
+#include "hostir/import/rewrite/inline_calls.h"
+#include "hostir/import/rewrite/ragged_exchange.h"
+#include "hostir/import/rewrite/replicas.h"
 
 namespace hostir::importer {
 

@@ -8,7 +8,7 @@
 
 #include <string_view>
 
-#include "hostir/import/emitter.h"
+#include "hostir/import/emit/emitter.h"
 #include "hostir/import/import_options.h"
 #include "hostir/ir/program.h"
 

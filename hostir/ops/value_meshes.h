@@ -7,7 +7,7 @@
 //      values) is on the mesh of its first user. Sources do not tie an op to a mesh, because
 //      any rank can compute any part of them. The verifier reports the conflicts; the passes
 //      insert reshards where a value is needed on another mesh
-//      (hostir/passes/mesh_borders.h).
+//      (hostir/passes/meshes/mesh_borders.h).
 #pragma once
 
 #include <string>

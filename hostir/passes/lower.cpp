@@ -7,8 +7,8 @@
 #include <chrono>
 #include <span>
 
+#include "hostir/passes/overlap/rings.h"
 #include "hostir/passes/pass_list.h"
-#include "hostir/passes/rings.h"
 #include "hostir/support/lists.h"
 #include "hostir/support/text.h"
 

@@ -29,11 +29,11 @@
 
 #include "hostir/ir/machine.h"
 #include "hostir/ops/unroll_loops.h"
-#include "hostir/passes/axis_homes.h"
 #include "hostir/passes/explain.h"
-#include "hostir/passes/lower_host.h"
-#include "hostir/passes/mesh_moves.h"
-#include "hostir/passes/overlap.h"
+#include "hostir/passes/homes/axis_homes.h"
+#include "hostir/passes/host/lower_host.h"
+#include "hostir/passes/meshes/mesh_moves.h"
+#include "hostir/passes/overlap/overlap.h"
 
 namespace hostir {
 

@@ -5,11 +5,11 @@
 #include <memory>
 #include <span>
 
-#include "hostir/passes/home_search.h"
+#include "hostir/passes/choose/reshard.h"
+#include "hostir/passes/homes/home_search.h"
 #include "hostir/passes/lower.h"
-#include "hostir/passes/mesh_moves.h"
-#include "hostir/passes/reshard.h"
-#include "hostir/passes/rings.h"
+#include "hostir/passes/meshes/mesh_moves.h"
+#include "hostir/passes/overlap/rings.h"
 
 namespace hostir {
 

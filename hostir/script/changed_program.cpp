@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hostir/support/text.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 
 namespace hostir::script {
 

@@ -8,14 +8,14 @@
 
 #include "hostir/import/import.h"
 #include "hostir/io/files.h"
-#include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/lower.h"
+#include "hostir/passes/prepare/bind_sizes.h"
 #include "hostir/script/test_piece.h"
 #include "hostir/script/update_diagnostics.h"
 #include "hostir/support/glob.h"
 #include "hostir/text/expected_diagnostics.h"
-#include "hostir/text/parser.h"
-#include "hostir/text/printer.h"
+#include "hostir/text/parse/parser.h"
+#include "hostir/text/print/printer.h"
 
 namespace hostir::script {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "hostir/script/changed_program.h"
 #include "hostir/script/expectations.h"
-#include "hostir/text/parser.h"
-#include "hostir/text/printer.h"
+#include "hostir/text/parse/parser.h"
+#include "hostir/text/print/printer.h"
 
 namespace hostir::script {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "hostir/ir/inline_value.h"
 #include "hostir/support/lists.h"
-#include "hostir/text/parse_expr.h"
-#include "hostir/text/parse_type.h"
+#include "hostir/text/parse/parse_expr.h"
+#include "hostir/text/parse/parse_type.h"
 #include "hostir/text/suggest.h"
 
 namespace hostir::text {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "hostir/ops/record.h"
-#include "hostir/text/cursor.h"
+#include "hostir/text/parse/cursor.h"
 
 namespace hostir::text {
 

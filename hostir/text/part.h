@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hostir/text/parse_function.h"
+#include "hostir/text/parse/parse_function.h"
 
 namespace hostir::text {
 

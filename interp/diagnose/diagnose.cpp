@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "interp/diagnose/gaps.h"
-#include "interp/diagnose/sentences.h"
+#include "interp/diagnose/engine/gaps.h"
+#include "interp/diagnose/text/sentences.h"
 #include "interp/diagnose/verdicts.h"
 
 namespace hostir::diagnose {

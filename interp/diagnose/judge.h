@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "hostir/support/lists.h"
-#include "interp/diagnose/call_order.h"
-#include "interp/diagnose/disagreement.h"
-#include "interp/diagnose/divergent_verdict.h"
-#include "interp/diagnose/other_call.h"
-#include "interp/diagnose/peers.h"
+#include "interp/diagnose/calls/call_order.h"
+#include "interp/diagnose/calls/rerun.h"
+#include "interp/diagnose/charges/disagreement.h"
+#include "interp/diagnose/charges/divergent_verdict.h"
+#include "interp/diagnose/charges/other_call.h"
+#include "interp/diagnose/charges/peers.h"
+#include "interp/diagnose/charges/stopped_process.h"
+#include "interp/diagnose/charges/waited.h"
 #include "interp/diagnose/recorded.h"
-#include "interp/diagnose/rerun.h"
-#include "interp/diagnose/stopped_process.h"
-#include "interp/diagnose/waited.h"
 
 namespace hostir::diagnose {
 

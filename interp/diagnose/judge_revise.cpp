@@ -10,14 +10,14 @@
 #include <utility>
 
 #include "hostir/support/lists.h"
-#include "interp/diagnose/call_order.h"
-#include "interp/diagnose/divergent_verdict.h"
-#include "interp/diagnose/doubt.h"
-#include "interp/diagnose/explanation.h"
-#include "interp/diagnose/job_calls.h"
+#include "interp/diagnose/calls/call_order.h"
+#include "interp/diagnose/calls/job_calls.h"
+#include "interp/diagnose/charges/divergent_verdict.h"
+#include "interp/diagnose/charges/doubt.h"
+#include "interp/diagnose/charges/explanation.h"
+#include "interp/diagnose/charges/wrong_group.h"
 #include "interp/diagnose/judge.h"
-#include "interp/diagnose/recorded_text.h"
-#include "interp/diagnose/wrong_group.h"
+#include "interp/diagnose/text/recorded_text.h"
 
 namespace hostir::diagnose {
 

@@ -10,19 +10,19 @@
 #include <utility>
 
 #include "hostir/support/lists.h"
-#include "interp/diagnose/aligned_calls.h"
-#include "interp/diagnose/call_order.h"
-#include "interp/diagnose/comparison_text.h"
-#include "interp/diagnose/divergent_verdict.h"
-#include "interp/diagnose/doubt.h"
-#include "interp/diagnose/explanation.h"
-#include "interp/diagnose/gaps.h"
-#include "interp/diagnose/job_calls.h"
+#include "interp/diagnose/calls/aligned_calls.h"
+#include "interp/diagnose/calls/call_order.h"
+#include "interp/diagnose/calls/job_calls.h"
+#include "interp/diagnose/charges/divergent_verdict.h"
+#include "interp/diagnose/charges/doubt.h"
+#include "interp/diagnose/charges/explanation.h"
+#include "interp/diagnose/charges/order_cycle.h"
+#include "interp/diagnose/charges/unusual.h"
+#include "interp/diagnose/engine/gaps.h"
 #include "interp/diagnose/judge.h"
-#include "interp/diagnose/order_cycle.h"
-#include "interp/diagnose/recorded_text.h"
-#include "interp/diagnose/sentences.h"
-#include "interp/diagnose/unusual.h"
+#include "interp/diagnose/text/comparison_text.h"
+#include "interp/diagnose/text/recorded_text.h"
+#include "interp/diagnose/text/sentences.h"
 
 namespace hostir::diagnose {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "interp/diagnose/queues.h"
+#include "interp/diagnose/engine/queues.h"
 #include "interp/model/verdict.h"
 
 namespace hostir::diagnose {

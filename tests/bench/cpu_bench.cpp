@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "kernels/cpu/kernel.h"
 #include "raw_matmul.h"
 

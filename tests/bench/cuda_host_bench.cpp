@@ -17,7 +17,7 @@
 #include <memory>
 #include <string>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/core/interpreter.h"
 #include "interp/cuda/backend.h"
 #include "tests/unit/device/timeline_device.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "hostir/ops/expand_composites.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "kernels/cuda/kernel.h"
 
 namespace {

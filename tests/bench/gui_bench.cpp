@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "gui/headless.h"
-#include "hostir/api/open_session.h"
+#include "gui/window/headless.h"
+#include "hostir/api/open/open_session.h"
 #include "traces/reader/log_reader.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/core/history/history.h"
 #include "interp/sim/sim_backend.h"
 #include "mlp_loop.h"

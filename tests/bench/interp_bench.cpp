@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/core/interpreter.h"
 #include "interp/null/null_backend.h"
 #include "mlp_loop.h"

@@ -20,7 +20,7 @@
 #include "hostir/ops/differentiate.h"
 #include "hostir/passes/lower.h"
 #include "hostir/passes/pass_list.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 
 namespace hostir {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "hostir/support/float16.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/core/interpreter.h"
 #include "interp/null/null_backend.h"
 #include "interp/session/prepare/prepared_run.h"

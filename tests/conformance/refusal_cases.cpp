@@ -1,7 +1,7 @@
 // A backend rejects what it cannot do, in prepare or at issue, with a reason. The run ends; nothing
 // aborts.
 #include "cases.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "trial.h"
 
 namespace hostir::conformance {

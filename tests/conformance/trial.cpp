@@ -1,7 +1,7 @@
 #include "trial.h"
 
 #include "hostir/ir/inline_value.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 
 namespace hostir::conformance {
 

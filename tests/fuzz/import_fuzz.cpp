@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "interp/diagnose/recorded.h"
-#include "traces/import/assemble.h"
+#include "traces/import/assemble/assemble.h"
 #include "traces/import/read_dumps.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "hostir/import/import.h"
-#include "hostir/text/parser.h"
-#include "hostir/text/printer.h"
+#include "hostir/text/parse/parser.h"
+#include "hostir/text/print/printer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   hostir::SourceManager sources;

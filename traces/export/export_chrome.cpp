@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "hostir/support/json_text.h"
-#include "interp/diagnose/user_frame.h"
-#include "traces/reader/job_findings.h"
+#include "interp/diagnose/calls/user_frame.h"
+#include "traces/recorded/job_findings.h"
 
 namespace hostir::traces {
 

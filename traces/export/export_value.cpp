@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/session/values/assemble.h"
 #include "traces/replay/replay.h"
 

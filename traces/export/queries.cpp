@@ -6,7 +6,7 @@
 
 #include "interp/model/verdict.h"
 #include "interp/session/expressions/event_filter.h"
-#include "traces/reader/log_model.h"
+#include "traces/recorded/log_model.h"
 
 namespace hostir::traces {
 

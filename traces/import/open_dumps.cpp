@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "hostir/support/lists.h"
-#include "traces/import/assemble.h"
-#include "traces/import/inspector.h"
-#include "traces/import/ras.h"
+#include "traces/import/assemble/assemble.h"
+#include "traces/import/formats/inspector.h"
+#include "traces/import/formats/ras.h"
 
 namespace hostir::traces::import {
 

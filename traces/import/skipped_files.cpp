@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "traces/import/file_name.h"
+#include "traces/import/formats/file_name.h"
 
 namespace hostir::traces::import {
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "hostir/support/json_text.h"
-#include "interp/diagnose/recorded_text.h"
-#include "interp/diagnose/sentences.h"
-#include "interp/diagnose/user_frame.h"
+#include "interp/diagnose/calls/user_frame.h"
+#include "interp/diagnose/text/recorded_text.h"
+#include "interp/diagnose/text/sentences.h"
 #include "traces/job/open_job.h"
 #include "traces/profile/open_profiles.h"
 #include "traces/profile/profile_json.h"

@@ -11,7 +11,7 @@
 #include "interp/session/prepare/prepared_run.h"
 #include "traces/import/open_dumps.h"
 #include "traces/profile/job_profile.h"
-#include "traces/reader/job_findings.h"
+#include "traces/recorded/job_findings.h"
 #include "traces/skeleton/trial.h"
 
 namespace hostir::traces {

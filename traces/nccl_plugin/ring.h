@@ -5,7 +5,8 @@
 // records survive a kill of the process, and NCCL's callbacks make no system calls. The ring keeps
 // the newest `capacity` records, so that memory and disk stay bounded; a record that has been
 // written is only changed to add what happened to it later. Plain C, for the plugin (C) and the
-// reader (traces/import/nccl_ring.h). Little-endian; unknown numbers are -1, unknown texts empty.
+// reader (traces/import/formats/nccl_ring.h). Little-endian; unknown numbers are -1, unknown texts
+// empty.
 #pragma once
 
 #include <stdint.h>

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "traces/import/names.h"
+#include "traces/import/formats/names.h"
 #include "traces/profile/job_profile.h"
 
 namespace hostir::traces::profile {

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "traces/import/file_name.h"
+#include "traces/import/formats/file_name.h"
 #include "traces/profile/job_profile.h"
 
 namespace hostir::traces::profile {

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "hostir/support/expected.h"
-#include "traces/import/gzip.h"
+#include "traces/import/formats/gzip.h"
 
 namespace hostir::traces::profile {
 

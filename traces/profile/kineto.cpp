@@ -14,8 +14,8 @@
 
 #include "hostir/support/json_text.h"
 #include "hostir/support/number_from.h"
-#include "traces/import/file_name.h"
-#include "traces/import/names.h"
+#include "traces/import/formats/file_name.h"
+#include "traces/import/formats/names.h"
 #include "traces/import/process_dump.h"
 #include "traces/profile/kineto_event.h"
 #include "traces/profile/profile_builder.h"

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "traces/import/names.h"
+#include "traces/import/formats/names.h"
 #include "traces/profile/job_profile.h"
 
 namespace hostir::traces::profile {

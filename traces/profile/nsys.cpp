@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "traces/database/sqlite.h"
-#include "traces/import/names.h"
+#include "traces/import/formats/names.h"
 #include "traces/import/process_dump.h"
 #include "traces/profile/nsys_ranges.h"
 #include "traces/profile/profile_builder.h"

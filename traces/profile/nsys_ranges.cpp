@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "traces/import/names.h"
+#include "traces/import/formats/names.h"
 
 namespace hostir::traces::profile {
 

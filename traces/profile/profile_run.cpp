@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "interp/model/builder.h"
-#include "traces/import/names.h"
+#include "traces/import/formats/names.h"
 
 namespace hostir::traces::profile {
 

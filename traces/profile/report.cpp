@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "interp/model/meeting.h"
-#include "traces/import/names.h"
+#include "traces/import/formats/names.h"
 #include "traces/profile/open_profiles.h"
 #include "traces/profile/profile_json.h"
 

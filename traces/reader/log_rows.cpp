@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hostir/support/lists.h"
-#include "traces/reader/computed_tables.h"
+#include "traces/computed/computed_tables.h"
 #include "traces/reader/log_reader.h"
 
 namespace hostir::traces {

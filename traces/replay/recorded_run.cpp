@@ -7,7 +7,7 @@
 #include "hostir/io/files.h"
 #include "hostir/io/generate.h"
 #include "hostir/support/hash.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "traces/database/static_rows.h"
 #include "traces/replay/replay.h"
 

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "interp/model/verdict.h"
-#include "traces/reader/log_model.h"
+#include "traces/recorded/log_model.h"
 #include "traces/report/html.h"
 #include "traces/report/sections.h"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "interp/model/run.h"
-#include "traces/reader/job_findings.h"
 #include "traces/reader/log_reader.h"
+#include "traces/recorded/job_findings.h"
 
 namespace hostir::traces::report {
 

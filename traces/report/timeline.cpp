@@ -7,7 +7,7 @@
 #include <map>
 
 #include "hostir/support/text.h"
-#include "interp/diagnose/sentences.h"
+#include "interp/diagnose/text/sentences.h"
 #include "traces/report/html.h"
 #include "traces/report/sections.h"
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-#include "interp/diagnose/job_calls.h"
+#include "interp/diagnose/calls/job_calls.h"
 
 namespace hostir::traces {
 

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "hostir/ops/record.h"
-#include "interp/diagnose/sentences.h"
+#include "interp/diagnose/text/sentences.h"
 #include "traces/skeleton/skeleton.h"
 
 namespace hostir::traces {

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "hostir/support/lists.h"
-#include "interp/diagnose/call_order.h"
-#include "interp/diagnose/common_past.h"
-#include "interp/diagnose/continuation.h"
-#include "interp/diagnose/recorded_text.h"
+#include "interp/diagnose/calls/call_order.h"
+#include "interp/diagnose/calls/common_past.h"
+#include "interp/diagnose/calls/continuation.h"
+#include "interp/diagnose/text/recorded_text.h"
 #include "interp/session/answers/fault_names.h"
 #include "interp/session/what_if/what_if_trial.h"
 #include "traces/skeleton/trial_words.h"

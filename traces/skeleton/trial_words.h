@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "interp/diagnose/job_calls.h"
+#include "interp/diagnose/calls/job_calls.h"
 #include "traces/skeleton/skeleton.h"
 
 namespace hostir::traces {

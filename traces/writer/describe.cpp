@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hostir/text/printer.h"
+#include "hostir/text/print/printer.h"
 #include "interp/core/interpreter.h"
 #include "interp/session/prepare/prepared_run.h"
 #include "traces/writer/run_description.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "gui/theme.h"
+#include "gui/draw/theme.h"
 
 namespace hostir::gui {
 

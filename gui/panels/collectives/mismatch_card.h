@@ -2,7 +2,7 @@
 // cause, the branches that led there, and the surrounding calls side by side.
 #pragma once
 
-#include "gui/panel.h"
+#include "gui/tree/panel.h"
 #include "interp/session/answers/program_facts.h"
 
 namespace hostir::gui {

@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "gui/panel.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

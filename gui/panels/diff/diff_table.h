@@ -1,7 +1,7 @@
 // The strip of outcomes by position and rank, and the table of writes below it.
 #pragma once
 
-#include "gui/panel.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

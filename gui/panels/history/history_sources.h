@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "gui/model.h"
 #include "gui/panels/history/history_data.h"
+#include "gui/state/model.h"
 
 namespace hostir::gui {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "gui/panel.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

@@ -6,7 +6,7 @@
 
 #include "gui/panels/log/log_fetch.h"
 #include "gui/panels/waits/wait_graph.h"
-#include "gui/restart.h"
+#include "gui/state/restart.h"
 #include "hostir/support/text.h"
 
 namespace hostir::gui {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "gui/model.h"
+#include "gui/state/model.h"
 
 namespace hostir::gui {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gui/model.h"
+#include "gui/state/model.h"
 #include "interp/session/inside/inside.h"
 
 namespace hostir::gui {

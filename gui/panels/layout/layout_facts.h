@@ -2,8 +2,8 @@
 // copies agree, its addends, its last writer, and how uneven the shards are.
 #pragma once
 
-#include "gui/panel.h"
 #include "gui/panels/layout/layout_view.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

@@ -2,8 +2,8 @@
 // stack of cards, bands with mesh coordinates and sizes along both sides, empty shards below.
 #pragma once
 
-#include "gui/panel.h"
 #include "gui/panels/layout/layout_geometry.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "gui/panel.h"
 #include "gui/panels/layout/layout_geometry.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "gui/model.h"
+#include "gui/state/model.h"
 
 namespace hostir::gui {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "gui/panel.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

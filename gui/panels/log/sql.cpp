@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "gui/export.h"
+#include "gui/files/export.h"
 #include "gui/panels/log/log_fetch.h"
 #include "gui/panels/log/sql_schema.h"
 #include "hostir/io/files.h"

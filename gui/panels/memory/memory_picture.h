@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "gui/panel.h"
 #include "gui/panels/memory/memory_blocks.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "gui/panel.h"
+#include "gui/tree/panel.h"
 #include "interp/session/what_if/line_edit.h"
 
 namespace hostir::gui {

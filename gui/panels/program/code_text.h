@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gui/theme.h"
+#include "gui/draw/theme.h"
 
 namespace hostir::gui {
 

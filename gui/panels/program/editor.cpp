@@ -10,11 +10,11 @@
 #include <optional>
 #include <utility>
 
-#include "gui/find_text.h"
+#include "gui/draw/find_text.h"
 #include "gui/panels/program/code_diff.h"
 #include "gui/panels/program/text_marks.h"
-#include "gui/restart.h"
-#include "hostir/text/parser.h"
+#include "gui/state/restart.h"
+#include "hostir/text/parse/parser.h"
 
 namespace hostir::gui {
 

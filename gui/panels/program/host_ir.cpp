@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "gui/find_text.h"
+#include "gui/draw/find_text.h"
 #include "gui/panels/program/code_text.h"
 #include "gui/panels/program/inline_values.h"
 #include "gui/panels/program/line_costs.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "gui/text_mark.h"
-#include "gui/ui.h"
+#include "gui/draw/ui.h"
+#include "gui/files/text_mark.h"
 
 namespace hostir::gui {
 

@@ -1,7 +1,7 @@
 // Draws a histogram of durations on a logarithmic axis.
 #pragma once
 
-#include "gui/panel.h"
+#include "gui/tree/panel.h"
 #include "interp/session/log/durations.h"
 
 namespace hostir::gui {

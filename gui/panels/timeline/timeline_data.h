@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "gui/model.h"
+#include "gui/draw/theme.h"
 #include "gui/panels/collectives/permute_routes.h"
 #include "gui/panels/timeline/timeline_view.h"
-#include "gui/theme.h"
+#include "gui/state/model.h"
 #include "interp/session/log/log_view.h"
 
 namespace hostir::gui {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "gui/panel.h"
 #include "gui/panels/timeline/timeline_data.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

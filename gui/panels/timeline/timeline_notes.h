@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "gui/panel.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "gui/panel.h"
 #include "gui/panels/timeline/lane_groups.h"
 #include "gui/panels/timeline/timeline_data.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "gui/panel.h"
-#include "gui/tensor_index.h"
+#include "gui/state/tensor_index.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

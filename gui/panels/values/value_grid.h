@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "gui/panel.h"
 #include "gui/panels/values/value_text.h"
+#include "gui/tree/panel.h"
 #include "interp/session/values/value_query.h"
 
 namespace hostir::gui {

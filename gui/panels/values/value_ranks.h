@@ -1,8 +1,8 @@
 // All ranks side by side: one row per element, one column per rank, to compare copies and addends.
 #pragma once
 
-#include "gui/panel.h"
 #include "gui/panels/values/value_text.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gui/panel.h"
+#include "gui/tree/panel.h"
 #include "hostir/ir/tensor.h"
 
 namespace hostir::gui {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "gui/theme.h"
+#include "gui/draw/theme.h"
 #include "interp/session/snapshots/snapshot.h"
 
 namespace hostir::gui {

@@ -1,9 +1,9 @@
 // Draws the wait graph: rank cards, arrows to the ranks they wait for, labels.
 #pragma once
 
-#include "gui/panel.h"
 #include "gui/panels/waits/wait_graph.h"
 #include "gui/panels/waits/wait_layout.h"
+#include "gui/tree/panel.h"
 
 namespace hostir::gui {
 

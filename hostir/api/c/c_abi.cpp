@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "hostir/api/answer_json.h"
 #include "hostir/api/c/dlpack.h"
 #include "hostir/api/c/given_kernel.h"
 #include "hostir/api/c/hostir.h"
-#include "hostir/api/text_program.h"
-#include "hostir/api/text_session.h"
+#include "hostir/api/serve/answer_json.h"
+#include "hostir/api/serve/text_program.h"
+#include "hostir/api/serve/text_session.h"
 
 struct hostir_session {
   std::unique_ptr<hostir::api::TextSession> text;

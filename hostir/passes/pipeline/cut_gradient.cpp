@@ -6,7 +6,7 @@
 #include "hostir/ir/compact.h"
 #include "hostir/ir/unique_names.h"
 #include "hostir/ops/builder.h"
-#include "hostir/passes/fusion_info.h"
+#include "hostir/passes/prepare/fusion_info.h"
 #include "hostir/support/lists.h"
 
 namespace hostir::pipeline {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "hostir/passes/host_builder.h"
+#include "hostir/passes/host/host_builder.h"
 
 namespace hostir::pipeline {
 

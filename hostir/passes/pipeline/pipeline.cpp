@@ -8,9 +8,9 @@
 #include "hostir/ir/compact.h"
 #include "hostir/ops/builder.h"
 #include "hostir/ops/value_meshes.h"
-#include "hostir/passes/fusion_info.h"
-#include "hostir/passes/host_builder.h"
+#include "hostir/passes/host/host_builder.h"
 #include "hostir/passes/pipeline/emit_rank.h"
+#include "hostir/passes/prepare/fusion_info.h"
 
 namespace hostir::pipeline {
 

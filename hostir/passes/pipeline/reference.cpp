@@ -8,10 +8,10 @@
 #include "hostir/ops/differentiate.h"
 #include "hostir/ops/loops.h"
 #include "hostir/ops/unroll_loops.h"
-#include "hostir/passes/bind_sizes.h"
-#include "hostir/passes/example_inputs.h"
-#include "hostir/passes/fusion_info.h"
 #include "hostir/passes/pipeline/pipeline.h"
+#include "hostir/passes/prepare/bind_sizes.h"
+#include "hostir/passes/prepare/example_inputs.h"
+#include "hostir/passes/prepare/fusion_info.h"
 
 namespace hostir::pipeline {
 

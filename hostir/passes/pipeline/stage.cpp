@@ -8,10 +8,10 @@
 #include "hostir/ops/apply.h"
 #include "hostir/ops/differentiate.h"
 #include "hostir/ops/value_meshes.h"
-#include "hostir/passes/fusion_info.h"
-#include "hostir/passes/host_builder.h"
+#include "hostir/passes/host/host_builder.h"
+#include "hostir/passes/host/stream_order.h"
 #include "hostir/passes/pipeline/cut_gradient.h"
-#include "hostir/passes/stream_order.h"
+#include "hostir/passes/prepare/fusion_info.h"
 
 namespace hostir::pipeline {
 

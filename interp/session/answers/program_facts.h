@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "interp/diagnose/mismatch_card.h"
+#include "interp/diagnose/text/mismatch_card.h"
 #include "interp/session/snapshots/snapshot.h"
 
 namespace hostir::interp {

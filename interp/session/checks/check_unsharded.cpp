@@ -8,7 +8,7 @@
 
 #include "hostir/ir/access.h"
 #include "hostir/ops/record.h"
-#include "hostir/passes/unshard.h"
+#include "hostir/passes/prepare/unshard.h"
 #include "hostir/support/text.h"
 #include "interp/session/checks/rounding_bounds.h"
 #include "interp/session/values/assemble.h"

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "hostir/text/cursor.h"
+#include "hostir/text/parse/cursor.h"
 #include "interp/session/commands/command.h"
 #include "interp/session/commands/command_table.h"
 

@@ -3,8 +3,8 @@
 // Writes are aligned by identity (rank, instruction, loop iterations, tensor), never by time.
 // Instructions of different programs are first aligned by their text. Rows are in the order in
 // which B's writes finished, so no cause of the first divergent row is below it. Computed once on a
-// worker thread; plain values. Contents are compared later (gui/comparison.h); until then only
-// digests are.
+// worker thread; plain values. Contents are compared later (gui/compare/comparison.h); until then
+// only digests are.
 #pragma once
 
 #include <functional>

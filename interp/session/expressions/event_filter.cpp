@@ -8,7 +8,7 @@
 
 #include "hostir/support/lists.h"
 #include "hostir/support/text.h"
-#include "hostir/text/cursor.h"
+#include "hostir/text/parse/cursor.h"
 
 namespace hostir::interp {
 

@@ -7,7 +7,7 @@
 #include <compare>
 
 #include "hostir/support/glob.h"
-#include "hostir/text/cursor.h"
+#include "hostir/text/parse/cursor.h"
 #include "interp/core/code/index_code.h"
 #include "interp/session/expressions/expression_parser.h"
 

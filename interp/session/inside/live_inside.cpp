@@ -11,7 +11,7 @@
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
 #include "hostir/support/text.h"
-#include "hostir/text/printer.h"
+#include "hostir/text/print/printer.h"
 #include "interp/session/answers/matrix_text.h"
 #include "interp/session/values/live_values.h"
 

@@ -5,7 +5,7 @@
 #include "hostir/io/generate.h"
 #include "hostir/ir/fits.h"
 #include "hostir/ir/inline_value.h"
-#include "hostir/passes/bind_sizes.h"
+#include "hostir/passes/prepare/bind_sizes.h"
 #include "hostir/support/text.h"
 
 namespace hostir::interp {

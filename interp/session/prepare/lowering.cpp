@@ -1,7 +1,7 @@
 #include "interp/session/prepare/lowering.h"
 
 #include "hostir/passes/pass_list.h"
-#include "hostir/text/printer.h"
+#include "hostir/text/print/printer.h"
 
 namespace hostir::interp {
 

@@ -5,8 +5,8 @@
 
 #include "hostir/io/generate.h"
 #include "hostir/ops/loops.h"
-#include "hostir/passes/bind_sizes.h"
-#include "hostir/passes/resize_mesh.h"
+#include "hostir/passes/prepare/bind_sizes.h"
+#include "hostir/passes/prepare/resize_mesh.h"
 #include "hostir/support/lists.h"
 #include "interp/session/prepare/input_values.h"
 #include "interp/session/prepare/lowering.h"

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "hostir/ops/record.h"
-#include "hostir/text/printer.h"
+#include "hostir/text/print/printer.h"
 
 namespace hostir::interp {
 namespace {

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <string_view>
 
-#include "interp/diagnose/disagreement.h"
-#include "interp/diagnose/queues.h"
+#include "interp/diagnose/charges/disagreement.h"
+#include "interp/diagnose/engine/queues.h"
 #include "interp/diagnose/verdicts.h"
 #include "interp/session/snapshots/declarations.h"
 

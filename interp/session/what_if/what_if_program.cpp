@@ -6,8 +6,8 @@
 
 #include "hostir/ops/record.h"
 #include "hostir/support/text.h"
-#include "hostir/text/parser.h"
-#include "hostir/text/printer.h"
+#include "hostir/text/parse/parser.h"
+#include "hostir/text/print/printer.h"
 
 namespace hostir::interp::what_if_parts {
 namespace {

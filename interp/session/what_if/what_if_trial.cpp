@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/core/interpreter.h"
 #include "interp/session/answers/fault_names.h"
 #include "interp/session/snapshots/snapshot_builder.h"

@@ -1,4 +1,4 @@
-#include "hostir/api/plan.h"
+#include "hostir/api/plan/plan.h"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 #include <array>
 #include <set>
 
-#include "hostir/api/plan_layers.h"
-#include "hostir/api/plan_order.h"
+#include "hostir/api/plan/plan_layers.h"
+#include "hostir/api/plan/plan_order.h"
 #include "hostir/ops/differentiate.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 
 namespace hostir::api {
 namespace {

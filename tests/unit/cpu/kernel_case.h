@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hostir/ir/tensor.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "kernels/cpu/kernel.h"
 
 namespace hostir::cpu {

@@ -6,7 +6,7 @@
 
 #include "cuda_case.h"
 #include "hostir/ops/expand_composites.h"
-#include "hostir/text/printer.h"
+#include "hostir/text/print/printer.h"
 #include "kernels/cuda/attention_call.h"
 
 namespace hostir::cuda {

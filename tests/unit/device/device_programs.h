@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "hostir/api/backends.h"
-#include "hostir/text/parser.h"
+#include "hostir/api/open/backends.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/cuda/backend.h"
 #include "interp/session/prepare/prepared_run.h"
 

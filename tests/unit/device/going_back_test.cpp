@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "hostir/api/logged_session.h"
+#include "hostir/api/open/logged_session.h"
 #include "tests/unit/device/device_programs.h"
 
 namespace hostir::cuda {

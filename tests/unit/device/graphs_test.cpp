@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "hostir/api/backends.h"
+#include "hostir/api/open/backends.h"
 #include "interp/core/interpreter.h"
 #include "tests/unit/device/device_programs.h"
 

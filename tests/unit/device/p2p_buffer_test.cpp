@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "hostir/api/backends.h"
+#include "hostir/api/open/backends.h"
 #include "tests/unit/device/device_programs.h"
 
 namespace hostir::cuda {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/core/interpreter.h"
 #include "tests/unit/device/device_programs.h"
 #include "tests/unit/device/timeline_device.h"

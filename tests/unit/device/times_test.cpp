@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hostir/ops/record.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/core/interpreter.h"
 #include "interp/cuda/backend.h"
 #include "tests/unit/device/timeline_device.h"

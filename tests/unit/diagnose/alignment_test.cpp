@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "interp/diagnose/call_alignment.h"
+#include "interp/diagnose/calls/call_alignment.h"
 
 namespace hostir::diagnose {
 namespace {

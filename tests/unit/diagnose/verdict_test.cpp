@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "interp/diagnose/mismatch_card.h"
+#include "interp/diagnose/text/mismatch_card.h"
 #include "interp/model/builder.h"
 
 namespace hostir::diagnose {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "gui/export.h"
-#include "gui/find_text.h"
+#include "gui/draw/find_text.h"
+#include "gui/files/export.h"
 #include "hostir/io/files.h"
 #include "hostir/io/npy.h"
 #include "hostir/support/markup.h"

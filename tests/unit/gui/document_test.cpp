@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <set>
 
-#include "gui/unsaved_texts.h"
+#include "gui/files/unsaved_texts.h"
 #include "hostir/io/files.h"
 #include "tests/unit/gui/workbench.h"
 

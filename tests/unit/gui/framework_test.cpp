@@ -2,9 +2,9 @@
 #include <filesystem>
 #include <set>
 
-#include "gui/fuzzy.h"
+#include "gui/draw/fuzzy.h"
+#include "gui/files/settings.h"
 #include "gui/panels/panels.h"
-#include "gui/settings.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {

@@ -1,6 +1,6 @@
 // Keys that arrive faster than frames are drawn.
-#include "gui/actions.h"
-#include "gui/window_input.h"
+#include "gui/app/actions.h"
+#include "gui/window/window_input.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "gui/panels/program/text_marks.h"
-#include "gui/selection_history.h"
+#include "gui/state/selection_history.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "gui/png.h"
-#include "gui/theme.h"
+#include "gui/draw/theme.h"
+#include "gui/files/png.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {

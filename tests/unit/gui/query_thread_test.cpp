@@ -1,5 +1,5 @@
 // Long queries are answered in pieces, so that others do not have to wait.
-#include "gui/query_thread.h"
+#include "gui/state/query_thread.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The cache of readings stays within its budget, never copies, and requests no more than needed.
-#include "gui/readings.h"
+#include "gui/state/readings.h"
 
 #include <gtest/gtest.h>
 

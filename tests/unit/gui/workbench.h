@@ -13,8 +13,8 @@
 #include <string_view>
 #include <utility>
 
-#include "gui/headless.h"
-#include "hostir/api/open_session.h"
+#include "gui/window/headless.h"
+#include "hostir/api/open/open_session.h"
 
 namespace hostir::gui {
 

@@ -1,5 +1,5 @@
 // Finding the rank in the file names of real dumps.
-#include "traces/import/file_name.h"
+#include "traces/import/formats/file_name.h"
 
 #include <gtest/gtest.h>
 

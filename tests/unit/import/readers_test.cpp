@@ -4,7 +4,7 @@
 #include <string>
 
 #include "interp/diagnose/recorded.h"
-#include "traces/import/assemble.h"
+#include "traces/import/assemble/assemble.h"
 #include "traces/import/read_dumps.h"
 
 namespace hostir::traces::import {

@@ -1,5 +1,5 @@
 // Folded integers wrap in their own dtype, as the program would compute them.
-#include "hostir/import/arithmetic.h"
+#include "hostir/import/emit/arithmetic.h"
 
 #include <gtest/gtest.h>
 

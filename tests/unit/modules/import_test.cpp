@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "hostir/import/layout_axes.h"
-#include "hostir/import/tile_sharding.h"
-#include "hostir/text/parser.h"
-#include "hostir/text/printer.h"
+#include "hostir/import/layout/layout_axes.h"
+#include "hostir/import/rewrite/tile_sharding.h"
+#include "hostir/text/parse/parser.h"
+#include "hostir/text/print/printer.h"
 
 namespace hostir::importer {
 namespace {

@@ -1,4 +1,4 @@
-#include "hostir/passes/layer_sample.h"
+#include "hostir/passes/homes/layer_sample.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 
 #include "hostir/ops/differentiate.h"
 #include "hostir/ops/unroll_loops.h"
-#include "hostir/passes/fusion_info.h"
-#include "hostir/text/parser.h"
-#include "hostir/text/printer.h"
+#include "hostir/passes/prepare/fusion_info.h"
+#include "hostir/text/parse/parser.h"
+#include "hostir/text/print/printer.h"
 
 namespace hostir {
 namespace {

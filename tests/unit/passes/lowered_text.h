@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "hostir/passes/lower.h"
-#include "hostir/text/parser.h"
-#include "hostir/text/printer.h"
+#include "hostir/text/parse/parser.h"
+#include "hostir/text/print/printer.h"
 
 namespace hostir {
 

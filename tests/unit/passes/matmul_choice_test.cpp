@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "tests/unit/passes/program_price.h"
 
 namespace hostir {

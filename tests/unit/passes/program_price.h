@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "hostir/passes/fusion_info.h"
-#include "hostir/passes/fusion_price.h"
+#include "hostir/passes/homes/fusion_price.h"
 #include "hostir/passes/lower.h"
-#include "hostir/passes/mesh_moves.h"
+#include "hostir/passes/meshes/mesh_moves.h"
+#include "hostir/passes/prepare/fusion_info.h"
 
 namespace hostir {
 

@@ -1,6 +1,6 @@
 // Redistribution as movement of boxes. Every plan is executed element by element: on the tables
 // recorded from PyTorch, on Shardy's cases and on random shardings.
-#include "hostir/passes/redistribute.h"
+#include "hostir/passes/redistribute/redistribute.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "hostir/support/lists.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 
 namespace hostir {
 namespace {

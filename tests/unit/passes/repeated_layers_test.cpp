@@ -1,8 +1,8 @@
-#include "hostir/passes/repeated_layers.h"
+#include "hostir/passes/homes/repeated_layers.h"
 
 #include <gtest/gtest.h>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 
 namespace hostir {
 namespace {

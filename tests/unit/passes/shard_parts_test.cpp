@@ -1,5 +1,5 @@
 // ShardParts against boxes made one by one, on random shardings.
-#include "hostir/passes/shard_parts.h"
+#include "hostir/passes/redistribute/shard_parts.h"
 
 #include <gtest/gtest.h>
 

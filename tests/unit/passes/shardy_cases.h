@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 
 namespace hostir {
 

@@ -7,8 +7,8 @@
 #include <map>
 #include <sstream>
 
-#include "hostir/passes/mesh_moves.h"
-#include "hostir/text/parser.h"
+#include "hostir/passes/meshes/mesh_moves.h"
+#include "hostir/text/parse/parser.h"
 
 namespace hostir {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "hostir/api/backends.h"
-#include "hostir/api/calibrate.h"
-#include "hostir/text/parser.h"
+#include "hostir/api/check/calibrate.h"
+#include "hostir/api/open/backends.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/session/checks/register_roundings.h"
 
 namespace hostir::interp {

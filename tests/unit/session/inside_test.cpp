@@ -12,11 +12,11 @@
 #include <random>
 #include <set>
 
-#include "hostir/api/example_inputs.h"
+#include "hostir/api/open/example_inputs.h"
 #include "hostir/io/files.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/core/forwarding_sink.h"
 #include "interp/session/inside/live_inside.h"
 #include "interp/session/live/live_session.h"

@@ -10,7 +10,7 @@
 
 #include "hostir/io/files.h"
 #include "hostir/io/generate.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/session/live/live_session.h"
 #include "interp/sim/sim_backend.h"
 

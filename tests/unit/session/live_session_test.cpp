@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "live_run.h"
 
 namespace hostir::interp {

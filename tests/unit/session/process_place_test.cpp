@@ -1,5 +1,5 @@
 // A process's place in a run, from the environment set by launchers.
-#include "hostir/api/process_place.h"
+#include "hostir/api/open/process_place.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/session/prepare/prepared_run.h"
 #include "interp/sim/sim_backend.h"
 

@@ -1,7 +1,7 @@
 // Errors that the command line checks for before they can happen.
 #include <gtest/gtest.h>
 
-#include "hostir/api/backends.h"
+#include "hostir/api/open/backends.h"
 #include "kernels/common/bind_kernel.h"
 #include "live_run.h"
 #include "traces/profile/job_profile.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 
 namespace hostir::interp {
 namespace {

@@ -11,7 +11,7 @@
 #include <map>
 
 #include "interp/core/interpreter.h"
-#include "interp/diagnose/disagreement.h"
+#include "interp/diagnose/charges/disagreement.h"
 #include "interp/diagnose/verdicts.h"
 #include "interp/session/commands/places.h"
 #include "interp/session/snapshots/snapshot_builder.h"
@@ -19,8 +19,8 @@
 #include "tests/unit/scratch_directory.h"
 #include "tests/unit/traces/synthetic_run.h"
 #include "traces/export/queries.h"
-#include "traces/reader/log_model.h"
-#include "traces/reader/log_session.h"
+#include "traces/recorded/log_model.h"
+#include "traces/recorded/log_session.h"
 #include "traces/replay/replay.h"
 #include "traces/writer/log_builder.h"
 #include "traces/writer/trace_writer.h"

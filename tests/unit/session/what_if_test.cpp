@@ -8,7 +8,7 @@
 #include <map>
 
 #include "hostir/io/files.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/session/live/live_session.h"
 #include "interp/session/what_if/what_if_edits.h"
 #include "live_run.h"

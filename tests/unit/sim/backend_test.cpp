@@ -4,7 +4,7 @@
 #include <map>
 #include <random>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/core/interpreter.h"
 #include "interp/sim/backend_state.h"
 

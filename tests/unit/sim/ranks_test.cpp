@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 #include "interp/core/code/launch_operands.h"
 #include "interp/sim/rank_set.h"
 #include "kernels/common/launch_plans.h"

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "hostir/ops/record.h"
-#include "hostir/text/parser.h"
-#include "hostir/text/printer.h"
+#include "hostir/text/parse/parser.h"
+#include "hostir/text/print/printer.h"
 
 namespace hostir::text {
 

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "hostir/text/expected_diagnostics.h"
-#include "hostir/text/verifier.h"
+#include "hostir/text/verify/verifier.h"
 #include "tests/unit/text/corpus.h"
 
 namespace hostir::text {

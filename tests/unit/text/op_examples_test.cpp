@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "hostir/ops/record.h"
-#include "hostir/text/parser.h"
+#include "hostir/text/parse/parser.h"
 
 namespace hostir::text {
 namespace {

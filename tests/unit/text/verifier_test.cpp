@@ -1,5 +1,5 @@
 // Errors that passes could make: programs that were not read from a text.
-#include "hostir/text/verifier.h"
+#include "hostir/text/verify/verifier.h"
 
 #include "tests/unit/text/corpus.h"
 

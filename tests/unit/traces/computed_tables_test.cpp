@@ -1,5 +1,5 @@
 // The tables computed from the timeline against the views that unpack every event.
-#include "traces/reader/computed_tables.h"
+#include "traces/computed/computed_tables.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,214 @@
+#include "hostir/passes/choose/value_versions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hostir {
+
+namespace {
+
+constexpr double kRemakeNs = 100;
+
+// The suffix of a new value's name, after its last communicating step.
+std::string_view suffix_of(const std::vector<RedistributeStep>& steps) {
+  std::string_view suffix = "_local";
+  for (const RedistributeStep& s : steps) {
+    switch (s.kind) {
+      case StepKind::kLocal:
+      case StepKind::kRelabel:
+        break;
+      case StepKind::kAllReduce:
+      case StepKind::kReduce:
+        suffix = "_reduced";
+        break;
+      case StepKind::kReduceScatter:
+        suffix = "_scattered";
+        break;
+      case StepKind::kAllGather:
+        suffix = "_gathered";
+        break;
+      case StepKind::kAllToAll:
+      case StepKind::kPermute:
+      case StepKind::kBroadcast:
+        suffix = "_moved";
+        break;
+    }
+  }
+  return suffix;
+}
+
+std::string describe(const std::vector<RedistributeStep>& steps) {
+  std::string out;
+  for (const RedistributeStep& s : steps) {
+    if (!out.empty()) out += ", then ";
+    out += name(s.kind);
+    if (!s.ranks.empty()) out += fmt::format(" over ranks [{}]", fmt::join(s.ranks, ", "));
+    if (!s.axes.empty()) out += " over " + axes_to_string(s.axes);
+  }
+  return out;
+}
+
+}  // namespace
+
+ValueVersions::List& ValueVersions::list(ValueId of) {
+  if (lists_.size() <= of.index) lists_.resize(of.index + 1);
+  return lists_[of.index];
+}
+
+const ValueVersions::List* ValueVersions::find(ValueId of) const {
+  return of.index < lists_.size() ? &lists_[of.index] : nullptr;
+}
+
+ValueId ValueVersions::add_value(const std::string& stem, Type type) {
+  return out_.add_value(names_.fresh(stem), std::move(type));
+}
+
+void ValueVersions::add(ValueId of, Version version) {
+  origins_.emplace_back(out_.value(version.value).name, source_.value(of).name);
+  list(of).versions.push_back(std::move(version));
+}
+
+const Version* ValueVersions::primary(ValueId of) const {
+  const List* l = find(of);
+  return l != nullptr && !l->versions.empty() ? &l->versions.front() : nullptr;
+}
+
+std::span<const Version> ValueVersions::all(ValueId of) const {
+  const List* l = find(of);
+  return l != nullptr ? std::span<const Version>(l->versions) : std::span<const Version>();
+}
+
+void ValueVersions::prefer_last(ValueId of) {
+  std::vector<Version>& all = list(of).versions;
+  std::rotate(all.begin(), all.end() - 1, all.end());
+}
+
+bool ValueVersions::is_source(ValueId of) const {
+  const InstrId def = source_.value(of).defined_by;
+  return def.valid() && record(source_.instr(def).kind).shape == OpShape::kSource;
+}
+
+const Version& ValueVersions::cheapest(ValueId of, const Sharding& target) const {
+  const TensorType& type = tensor_type(source_, of);
+  const List& l = *find(of);
+  const Version* best = &l.versions.front();
+  if (l.versions.size() == 1) return *best;
+  double best_ns = -1;
+  for (const Version& v : l.versions) {
+    const double ns = moves_.cost_ns(type, v.sharding, target);
+    if (best_ns < 0 || ns < best_ns) {
+      best = &v;
+      best_ns = ns;
+    }
+  }
+  return *best;
+}
+
+size_t ValueVersions::collectives(ValueId of, const Sharding& target) const {
+  if (primary(of) == nullptr) return 0;
+  const Version& v = cheapest(of, target);
+  if (v.sharding == target || (is_source(of) && !target.is_partial())) return 0;
+  return moves_.plan(tensor_type(source_, of), v.sharding, target).collectives();
+}
+
+double ValueVersions::bytes(ValueId of, const Sharding& target) const {
+  if (primary(of) == nullptr) return 0;
+  const Version& v = cheapest(of, target);
+  if (v.sharding == target || (is_source(of) && !target.is_partial())) return 0;
+  const TensorType& type = tensor_type(source_, of);
+  return moves_.bytes(type, v.sharding, moves_.plan(type, v.sharding, target));
+}
+
+double ValueVersions::cost_ns(ValueId of, const Sharding& target) const {
+  if (primary(of) == nullptr) return is_source(of) ? 0 : kRemakeNs;
+  const Version& v = cheapest(of, target);
+  if (v.sharding == target) return 0;
+  if (is_source(of) && !target.is_partial()) return kRemakeNs;
+  return moves_.cost_ns(tensor_type(source_, of), v.sharding, target);
+}
+
+ValueId ValueVersions::remake_source(ValueId of, const Sharding& target, const std::string& name) {
+  const Instruction& original = source_.instr(source_.value(of).defined_by);
+  TensorType type = tensor_type(source_, of);
+  type.sharding = target;
+  Instruction copy = original;
+  copy.comments = primary(of) == nullptr ? original.comments : Comments{};
+  const std::string stem = name.empty() ? source_.value(of).name : name;
+  copy.results = {add_value(stem, type)};
+  const ValueId made = copy.results.front();
+  out_.add_instruction(out_.body, std::move(copy));
+  add(of, {made, target});
+  return made;
+}
+
+ValueId ValueVersions::obtain(ValueId of, const Sharding& target, const UseSite& use,
+                              const std::string& wanted) {
+  if (const List* l = find(of)) {
+    for (const Version& v : l->versions) {
+      if (v.sharding == target) return v.value;
+    }
+  }
+  if (is_source(of) && !target.is_partial()) return remake_source(of, target, wanted);
+  if (primary(of) == nullptr) {
+    Sharding whole = target;
+    whole.unreduced.clear();
+    whole.unreduced_kind = Reduction::kSum;
+    remake_source(of, whole, {});
+  }
+  const Version from = cheapest(of, target);
+  TensorType type = tensor_type(source_, of);
+  const std::vector<RedistributeStep>& steps = moves_.plan(type, from.sharding, target).steps;
+  type.sharding = target;
+  Instruction reshard;
+  reshard.kind = OpKind::reshard;
+  reshard.operands.push_back(Operand{.value = from.value});
+  reshard.from = {{source_.name, use.number}};
+  const std::string stem =
+      wanted.empty() ? source_.value(of).name + std::string(suffix_of(steps)) : wanted;
+  reshard.results = {add_value(stem, type)};
+  const ValueId made = reshard.results.front();
+  out_.add_instruction(out_.body, std::move(reshard));
+  explain_move(of, from, target, use);
+  add(of, {made, target});
+  return made;
+}
+
+void ValueVersions::explain(ValueId of, ExplainRecord record, const UseSite& use) {
+  const auto owner = owner_.find(of.index);
+  record.value = source_.value(owner != owner_.end() ? owner->second : of).name;
+  record.from = fmt::format("@{}#{}", source_.name, use.number);
+  explanation_.push_back(std::move(record));
+}
+
+void ValueVersions::explain_move(ValueId of, const Version& from, const Sharding& to,
+                                 const UseSite& use) {
+  const TensorType& type = tensor_type(source_, of);
+  const auto cost = [&](const Redistribution& plan) {
+    return cost_text(plan.cost_ns, plan.collectives(), moves_.bytes(type, from.sharding, plan));
+  };
+  const auto text = [&](const Sharding& s) {
+    return from.sharding.mesh == to.mesh ? s.dims_to_string() : s.to_string();
+  };
+  const Redistribution plan = moves_.plan(type, from.sharding, to);  // copied: others() plans, too
+  ExplainRecord record{
+      .value = {},
+      .what = describe(plan.steps),
+      .sentence = fmt::format("it is held as {}, and {} needs {}; about {}{}", text(from.sharding),
+                              use.by, text(to), cost(plan),
+                              costed_on(moves_.machine().name, moves_.on(to.mesh).cost().scale())),
+      .from = {},
+      .pass = "reshard"};
+  if (alternatives_ == Alternatives::kExplained) {
+    for (const Redistribution& other : moves_.others(type, from.sharding, to)) {
+      const bool is_cheaper = other.cost_ns < plan.cost_ns;
+      record.lost.push_back({describe(other.steps), other.cost_ns,
+                             moves_.bytes(type, from.sharding, other), cost(other),
+                             is_cheaper ? "saves too little for its collectives" : ""});
+    }
+    record.lost = cheapest_few(std::move(record.lost), record.what);
+  }
+  explain(of, std::move(record), use);
+}
+
+}  // namespace hostir

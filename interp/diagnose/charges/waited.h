@@ -1,0 +1,31 @@
+// The calls in which ranks wait for a rank that does not wait itself.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "interp/diagnose/engine/queues.h"
+#include "interp/model/verdict.h"
+
+namespace hostir::diagnose {
+
+/// One call, the ranks that wait in it, and the ranks they wait for.
+struct Waited {
+  MemberRef call;  // of one of the waiting ranks
+  std::vector<model::Rank> waiting;
+  std::vector<model::Rank> absent;   // known not to have arrived, and not blocked themselves
+  std::vector<model::Rank> unknown;  // ranks without a record
+  int nearness = 0;                  // how likely it is the absent rank's next call
+  uint64_t distance = 0;             // from its last call, if that is uncertain
+};
+
+/// The call that the absent ranks should make next comes first. `calls` is calls_by_rank(run).
+std::vector<Waited> waited_calls(const model::Run& run,
+                                 const std::vector<std::vector<MemberRef>>& calls,
+                                 const model::WaitGraph& graph);
+
+/// wait_graph() of a recorded run that is assumed to be stuck, so that waits lead through hosts
+/// without a record.
+model::WaitGraph stuck_wait_graph(const model::Run& run);
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,232 @@
+#include "interp/diagnose/text/sentences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include "hostir/support/lists.h"
+
+namespace hostir::diagnose {
+
+namespace {
+
+using model::Rank;
+using model::Run;
+using model::WaitEdge;
+using model::WaitGraph;
+using model::WaitNode;
+
+// Why a culprit does not act: `, which finished`; empty if unknown.
+std::string reason_text(WaitNode::Why why) {
+  switch (why) {
+    case WaitNode::Why::kFinished:
+      return ", which finished";
+    case WaitNode::Why::kFrozen:
+      return ", which is frozen";
+    case WaitNode::Why::kNeverStarted:
+      return ", which never started";
+    case WaitNode::Why::kWaits:
+      return ", which waits";
+    case WaitNode::Why::kRunning:
+      return ", which is running";
+    case WaitNode::Why::kDead:
+      return ", which died";
+    case WaitNode::Why::kRemote:
+      return ", which did not report from another process";
+    case WaitNode::Why::kUnknown:
+      return "";
+  }
+  return "";
+}
+
+const char* past_of(WaitEdge::Act act) {
+  switch (act) {
+    case WaitEdge::Act::kIssue:
+      return "issued";
+    case WaitEdge::Act::kSend:
+      return "sent";
+    case WaitEdge::Act::kReceive:
+      return "received";
+  }
+  return "";
+}
+
+// The ranks blocked in one meeting, the culprits that have not arrived, and the ranks that may not
+// have arrived.
+struct Cause {
+  const WaitEdge* first = nullptr;  // identifies the meeting
+  const WaitEdge* first_missing = nullptr;
+  std::vector<Rank> blocked;
+  std::vector<Rank> missing;
+  std::vector<Rank> unknown;
+  std::vector<model::CommunicatorId> groups;  // of one declaration
+};
+
+void sort_once(std::vector<Rank>& ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+}
+
+std::string meeting_place(const Run& run, const WaitGraph& graph, const WaitEdge& edge) {
+  return communicator_name(run, edge.communicator) +
+         at_place(run, graph.nodes[edge.from].instruction);
+}
+
+// Which blocked ranks wait for which: `; groups [0, 4], [1, 5]`. Empty if there is only one group.
+std::string groups_text(const Run& run, const Cause& cause) {
+  constexpr size_t kMostGroups = 8;
+  if (cause.groups.size() < 2) return {};
+  std::string text = "; groups";
+  for (size_t i = 0; i < cause.groups.size(); ++i) {
+    const model::Communicator* group = run.find(cause.groups[i]);
+    if (group == nullptr || !group->members) return {};
+    if (i == kMostGroups) return text + fmt::format(" and {} more", cause.groups.size() - i);
+    text += fmt::format("{} [{}]", i == 0 ? "" : ",", fmt::join(*group->members, ", "));
+  }
+  return text;
+}
+
+// The host of a rank may have returned while one of its streams is stuck. Another clause then says
+// where it is blocked, and "finished" would contradict that.
+std::string reason_of(const WaitGraph& graph, const Cause& cause, const std::vector<Cause>& all) {
+  const WaitNode& culprit = graph.nodes[cause.first_missing->to];
+  const bool is_blocked = std::any_of(all.begin(), all.end(), [&](const Cause& other) {
+    return contains(other.blocked, culprit.rank);
+  });
+  if (culprit.why == WaitNode::Why::kFinished && is_blocked)
+    return cause.missing.size() > 1 ? ", which are blocked too" : ", which is blocked too";
+  return reason_text(culprit.why);
+}
+
+std::string clause(const Run& run, const Cause& cause, const std::vector<Cause>& all,
+                   const WaitGraph& graph) {
+  const WaitEdge& edge = *cause.first;
+  std::string text = fmt::format("{} blocked in {}", model::list_of(cause.blocked), edge.on);
+  if (!cause.missing.empty()) {
+    text += fmt::format("; never {} by {}{}", past_of(edge.act), model::list_of(cause.missing),
+                        reason_of(graph, cause, all));
+  }
+  if (!cause.unknown.empty()) {
+    text += fmt::format("; it is not known whether {} {} it", model::list_of(cause.unknown),
+                        past_of(edge.act));
+  }
+  return text + fmt::format(" ({}{})", meeting_place(run, graph, edge), groups_text(run, cause));
+}
+
+}  // namespace
+
+std::string instruction_name(const Run& run, model::InstructionId id) {
+  const model::Instruction* instruction = run.find(id);
+  return instruction ? model::name_of(*instruction) : run.entry;
+}
+
+std::string at_place(const Run& run, model::InstructionId id) {
+  const model::Instruction* instruction = run.find(id);
+  const std::string place = instruction ? model::place_text(*instruction) : std::string();
+  return place.empty() ? place : " at " + place;
+}
+
+std::string communicator_name(const Run& run, model::CommunicatorId id) {
+  const model::Communicator* communicator = run.find(id);
+  if (communicator == nullptr) return "a communicator that is not known";
+  if (!communicator->description.empty()) {
+    // Two communicators with the same declaration are distinguished by their names.
+    const bool alike = std::any_of(
+        run.communicators.begin(), run.communicators.end(), [&](const model::Communicator& other) {
+          return other.description == communicator->description && other.name != communicator->name;
+        });
+    return alike && !communicator->name.empty()
+               ? fmt::format("%{} = {}", communicator->name, communicator->description)
+               : communicator->description;
+  }
+  if (!communicator->name.empty()) return communicator->name;
+  return fmt::format("communicator {}", id.index);
+}
+
+std::string queue_name(const Run& run, const WaitNode& node) {
+  const model::Stream* stream = run.find(node.stream);
+  if (stream != nullptr) return "stream " + stream->name;
+  return "on " + communicator_name(run, node.communicator);
+}
+
+std::string kind_name(const model::Call& call) {
+  return call.name == "barrier" ? call.name : model::kind_text(call);
+}
+
+std::string name_of(const MemberRef& ref) {
+  if (ref.meeting != nullptr) {
+    return fmt::format("{} seq {}", kind_name(ref.member->call), ref.meeting->sequence);
+  }
+  return ref.sends()
+             ? fmt::format("send to rank {} number {}", ref.pair->target, ref.pair->ordinal)
+             : fmt::format("recv from rank {} number {}", ref.pair->source, ref.pair->ordinal);
+}
+
+std::vector<std::vector<uint32_t>> edges_by_node(const WaitGraph& graph) {
+  std::vector<std::vector<uint32_t>> out(graph.nodes.size());
+  for (uint32_t e = 0; e < graph.edges.size(); ++e) out[graph.edges[e].from].push_back(e);
+  return out;
+}
+
+std::string blame_sentence(const Run& run, const WaitGraph& graph) {
+  constexpr size_t kMostClauses = 4;
+  std::vector<bool> culprit(graph.nodes.size(), false);
+  for (const uint32_t n : graph.culprits) culprit[n] = true;
+  std::vector<Cause> causes;
+  // Groups of one declaration share a clause.
+  std::map<std::tuple<std::string, std::string, uint64_t, std::string_view>, size_t> cause_of;
+  for (const WaitEdge& e : graph.edges) {
+    if (!e.communicator.valid() || (e.known && !culprit[e.to])) continue;
+    const model::Communicator& c = run.communicators[e.communicator.index];
+    const auto [at, added] = cause_of.emplace(
+        std::tuple(c.name, c.description, e.sequence, std::string_view(e.on)), causes.size());
+    if (added) causes.push_back({&e, nullptr, {}, {}, {}, {}});
+    Cause& cause = causes[at->second];
+    add_once(cause.groups, e.communicator);
+    cause.blocked.push_back(graph.nodes[e.from].rank);
+    (e.known ? cause.missing : cause.unknown).push_back(graph.nodes[e.to].rank);
+    if (e.known && cause.first_missing == nullptr) cause.first_missing = &e;
+  }
+  // Known absences come before possible ones.
+  std::stable_partition(causes.begin(), causes.end(),
+                        [](const Cause& c) { return !c.missing.empty(); });
+  std::string text;
+  for (size_t i = 0; i < causes.size(); ++i) {
+    if (i == kMostClauses)
+      return text + fmt::format(", and {} more like these", causes.size() - kMostClauses);
+    sort_once(causes[i].blocked);
+    sort_once(causes[i].missing);
+    sort_once(causes[i].unknown);
+    text += (i > 0 ? ", and " : "") + clause(run, causes[i], causes, graph);
+  }
+  return text;
+}
+
+std::string cycle_sentence(const Run& run, const WaitGraph& graph) {
+  constexpr size_t kLongCycle = 4;
+  const auto out = edges_by_node(graph);
+  std::string text;
+  const bool long_way = graph.cycle.size() > kLongCycle;
+  const size_t told = long_way ? kLongCycle - 1 : graph.cycle.size();
+  for (size_t i = 0; i < told; ++i) {
+    const uint32_t to = graph.cycle[(i + 1) % graph.cycle.size()];
+    for (const uint32_t e : out[graph.cycle[i]]) {
+      const WaitEdge& edge = graph.edges[e];
+      if (edge.to != to || !edge.communicator.valid()) continue;
+      text += fmt::format("{}rank {} blocked in {} ({}) waits for rank {}",
+                          text.empty() ? "" : "; ", graph.nodes[edge.from].rank, edge.on,
+                          meeting_place(run, graph, edge), graph.nodes[to].rank);
+      break;
+    }
+  }
+  if (long_way) {
+    text += fmt::format("; and so on, in a circle of {} back to rank {}", graph.cycle.size(),
+                        graph.nodes[graph.cycle.front()].rank);
+  }
+  return text;
+}
+
+}  // namespace hostir::diagnose
