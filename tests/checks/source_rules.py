@@ -2,8 +2,8 @@
 """Source rules that the compiler does not check.
 
 One list of ops (no `case OpKind::`), no machine paths, no dynamic_cast or virtual in hostir/, an introduction in every
-header, a limit on file sizes, files named in a README exist, no unknown top-level entries, a test for every id of an
-error. Usage: source_rules.py [ROOT].
+header, a limit on file sizes, files named in a README exist, a README in every folder of more than four files of code,
+no unknown top-level entries, a test for every id of an error. Usage: source_rules.py [ROOT].
 """
 import pathlib
 import re
@@ -27,6 +27,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.])/(work|farm|root)/")
 PATH_IN_TEXT = re.compile(r"`([\w./-]+/[\w.-]+\.(?:cpp|h|py|sh|hir|md|json|def))`")
 CARET = re.compile(r"^ *// *\^", re.M)
 MAX_LINES = 500
+CODE = (".h", ".cpp", ".cu", ".cuh", ".inc", ".py", ".sh")
 # Ids of errors that need a test.
 CONSTRAINT = re.compile(r'"([a-z]\w*_c\d+)"')
 ERROR_ID = re.compile(r'\bfail(?:_at)?\(\s*ErrorKind::\w+,\s*"(\w+)"|Severity::kError,\s*"(\w+)"')
@@ -79,6 +80,17 @@ def check(root, name):
     return found
 
 
+def rooms_without_readme(names):
+    """Folders with code that nobody introduces. Below tests/, only its own folders: a test says itself what it is for."""
+    rooms = {}
+    for name in names:
+        folder = name.rpartition("/")[0]
+        if name.endswith(CODE) and (not name.startswith("tests/") or folder.count("/") == 1):
+            rooms[folder] = rooms.get(folder, 0) + 1
+    return [f"{folder}: {count} files of code and no README.md; say in ten lines what is in it and whom it serves"
+            for folder, count in sorted(rooms.items()) if count > 4 and f"{folder}/README.md" not in names]
+
+
 def untested_ids(root, names):
     """Ids of errors in the sources that no script, check or unit test expects."""
     used, tested = {}, set()
@@ -109,6 +121,7 @@ def main():
             found.append(f"{name}: unknown top-level entry")
         if not name.endswith((".npy", ".npz", ".png", ".db")):
             found += check(root, name)
+    found += rooms_without_readme(set(names))
     found += untested_ids(root, names)
     print("\n".join(found) if found else "source rules: ok")
     return 1 if found else 0
