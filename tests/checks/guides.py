@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the snippets of the guides: guides.py HOSTIR [GUIDE.md...].
+"""Runs the snippets of the guides and of the README's tour: guides.py HOSTIR [GUIDE.md...].
 
 A block ```hir NAME``` is a file; it must verify unless its name begins with bad_ or it has expected errors. In a block
-```console``` a line `$ hostir ...` is a command, run in the folder of the files, and the lines below are its output: `...`
-as a line stands for any lines, inside a line for any text. `[exit N]` is the exit status, 0 without it.
+```console``` a line `$ hostir ...` is a command, run in the folder of the files, which has the repository's `tests` too, and
+the lines below are its output: `...` as a line stands for any lines, inside a line for any text. `[exit N]` is the exit
+status, 0 without it. A block ```debugger``` is one such command, and what it prints when the lines after its prompt are
+typed. In a block ```sh``` every line that does not follow a backslash is a command whose exit status is 0. In README.md, blocks
+without a kind are commands that build and test.
 """
 import os
 import re
@@ -13,7 +16,8 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-GUIDES = ["hostir/text/GUIDE.md", "hostir/script/GUIDE.md"]
+GUIDES = ["hostir/text/GUIDE.md", "hostir/script/GUIDE.md", "README.md"]
+PROMPT = "(hostir) "
 
 
 def blocks(text):
@@ -66,6 +70,7 @@ def run(hostir, command, folder):
 def check_guide(hostir, path):
     failures, count = [], 0
     with tempfile.TemporaryDirectory() as folder, open(path, encoding="utf-8") as guide:
+        os.symlink(os.path.join(ROOT, "tests"), os.path.join(folder, "tests"))
         for line, info, lines in blocks(guide.read()):
             where = f"{os.path.relpath(path, ROOT)}:{line}"
             kind, _, name = info.partition(" ")
@@ -84,8 +89,19 @@ def check_guide(hostir, path):
                         failures.append(f"{where}: {command}: exit status {status}, not {wanted}:\n{output}")
                     elif expected and not pattern(expected).fullmatch(output):
                         failures.append(f"{where}: {command}: prints otherwise:\n{output}")
-            else:
-                failures.append(f"{where}: a block is `hir NAME` or `console`, not `{info}`")
+            elif kind == "sh":
+                for command in "\n".join(lines).replace("\\\n", " ").splitlines():
+                    status, output = run(hostir, command, folder)
+                    if status != 0:
+                        failures.append(f"{where}: {command}: exit status {status}, not 0:\n{output}")
+            elif kind == "debugger":
+                typed = [text.removeprefix(PROMPT) for text in lines if text.startswith(PROMPT)]
+                command = " ".join([lines[0].removeprefix("$ "), *("--ex " + shlex.quote(text) for text in typed)])
+                status, output = run(hostir, command, folder)
+                if status != 0 or not pattern(lines[1:]).fullmatch(output.removesuffix(PROMPT + "\n")):
+                    failures.append(f"{where}: {command}: exit status {status}, or prints otherwise:\n{output}")
+            elif kind or os.path.basename(path) != "README.md":
+                failures.append(f"{where}: a block is `hir NAME`, `console`, `sh` or `debugger`, not `{info}`")
     if count == 0:
         failures.append(f"{path} has no snippets")
     return failures
