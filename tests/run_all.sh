@@ -1,24 +1,30 @@
 #!/usr/bin/env bash
 # The README's second command: everything that must pass before a change is merged. Prints one line per step,
-# keeps logs under build-test/, and ends with `N passed, N failed`.
+# keeps logs under build-test/, and ends with `N passed, N failed`, after the steps that were skipped and why.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 tests/setup.sh --dev || { echo "0 passed, 1 failed"; exit 1; }
 out=build-test
 mkdir -p "$out"
-rm -f "$out"/*.count
+rm -f "$out"/*.count "$out"/*.skipped
 
 # step NAME COMMAND...: runs the command, keeps its output, prints a line, and the end of the output if it failed. Keeps
-# how many tests passed and failed: as the output says, else the step is one test.
+# how many tests passed and failed: as the output says, else the step is one test. A step that cannot run here ends with
+# a line `skipped: WHY` and counts as none.
 step() {
-  local name=$1 log="$out/$1.log" begin=$SECONDS status=ok counts good=0 bad=0 lines
+  local name=$1 log="$out/$1.log" begin=$SECONDS status=ok counts skipped good=0 bad=0 lines
   shift
   "$@" >"$log" 2>&1 || status=FAILED
   counts=$(tail -n 3 "$log" | grep -Eo '^[0-9]+ passed, [0-9]+ failed' | tail -n 1)
-  if [ -n "$counts" ]; then read -r good _ bad _ <<<"$counts"; elif [ "$status" = ok ]; then good=1; fi
+  skipped=$(tail -n 1 "$log" | grep '^skipped: ')
+  if [ "$status" = ok ] && [ -n "$skipped" ]; then
+    status=-
+    echo "$name $skipped" >"$out/$name.skipped"
+  elif [ -n "$counts" ]; then read -r good _ bad _ <<<"$counts"; elif [ "$status" = ok ]; then good=1; fi
+  [ "$status" = ok ] && [ "$good" = 0 ] && status=FAILED  # a step that tests nothing
   [ "$status" = FAILED ] && [ "$bad" = 0 ] && bad=1
   echo "$good $bad" >"$out/$name.count"
-  lines=$(printf '%-28s %-6s %4ds  %s' "$name" "$status" $((SECONDS - begin)) "$counts")
+  lines=$(printf '%-28s %-6s %4ds  %s' "$name" "$status" $((SECONDS - begin)) "$counts$skipped")
   [ "$status" = FAILED ] && lines+=$'\n'$(tail -n 40 "$log")
   printf '%s\n' "$lines"  # at once, because another step may end at the same time
 }
@@ -33,8 +39,9 @@ beside() {
 }
 wait_for_steps() { wait "${beside_ids[@]}"; }
 
-# finish: prints how many tests passed and failed, and fails if any did.
+# finish: prints the steps that were skipped and how many tests passed and failed, and fails if any did.
 finish() {
+  find "$out" -maxdepth 1 -name '*.skipped' -exec cat {} +
   cat "$out"/*.count | awk '{ passed += $1; failed += $2 } END { print passed + 0 " passed, " failed + 0 " failed"; exit failed > 0 }'
 }
 
