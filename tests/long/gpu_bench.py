@@ -344,22 +344,26 @@ host @f on @m (%x: tensor<256xf32>) -> (%y: tensor<256xf32>) {{
 
 
 def logged(hostir, text, iterations, options=()):
-    """Microseconds per iteration according to the log: from the end of the iteration a tenth in to that of the last one.
-    The first iterations load kernels, which the other measurements leave out too."""
+    """Microseconds per iteration according to the log, the least of three runs, as `ours` takes it: from the end of the
+    iteration a tenth in to that of the last one. The first iterations load kernels, which the other measurements leave out too."""
+    times = []
     with tempfile.TemporaryDirectory() as folder:
-        path, log = pathlib.Path(folder) / "mlp.hir", pathlib.Path(folder) / "log.db"
+        path = pathlib.Path(folder) / "mlp.hir"
         path.write_text(text)
         inputs = INPUTS if "host @mlp" in text else ("--example-inputs",)
-        out = subprocess.run([hostir, "run", str(path), "--backend", "cuda", *inputs, "-q", "--trace", str(log), *options],
-                             capture_output=True, text=True, timeout=60)
-        if not log.exists():
-            return out.stderr.strip()[-60:]
-        ends = sqlite3.connect(log).execute(
-            """SELECT finish_ns FROM event WHERE rank = 0 AND instruction =
-               (SELECT MAX(instruction) FROM (SELECT instruction FROM event WHERE rank = 0 AND finish_ns IS NOT NULL
-                GROUP BY instruction HAVING COUNT(*) >= ?)) ORDER BY finish_ns""", (iterations,)).fetchall()
-    first = iterations // 10
-    return (ends[-1][0] - ends[first][0]) / (len(ends) - 1 - first) / 1e3
+        for run in range(3):
+            log = pathlib.Path(folder) / f"log{run}.db"
+            out = subprocess.run([hostir, "run", str(path), "--backend", "cuda", *inputs, "-q", "--trace", str(log), *options],
+                                 capture_output=True, text=True, timeout=60)
+            if not log.exists():
+                return out.stderr.strip()[-60:]
+            ends = sqlite3.connect(log).execute(
+                """SELECT finish_ns FROM event WHERE rank = 0 AND instruction =
+                   (SELECT MAX(instruction) FROM (SELECT instruction FROM event WHERE rank = 0 AND finish_ns IS NOT NULL
+                    GROUP BY instruction HAVING COUNT(*) >= ?)) ORDER BY finish_ns""", (iterations,)).fetchall()
+            first = iterations // 10
+            times.append((ends[-1][0] - ends[first][0]) / (len(ends) - 1 - first) / 1e3)
+    return min(times)
 
 
 def beside_a_loop(hostir):

@@ -88,8 +88,12 @@ TEST(EventPacking, DamageIsFound) {
   }
 }
 
-TEST(WordRing, CarriesEverythingInOrderThroughManyWraps) {
-  WordRing ring(4096);
+class RingOfSize : public ::testing::TestWithParam<size_t> {};
+// The larger one also returns to its start before its end.
+INSTANTIATE_TEST_SUITE_P(WordRing, RingOfSize, ::testing::Values(4096, 1 << 20));
+
+TEST_P(RingOfSize, CarriesEverythingInOrderThroughManyWraps) {
+  WordRing ring(GetParam());
   constexpr uint64_t kCount = 200000;
   std::jthread producer([&] {
     for (uint64_t i = 0; i < kCount; ++i) {
@@ -111,6 +115,32 @@ TEST(WordRing, CarriesEverythingInOrderThroughManyWraps) {
     ring.release(record);
     ++i;
   }
+}
+
+TEST(WordRing, AReaderThatKeepsUpNeedsLittleMemory) {
+  WordRing ring(1 << 20);
+  const uint64_t* first = ring.reserve(20);
+  uint64_t furthest = 0;
+  const auto read_all = [&] {
+    for (auto record = ring.peek(); !record.empty(); record = ring.peek()) ring.release(record);
+    ring.publish();
+  };
+  ring.commit();
+  for (int i = 0; i < 200000; ++i) {
+    furthest = std::max(furthest, static_cast<uint64_t>(ring.reserve(20) - first));
+    ring.commit();
+    read_all();
+  }
+  EXPECT_LT(furthest, 1 << 18);
+  EXPECT_EQ(ring.stalls(), 0U);
+  // One that does not read lets the whole buffer fill.
+  for (int i = 0; i < 40000; ++i) {
+    furthest = std::max(furthest, static_cast<uint64_t>(ring.reserve(20) - first));
+    ring.commit();
+  }
+  EXPECT_GT(furthest, 1 << 19);
+  EXPECT_EQ(ring.stalls(), 0U);
+  read_all();
 }
 
 }  // namespace
