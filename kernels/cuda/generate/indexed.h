@@ -70,7 +70,8 @@ class IndexedCall {
 /// from the scalar operands from `first` on, clamped so that a box of size `box` fits in `extents`.
 std::string start_lines(const IndexedCall& call, size_t first, const Extents& extents,
                         const Extents& box);
-/// Code of put and put_along. `target`: the position along `dim` to which the update at `at0`, `at1`,
+/// Code of put and put_along. `target`: the position along `dim` to which the update at `at0`,
+/// `at1`,
 /// .. goes. `loops`: the dimensions of the updates over which a row of the result loops; the other
 /// dimensions take the index of the result's dimension given by `columns`.
 IndexedKernel put_kernel(const IndexedCall& call, size_t dim, const std::string& target,
