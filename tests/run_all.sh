@@ -161,6 +161,7 @@ beside chrome-trace tests/checks/chrome_trace.py $hostir
 beside report tests/checks/report.py $hostir
 beside debug-transcripts tests/scripts/debug/check.sh $hostir
 beside guides tests/checks/guides.py $hostir
+beside headers tests/checks/headers.sh build-ci
 beside line-editing tests/checks/line_editing.py $hostir
 beside serve tests/checks/serve.py $hostir
 beside dap tests/checks/dap.py $hostir
