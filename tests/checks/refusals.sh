@@ -192,6 +192,9 @@ refuses 3 'error[log_set_differs]: "W/set/b.db" is not of the same run as the fi
 altered set/b.db 'PRAGMA user_version = 1'
 refuses 3 'error[log_set_version]: "W/set/b.db" has schema version 1; a set needs version 5 or later' trace info "$work/set"
 
+# Several processes.
+refuses 64 'error[launcher]: the backend null runs all ranks in one process, so each of the 2 that `hostir launch` started would repeat the whole run: leave out `launch -n 2`, or use --backend cuda' \
+  launch -n 2 run tests/programs/deadlock.hir --backend null
 # Files of other tools.
 dump() { printf "$2" >"$work/$1"; }
 truth=tests/truth/flight_recorder

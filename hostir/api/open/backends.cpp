@@ -70,7 +70,7 @@ MadeBackend make_null(const BackendRequest& request) {
 const std::vector<BackendEntry>& entries() {
   static const std::vector<BackendEntry> kEntries = {
       {"sim", {ClockDomain::kVirtual, true, true, ""}, cpu::isa_name, make_sim},
-      {"cuda", {ClockDomain::kHost, true, false, ""}, nullptr, make_cuda},
+      {"cuda", {ClockDomain::kHost, true, false, ""}, nullptr, make_cuda, true},
       {"shapes", {ClockDomain::kVirtual, false, true, ""}, nullptr, make_shapes},
       {"null", {ClockDomain::kVirtual, false, false, ""}, nullptr, make_null},
   };

@@ -16,6 +16,7 @@ struct BackendEntry {
   interp::BackendTraits traits;
   std::string (*kernel_set)();  // nullptr: none
   Expected<std::unique_ptr<interp::Backend>> (*make)(const interp::BackendRequest& request);
+  bool several_processes = false;  // true: each process of a launcher runs a part of the ranks
 };
 
 /// The names of all backends, in display order.

@@ -1,5 +1,7 @@
 #include "hostir/api/open/program_options.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -352,6 +354,15 @@ Expected<interp::BackendRequest> BackendOptions::request(const Program& program)
   out.stepwise = stepwise;
   out.graphs = graphs;
   HOSTIR_ASSIGN_OR_RETURN(out.process, process_place(environment_variable));
+  // Under another launcher the user may want a whole run in each process.
+  const BackendEntry* entry = find_backend(backend);
+  if (out.process.launcher_listens && entry != nullptr && !entry->several_processes) {
+    return fail(ErrorKind::kUsage, "launcher",
+                fmt::format("the backend {} runs all ranks in one process, so each of the {} that "
+                            "`hostir launch` started would repeat the whole run: leave out "
+                            "`launch -n {}`, or use --backend cuda",
+                            backend, out.process.count, out.process.count));
+  }
   if (threads > 0) cpu::set_thread_count(static_cast<int>(threads));
   return out;
 }
