@@ -1,9 +1,10 @@
 #include "kernels/cuda/recorded_calls.h"
 
-#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "hostir/support/hash.h"
 #include "kernels/cuda/driver.h"
 
 namespace hostir::cuda {
@@ -149,12 +150,7 @@ RecordedCalls::RecordedCalls() = default;
 RecordedCalls::~RecordedCalls() = default;
 
 size_t RecordedCalls::KeyHash::operator()(const Pointers& key) const {
-  uint64_t hash = 0;
-  for (const void* pointer : key) {
-    hash = (hash ^ reinterpret_cast<uintptr_t>(pointer)) * 0x9E3779B97F4A7C15u;
-    hash ^= hash >> 32;
-  }
-  return hash;
+  return hash_of(std::as_bytes(std::span(key)));
 }
 
 std::shared_ptr<const RecordedCalls::Recording> RecordedCalls::recording_for(

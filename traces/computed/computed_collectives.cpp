@@ -4,16 +4,19 @@
 // each gets a share of that time in proportion to its bytes on the wire.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <thread>
 #include <tuple>
 #include <unordered_map>
 
+#include "hostir/support/hash.h"
 #include "hostir/support/usable_cores.h"
 #include "traces/computed/computed_tables.h"
 #include "traces/reader/log_reader.h"
@@ -65,11 +68,8 @@ struct ListedMeeting {
 
 struct MeetingHash {
   size_t operator()(const ListedMeeting& key) const {
-    uint64_t h = 0;
-    for (const int64_t part :
-         {key.communicator, key.group, key.sequence, key.source, key.destination})
-      h = (h ^ static_cast<uint64_t>(part)) * 0x9E3779B97F4A7C15ULL;
-    return static_cast<size_t>(h ^ (h >> 32));
+    const std::array parts{key.communicator, key.group, key.sequence, key.source, key.destination};
+    return hash_of(std::as_bytes(std::span(parts)));
   }
 };
 

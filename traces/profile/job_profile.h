@@ -97,9 +97,6 @@ Expected<JobProfile> join(std::vector<ProcessProfile> processes);
 /// The step whose host interval contains the time.
 std::optional<int64_t> step_of(const ProcessProfile& process, int64_t local_ns);
 
-/// `2.1 ms`, `12.3 us`.
-std::string duration(int64_t ns);
-
 /// `rank 3 arrives last in 41 of 60 collectives; the others wait for it, 2.1 ms per step`.
 std::string sentence(const JobProfile& job);
 

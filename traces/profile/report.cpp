@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "hostir/support/text.h"
 #include "interp/model/meeting.h"
 #include "traces/import/formats/names.h"
 #include "traces/profile/open_profiles.h"
@@ -49,8 +50,8 @@ std::string rank_table(const JobProfile& job) {
                             : fmt::format("{:+.1f} us", c.offset_ns / 1e3);
     if (c.drift != 0) clock += fmt::format(", {:+.3f} ppm", c.drift * 1e6);
     out += fmt::format("{:>5} {:>6} {:>12} {:>12} {:>12} {:>12}  {}\n", job.rank(p), w.last,
-                       duration(w.wait_ns), duration(w.caused_ns), duration(w.transfer_ns),
-                       duration(w.exposed_ns), clock);
+                       time_text(w.wait_ns), time_text(w.caused_ns), time_text(w.transfer_ns),
+                       time_text(w.exposed_ns), clock);
   }
   return out;
 }
@@ -68,8 +69,8 @@ std::string slowest_table(const JobProfile& job) {
                                 "seq", "group", "time", "skew", "transfer");
   for (const Meeting* m : slowest) {
     out += fmt::format("{:<16} {:>12} {:<16} {:>10} {:>10} {:>10}  rank {}\n", kind_of(job, *m),
-                       m->sequence, group_name(job.groups[m->group]), duration(m->time_ns()),
-                       duration(m->skew_ns()), duration(m->transfer_ns()),
+                       m->sequence, group_name(job.groups[m->group]), time_text(m->time_ns()),
+                       time_text(m->skew_ns()), time_text(m->transfer_ns()),
                        job.rank(m->members[m->last].process));
   }
   return slowest.empty() ? std::string() : out;
@@ -144,7 +145,7 @@ std::string details_text(const JobProfile& job) {
     out += fmt::format(
         "; clocks aligned on {} of them, which end on all members within {} (half of them within "
         "{})",
-        job.aligned_on, duration(job.error_ns), duration(job.typical_error_ns));
+        job.aligned_on, time_text(job.error_ns), time_text(job.typical_error_ns));
   }
   out += "\n" + rank_table(job) + slowest_table(job);
   for (const std::string& note : job.notes) out += "note: " + note + "\n";

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "hostir/support/text.h"
 #include "traces/profile/job_profile.h"
 #include "traces/profile/profile_builder.h"
 
@@ -106,13 +107,6 @@ std::optional<int64_t> step_of(const ProcessProfile& process, int64_t ns) {
   return std::prev(after)->number;
 }
 
-std::string duration(int64_t ns) {
-  if (ns < 1000) return fmt::format("{} ns", ns);
-  if (ns < 1'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
-  if (ns < 1'000'000'000) return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
-  return fmt::format("{:.2f} s", static_cast<double>(ns) / 1e9);
-}
-
 void measure_waits(JobProfile& job) {
   std::vector<BusyTimes> busy;
   for (const ProcessProfile& process : job.processes) busy.emplace_back(process);
@@ -146,11 +140,11 @@ std::string late_rank(const JobProfile& job, size_t shared) {
     return fmt::format(
         "no rank is late: in {} the members arrive within {}, which is the accuracy of the clocks",
         shared == 1 ? "the only collective" : fmt::format("all {} collectives", shared),
-        duration(job.typical_error_ns));
+        time_text(job.typical_error_ns));
   }
   const auto per = [&](int64_t ns) {
-    if (job.steps == 0) return fmt::format("{} in total", duration(ns));
-    return fmt::format("{} per step", duration(ns / static_cast<int64_t>(job.steps)));
+    if (job.steps == 0) return fmt::format("{} in total", time_text(ns));
+    return fmt::format("{} per step", time_text(ns / static_cast<int64_t>(job.steps)));
   };
   const model::Rank rank = job.rank(static_cast<size_t>(late - job.waits.begin()));
   const double share =

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "hostir/support/text.h"
 #include "interp/model/ids.h"
 #include "traces/report/html.h"
 #include "traces/report/sections.h"
@@ -13,13 +14,6 @@
 namespace hostir::traces::report {
 
 namespace {
-
-/// `0`, `0 2`, `0..3`.
-std::string ranks_text(const std::vector<model::Rank>& ranks) {
-  const bool run = ranks.back() - ranks.front() + 1 == static_cast<model::Rank>(ranks.size());
-  if (ranks.size() > 2 && run) return fmt::format("{}..{}", ranks.front(), ranks.back());
-  return fmt::format("{}", fmt::join(ranks, " "));
-}
 
 /// The tensor as a rectangle: its last two dimensions, or one; the others are stacked behind the
 /// first slice, so only boxes that begin at index 0 there are drawn.
@@ -61,7 +55,8 @@ std::string picture_of(const interp::LogTensor& tensor) {
         "<g><rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/><text "
         "x=\"{:.1f}\" y=\"{:.1f}\">{}</text></g>",
         all ? "all" : rank_class(static_cast<int64_t>(rank)), x * sx, y * sy, w * sx, h * sy,
-        (x + w / 2) * sx, (y + h / 2) * sy + 4, all ? std::string("all ranks") : ranks_text(list));
+        (x + w / 2) * sx, (y + h / 2) * sy + 4,
+        all ? std::string("all ranks") : ranges_text(list, {.shortest = 3}));
   }
   return out + "</svg>";
 }

@@ -1,10 +1,10 @@
 #include "gui/panels/layout/written.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <set>
 #include <utility>
+
+#include "hostir/support/text.h"
 
 namespace hostir::gui {
 
@@ -83,20 +83,7 @@ std::vector<bool> written_cells(const TensorView& tensor, const WrittenRanks& ra
 }
 
 std::string rank_list(const std::vector<interp::Rank>& ranks) {
-  constexpr int kMaxStretches = 6;
-  std::string out;
-  int stretches = 0;
-  for (size_t i = 0; i < ranks.size();) {
-    size_t end = i + 1;
-    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
-    if (++stretches > kMaxStretches) return out + fmt::format(" and {} more", ranks.size() - i);
-    out += out.empty() ? "" : ", ";
-    out += end - i == 1   ? fmt::format("r{}", ranks[i])
-           : end - i == 2 ? fmt::format("r{}, r{}", ranks[i], ranks[i + 1])
-                          : fmt::format("r{}..r{}", ranks[i], ranks[end - 1]);
-    i = end;
-  }
-  return out;
+  return ranges_text(ranks, {.prefix = "r", .shortest = 3, .most = 6});
 }
 
 }  // namespace hostir::gui

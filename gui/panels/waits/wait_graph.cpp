@@ -8,6 +8,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "hostir/support/text.h"
+
 namespace hostir::gui {
 
 namespace {
@@ -164,17 +166,8 @@ WaitGraph make_wait_graph(const WaitsSnapshot& snapshot, size_t max_nodes) {
 }
 
 std::string ranks_text(const std::vector<Rank>& ranks) {
-  std::string text;
-  size_t pieces = 0;
-  for (size_t i = 0; i < ranks.size() && pieces < 3; ++pieces) {
-    size_t j = i;
-    while (j + 1 < ranks.size() && ranks[j + 1] == ranks[j] + 1) ++j;
-    if (!text.empty()) text += ", ";
-    text += i == j ? fmt::format("r{}", ranks[i]) : fmt::format("r{}..r{}", ranks[i], ranks[j]);
-    i = j + 1;
-    if (pieces == 2 && i < ranks.size()) text += " \u2026";
-  }
-  return ranks.size() > 2 ? fmt::format("{} ranks: {}", ranks.size(), text) : text;
+  const std::string list = ranges_text(ranks, {.prefix = "r", .shortest = 2, .most = 3});
+  return ranks.size() > 2 ? fmt::format("{} ranks: {}", ranks.size(), list) : list;
 }
 
 }  // namespace hostir::gui

@@ -2,11 +2,9 @@
 
 #include <functional>
 
-namespace hostir {
+#include "hostir/support/hash.h"
 
-void combine(size_t& hash, size_t with) {
-  hash ^= with + 0x9e3779b97f4a7c15U + (hash << 6U) + (hash >> 2U);
-}
+namespace hostir {
 
 size_t hash_of(const IndexExpr& e) { return e.is_const() ? std::hash<int64_t>()(e.value()) : 0; }
 
@@ -19,10 +17,10 @@ size_t hash_of_one(const Attribute& a) {
   if (const auto* word = std::get_if<Keyword>(&a)) return std::hash<std::string>()(word->word);
   size_t hash = a.index();
   if (const auto* list = std::get_if<IntList>(&a)) {
-    for (const int64_t n : *list) combine(hash, std::hash<int64_t>()(n));
+    for (const int64_t n : *list) hash = hash_with(hash, std::hash<int64_t>()(n));
   }
   if (const auto* list = std::get_if<ExprList>(&a)) {
-    for (const IndexExpr& e : *list) combine(hash, hash_of(e));
+    for (const IndexExpr& e : *list) hash = hash_with(hash, hash_of(e));
   }
   return hash;
 }
@@ -31,7 +29,7 @@ size_t hash_of_one(const Attribute& a) {
 
 size_t hash_of(const Attributes& attributes) {
   size_t hash = attributes.entries().size();
-  for (const auto& [name, value] : attributes.entries()) combine(hash, hash_of_one(value));
+  for (const auto& [name, value] : attributes.entries()) hash = hash_with(hash, hash_of_one(value));
   return hash;
 }
 

@@ -9,7 +9,6 @@
 
 namespace hostir {
 
-void combine(size_t& hash, size_t with);
 size_t hash_of(const IndexExpr& e);
 /// Hashes numbers and strings. Other attributes are compared but not hashed.
 size_t hash_of(const Attributes& attributes);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "hostir/passes/host/attribute_ids.h"
+#include "hostir/support/hash.h"
 
 namespace hostir {
 
@@ -20,16 +21,16 @@ Function anonymous(Function k) {
 size_t hash_of(const Function& k) {
   size_t hash = k.values.size();
   for (const Instruction& i : k.instructions) {
-    combine(hash, static_cast<size_t>(i.kind));
-    for (const Operand& o : i.operands) combine(hash, o.value.index);
-    combine(hash, hash_of(i.attributes));
+    hash = hash_with(hash, static_cast<size_t>(i.kind));
+    for (const Operand& o : i.operands) hash = hash_with(hash, o.value.index);
+    hash = hash_with(hash, hash_of(i.attributes));
   }
   for (const Value& v : k.values) {
     const auto* tensor = std::get_if<TensorType>(&v.type);
     if (tensor == nullptr) continue;
-    combine(hash, static_cast<size_t>(tensor->dtype));
+    hash = hash_with(hash, static_cast<size_t>(tensor->dtype));
     for (const IndexExpr& e : tensor->shape) {
-      combine(hash, hash_of(e));
+      hash = hash_with(hash, hash_of(e));
     }
   }
   return hash;

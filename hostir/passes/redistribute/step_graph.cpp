@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hostir/passes/redistribute/waypoints.h"
+#include "hostir/support/hash.h"
 #include "hostir/support/lists.h"
 
 namespace hostir {
@@ -11,7 +12,7 @@ namespace {
 
 uint64_t pair_of(StepGraph::Node a, StepGraph::Node b) { return uint64_t{a} << 32 | b; }
 
-void mix(size_t value, size_t& hash) { hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL; }
+void mix(size_t value, size_t& hash) { hash = hash_with(hash, value); }
 
 void mix(const AxisList& axes, size_t& hash) {
   mix(axes.size(), hash);
@@ -49,7 +50,7 @@ size_t StepGraph::Hash::operator()(const Sharding& s) const {
         hash);
   }
   mix(s.unreduced, hash);
-  return hash ^ hash >> 32;
+  return hash;
 }
 
 StepGraph::Node StepGraph::node(const Sharding& sharding) {

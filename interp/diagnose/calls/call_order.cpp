@@ -167,6 +167,14 @@ bool comes_before(const MemberRef& a, const MemberRef& b) {
   });
 }
 
+bool same_direction(const MemberRef& a, const MemberRef& b) {
+  return (a.pair == nullptr) == (b.pair == nullptr) && a.sends() == b.sends();
+}
+
+bool alike(const Run& run, const MemberRef& a, const MemberRef& b) {
+  return same_direction(a, b) && same_stack(run, *a.member, *b.member);
+}
+
 std::vector<std::vector<MemberRef>> calls_by_rank(const Run& run) {
   std::vector<std::vector<MemberRef>> calls(run.ranks.size());
   const auto add = [&](const MemberRef& ref) {

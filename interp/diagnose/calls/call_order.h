@@ -63,6 +63,11 @@ bool same_stack(const model::Run& run, const model::Member& a, const model::Memb
 /// True if both were called from the same lines or, if a stack is unknown, if the calls are alike.
 bool same_site(const model::Run& run, const model::Member& a, const model::Member& b);
 
+/// True if both are collectives, both sends, or both recvs.
+bool same_direction(const MemberRef& a, const MemberRef& b);
+/// The same, from the same lines as far as is recorded.
+bool alike(const model::Run& run, const MemberRef& a, const MemberRef& b);
+
 /// True if the two are the same collective from the same recorded line, on different groups.
 bool differ_in_group(const model::Run& run, const MemberRef& a, const MemberRef& b);
 

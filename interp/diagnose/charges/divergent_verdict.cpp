@@ -163,7 +163,7 @@ class DivergenceJudge {
   }
   bool repeats(const DivergentRank& rank) const {
     const auto& own = calls_[static_cast<size_t>(rank.rank)];
-    return rank.at > 0 && rank.at < own.size() && alike(own[rank.at - 1], own[rank.at]);
+    return rank.at > 0 && rank.at < own.size() && alike(run_, own[rank.at - 1], own[rank.at]);
   }
   // How often the two ranks elsewhere went from one line to another as `rank` does there; nullopt
   // if neither calls the second line elsewhere.
@@ -177,16 +177,12 @@ class DivergenceJudge {
       const auto& line = calls_[static_cast<size_t>(each->rank)];
       for (size_t i = 1; i < line.size(); ++i) {
         const bool here = i == each->at || i == each->at + 1;
-        if (here || !alike(line[i], own[at])) continue;
+        if (here || !alike(run_, line[i], own[at])) continue;
         known = true;
-        if (alike(line[i - 1], own[at - 1])) ++times;
+        if (alike(run_, line[i - 1], own[at - 1])) ++times;
       }
     }
     return known ? std::optional(times) : std::nullopt;
-  }
-  bool alike(const MemberRef& a, const MemberRef& b) const {
-    return (a.pair == nullptr) == (b.pair == nullptr) && a.sends() == b.sends() &&
-           same_stack(run_, *a.member, *b.member);
   }
 
   // True if the twin's odd call is the one that the accused rank did not reach, or leads to it.

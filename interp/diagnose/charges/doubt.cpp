@@ -229,8 +229,8 @@ class Doubt {
   }
 
   bool alike(const MemberRef& a, const MemberRef& b) const {
-    return (a.pair == nullptr) == (b.pair == nullptr) && a.communicator() == b.communicator() &&
-           a.sends() == b.sends() && same_site(run_, *a.member, *b.member);
+    return same_direction(a, b) && a.communicator() == b.communicator() &&
+           same_site(run_, *a.member, *b.member);
   }
   // Both ranks made the call before, and until now another call of the rank always followed it. A
   // collective that is repeated at once for the first time may also be an extra call.

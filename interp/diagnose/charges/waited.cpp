@@ -178,7 +178,7 @@ class WaitedFinder {
           const bool met =
               last.pair != nullptr ? before.pair == last.pair : before.meeting == last.meeting;
           if (met) return 3;
-          if (k + 1 == line.size() && alike(before, last)) out = 1;
+          if (k + 1 == line.size() && alike(run_, before, last)) out = 1;
         }
       }
     }
@@ -199,15 +199,11 @@ class WaitedFinder {
     }
     return least;
   }
-  bool alike(const MemberRef& a, const MemberRef& b) const {
-    return (a.pair == nullptr) == (b.pair == nullptr) && a.sends() == b.sends() &&
-           same_stack(run_, *a.member, *b.member);
-  }
   bool follows(const std::vector<MemberRef>& line, const MemberRef& last,
                const Waited& waited) const {
     for (size_t i = 0; i + 1 < line.size(); ++i) {
       const MemberRef& next = line[i + 1];
-      if (!alike(line[i], last) || next.member->order == line[i].member->order) continue;
+      if (!alike(run_, line[i], last) || next.member->order == line[i].member->order) continue;
       if (next.communicator() != waited.call.communicator()) continue;
       if (waited.call.pair == nullptr) {
         if (next.meeting != nullptr && same_stack(run_, *next.member, *waited.call.member))

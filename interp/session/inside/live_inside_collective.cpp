@@ -28,8 +28,6 @@ struct Side {
   const Arrival* arrival = nullptr;  // null: no member has arrived
 };
 
-std::string us_text(double ns) { return fmt::format("{:.3f} us", ns / 1000); }
-
 class CollectiveLook {
  public:
   CollectiveLook(Interpreter& interpreter, const Snapshot& snapshot, const InsideQuery& query,
@@ -303,15 +301,13 @@ class CollectiveLook {
         if (at.status == RankStatus::kDone) m.text = "has returned";
       } else if (a->finished) {
         m.state = "done";
-        m.text = fmt::format("came at {}, moved from {} to {}",
-                             us_text(static_cast<double>(a->arrived_ns)),
-                             us_text(static_cast<double>(a->started_ns)),
-                             us_text(static_cast<double>(a->finished_ns)));
+        m.text = fmt::format("came at {} ns, moved from {} to {} ns", a->arrived_ns, a->started_ns,
+                             a->finished_ns);
       } else {
         const bool queued = interpreter_.is_queued(side.rank, *a);
         const bool runs = meeting_->complete && !meeting_->mismatch;
         m.state = queued ? "queued" : runs ? "running" : "arrived";
-        m.text = fmt::format("came at {}", us_text(static_cast<double>(a->arrived_ns)));
+        m.text = fmt::format("came at {} ns", a->arrived_ns);
         if (queued) m.text += ", behind " + head_of(at, a->task);
       }
     }
@@ -364,11 +360,11 @@ class CollectiveLook {
     const Reduction reduction = sides_[position_].now.item->reduction;
     if (answer.wire_bytes > 0 || answer.latency_ns > 0) {
       out_.facts.push_back(
-          {"duration",
-           fmt::format("{} = {} latency + {} for {} ({} on the wire)",
-                       us_text(answer.latency_ns + answer.transfer_ns), us_text(answer.latency_ns),
-                       us_text(answer.transfer_ns), bytes_text(std::llround(answer.bytes)),
-                       bytes_text(std::llround(answer.wire_bytes)))});
+          {"duration", fmt::format("{} = {} latency + {} for {} ({} on the wire)",
+                                   time_text(answer.latency_ns + answer.transfer_ns),
+                                   time_text(answer.latency_ns), time_text(answer.transfer_ns),
+                                   bytes_text(std::llround(answer.bytes)),
+                                   bytes_text(std::llround(answer.wire_bytes)))});
     }
     if (out_.element.empty() && out_.value.empty()) return;
     switch (answer.kind) {
