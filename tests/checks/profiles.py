@@ -354,6 +354,9 @@ def our_own_logs_are_no_profiles(folder):
     late_job().write(folder / "p")
     hostir("open", folder / "p", "--trace", folder / "job.db")
     assert "is a log of this program" in hostir("open", folder / "job.db", status=2)
+    (folder / "logs").mkdir()
+    shutil.copy(folder / "job.db", folder / "logs" / "rank_0.db")
+    assert "holds logs of this program; hostir gui, debug and report open" in hostir("open", folder / "logs", status=2)
 
 
 @case

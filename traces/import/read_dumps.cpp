@@ -197,7 +197,7 @@ std::vector<Candidate> candidates(const std::vector<std::string>& paths) {
 
 void read_one(Candidate& file) {
   if (file.path != "-") {
-    file.our_log = file.given && is_our_log(file.path);
+    file.our_log = is_our_log(file.path);
     if (file.our_log) return;
     file.profile = is_profile(file.path);
     file.binary = !file.profile && !file.given && !may_be_dump(file.path);
@@ -320,11 +320,13 @@ Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
       patterns.insert(pattern_of_name(file.path));
   }
   std::vector<std::string> unreadable;
+  bool our_logs = false;
   for (Candidate& file : all) {
-    if (file.our_log) {
+    if (file.our_log && file.given) {
       return other_format(file.path,
                           "is a log of this program; hostir gui, debug and trace open it");
     }
+    our_logs = our_logs || file.our_log;
     if (file.profile) out.profiles.push_back(file.path);
     const bool named_as_dump = patterns.contains(pattern_of_name(file.path));
     if (file.binary && named_as_dump) file.read = other_format(file.path, kUnknownFormat);
@@ -349,6 +351,12 @@ Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
     if (first_given) return tl::unexpected(*std::move(first_given));
     std::string where;
     for (const std::string& path : paths) where += (where.empty() ? "" : ", ") + path;
+    if (our_logs) {
+      return fail(ErrorKind::kInvalid, "import_files",
+                  fmt::format("{}: holds logs of this program; hostir gui, debug and report open "
+                              "the folder as one run",
+                              where));
+    }
     auto nothing =
         fail(ErrorKind::kInvalid, "import_files",
              fmt::format(
