@@ -100,19 +100,11 @@ class WaitsPanel : public Panel {
     const interp::FaultSnapshot& fault = shot.faults->back();
     const std::string kind = interp::fault_name(fault.kind) + ":";
     const std::string whole = fmt::format("{} {}.", kind, fault.sentence);
-    const ImVec2 space = ImGui::GetContentRegionAvail();
-    const float width = std::max(1.0f, space.x - frame.ui.px(20));
-    const ImFont* bold = frame.ui.fonts.bold;
-    const float height = bold->CalcTextSizeA(bold->FontSize, FLT_MAX, width, whole.c_str()).y;
-    if (space.y < height + ImGui::GetFrameHeightWithSpacing()) {
-      frame.ui.state_word(StateKind::kMismatch, kind);
-      frame.ui.tag("waits/sentence", whole);
-      if (ImGui::IsItemHovered()) Ui::tooltip("%s", fault.sentence.c_str());
-      ImGui::SameLine();
-    } else {
-      bold_words(frame, StateKind::kMismatch, whole);
-      ImGui::AlignTextToFramePadding();
-    }
+    // The banner has the sentence.
+    frame.ui.state_word(StateKind::kMismatch, kind);
+    frame.ui.tag("waits/sentence", whole);
+    if (ImGui::IsItemHovered()) Ui::tooltip("%s", fault.sentence.c_str());
+    ImGui::SameLine();
     draw_chips(frame, frame.model.mismatch_ranks(), "other ranks of the mismatch");
     if (ImGui::Button("Who called what")) frame.actions.request("panel.ledger");
     frame.ui.tag("waits/mismatch", fault.sentence);
@@ -129,8 +121,8 @@ class WaitsPanel : public Panel {
     std::string sentence = waits.sentence;
     if (!sentence.empty() && sentence.back() != '.') sentence += '.';
     const StateKind state = stuck ? StateKind::kMismatch : StateKind::kWaiting;
-    // In a low panel, leave the sentence to the banner and use the room for the graph.
-    if (stuck && ImGui::GetContentRegionAvail().y < frame.ui.px(280)) {
+    // The banner has the sentence of a run that is stuck.
+    if (stuck) {
       const bool circle = waits.culprits.empty() && !waits.cycle.empty();
       if (button > 0) ImGui::AlignTextToFramePadding();
       frame.ui.state_word(state, circle ? "deadlock: a circle" : "deadlock:");

@@ -48,6 +48,9 @@ Snapshot SnapshotBuilder::build(uint32_t branch) {
   out.faults = std::make_shared<const std::vector<FaultSnapshot>>(
       make_fault_snapshots(interpreter_, branch));
   WaitsSnapshot waits = make_waits_snapshot(*run);
+  if (!out.faults->empty() &&
+      (out.faults->back().kind == "deadlock" || out.faults->back().kind == "timeout"))
+    waits.sentence = out.faults->back().sentence;
   accuse_differing(*run, *out.faults, waits);
   out.waits = std::make_shared<const WaitsSnapshot>(std::move(waits));
   out.run = std::move(run);
