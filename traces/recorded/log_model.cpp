@@ -12,6 +12,7 @@
 #include <array>
 
 #include "interp/diagnose/calls/user_frame.h"
+#include "interp/model/verdict.h"
 #include "traces/database/log_file.h"
 #include "traces/recorded/model_reader.h"
 
@@ -73,9 +74,14 @@ Expected<model::Run> ModelReader::read() {
   HOSTIR_TRY(add_gaps());
   HOSTIR_TRY(add_motion());
   model::Run run = std::move(builder_).finish();
-  if (run.motion == model::Motion::kUnknown && !has_states_ && waits_for_returned_rank(run)) {
-    run.motion = model::Motion::kStuck;
-    run.motion_source = "a rank that returned without a call in which others wait";
+  if (run.motion == model::Motion::kUnknown && !has_states_) {
+    const bool returned = waits_for_returned_rank(run);
+    // A circle is of queues only, because no host is known to wait: no call behind these can begin.
+    if (returned || !diagnose::wait_graph(run).cycle.empty()) {
+      run.motion = model::Motion::kStuck;
+      run.motion_source = returned ? "a rank that returned without a call in which others wait"
+                                   : "calls that wait for each other in a circle";
+    }
   }
   return run;
 }
