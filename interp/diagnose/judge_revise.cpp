@@ -65,8 +65,9 @@ std::string Judge::wait_behind() {
     if (!named) behind.push_back(rank);
     if (!contains(out_.culprits, rank)) insert_once(out_.waiting, rank);
   }
-  const bool names_some = out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord;
-  if (behind.empty() || waited_.empty() || !names_some) return {};
+  const bool absent = out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord;
+  const bool names_some = out_.charge == Charge::kOrder || (absent && !waited_.empty());
+  if (behind.empty() || !names_some) return {};
   return fmt::format("; {} {} in turn", model::list_of(behind),
                      behind.size() == 1 ? "waits" : "wait");
 }

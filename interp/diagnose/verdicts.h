@@ -3,13 +3,14 @@
 
 #include <optional>
 
+#include "interp/diagnose/recorded.h"
 #include "interp/model/verdict.h"
 
 namespace hostir::diagnose {
 
-/// For a run that is stuck: the rank at fault, else the shortest cycle, else what does not
+/// For a run that is stuck: what judge() says, else the shortest cycle, else what does not
 /// complete.
-model::Verdict deadlock_verdict(const model::Run& run);
+model::Verdict deadlock_verdict(const model::Run& run, const RecordedVerdict& judged);
 
 /// True if the arrived members made calls that do not match.
 bool disagree(const model::Meeting& meeting);

@@ -1146,8 +1146,8 @@ def a_missing_record_that_explains_nothing(world):
     layers(job, [72], blocks=True)
     return job.run(), {"missing": (3,)}, {
         "fault": True, "culprits": [], "not_known": "rank 3",
-        "trial_says": "ranks 1, 2 blocked in all_reduce seq 4; never issued by ranks 0, 3, which are blocked too "
-                      "(default_pg at /home/ada/train.py:72 in step, from train.py:90 in <module>)"}
+        "trial_says": "ranks 0, 3 never came to all_reduce f32[64,64] seq 4 on default_pg, in which ranks 1, 2 wait "
+                      "at /home/ada/train.py:72 in step, from train.py:90 in <module>"}
 
 
 @case(4)

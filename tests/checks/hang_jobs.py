@@ -260,12 +260,12 @@ def order_of_two_ranks(world, blocks, trial_says):
 
 @case(3)
 def order_of_two_ranks_and_a_file_missing(world):
-    return order_of_two_ranks(world, False, "never issued by rank 2 (group 1 at ")
+    return order_of_two_ranks(world, False, "rank 2 never came to all_reduce f32[9] seq 1 on group 1, in which rank 0 waits at ")
 
 
 @case(3)
 def order_of_two_ranks_that_block_and_a_file_missing(world):
-    return order_of_two_ranks(world, True, "never issued by ranks 1, 2, which are blocked too (group 1 at ")
+    return order_of_two_ranks(world, True, "ranks 1, 2 never came to all_reduce f32[9] seq 1 on group 1, in which rank 0 waits at ")
 
 
 @case(8)

@@ -43,7 +43,7 @@ kill_second() { # the process of rank 1, once it has had time to connect
 }
 
 fault "none" 0 'a' "$good"
-fault "a rank that never calls" 4 'never issued by rank 1' $'  where coord(r) != 1 {\n    %e = all_reduce sum %c rw(%a) on %s\n    wait %e on host\n  }\n'
+fault "a rank that never calls" 4 'rank 1 never came to all_reduce' $'  where coord(r) != 1 {\n    %e = all_reduce sum %c rw(%a) on %s\n    wait %e on host\n  }\n'
 fault "operations that differ" 4 'all_reduce sum.*all_reduce max|all_reduce max.*all_reduce sum|collective_mismatch' \
   $'  where coord(r) != 1 {\n    %e = all_reduce sum %c rw(%a) on %s\n    wait %e on host\n  } else {\n    %p = alloc on %s : tensor<512xf32>\n    %e = broadcast %c root(0) rw(%p) on %s\n    wait %e on host\n    free %p on %s\n  }\n'
 loop=$'  for %i in 0..2000000 {\n    %e = all_reduce sum %c rw(%a) on %s\n    wait %e on host\n  }\n'

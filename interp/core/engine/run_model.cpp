@@ -1,5 +1,9 @@
 // Converts what the engine knows to a model::Run, the form used by verdicts, snapshots and logs.
 
+#include <fmt/core.h>
+
+#include <algorithm>
+
 #include "hostir/ops/record.h"
 #include "interp/core/engine/engine.h"
 #include "interp/core/interpreter.h"
@@ -137,6 +141,30 @@ class RunFiller {
           meeting.members.push_back(member_of(members[p], group.arrival(s, p)));
       }
     }
+    add_ranges();
+  }
+
+  // The ledger drops finished meetings and pairs after a while.
+  void add_ranges() {
+    for (const model::Meeting& meeting : run_.meetings) {
+      const GroupLedger& group = context_.state.ledger.groups[meeting.communicator.index];
+      const auto first = group.first() == 0 ? std::nullopt : std::optional(group.first());
+      for (const model::Member& member : meeting.members) {
+        if (member.arrived())
+          run_.ranges.push_back({member.rank, meeting.communicator, first, meeting.sequence});
+      }
+    }
+    const auto key = [](const model::CallRange& range) {
+      return std::pair(range.rank, range.communicator);
+    };
+    std::ranges::stable_sort(run_.ranges, {}, key);
+    // The last call of each rank on each communicator.
+    std::vector<model::CallRange> last;
+    for (const model::CallRange& range : run_.ranges) {
+      if (!last.empty() && key(last.back()) == key(range)) last.pop_back();
+      last.push_back(range);
+    }
+    run_.ranges = std::move(last);
   }
 
   void add_pairs() {
@@ -150,6 +178,18 @@ class RunFiller {
       pair.ordinal = p.ordinal;
       pair.send = member_of(p.source, p.send);
       pair.recv = member_of(p.target, p.recv);
+    }
+    for (const PairCounter& counter : context_.state.ledger.counters) {
+      const auto kept = std::ranges::count_if(context_.state.ledger.pairs, [&](const Pair& p) {
+        return p.comm == counter.comm && p.source == counter.source && p.target == counter.target;
+      });
+      if (static_cast<uint64_t>(kept) >= std::max(counter.sent, counter.received)) continue;
+      for (const Rank rank : {counter.source, counter.target})
+        run_.gaps.push_back({model::Gap::Kind::kBeginsLate,
+                             rank,
+                             {},
+                             {},
+                             fmt::format("rank {}: its first sends and recvs are not kept", rank)});
     }
   }
 
@@ -168,6 +208,7 @@ class RunFiller {
       member.loops = context_.paths.to_string(code_, a.loop_path);
     member.task = a.task;
     member.stream = model::StreamId(a.stream);
+    member.order = task_number(a.task);  // the host numbers its tasks as it issues them
     member.times.issued_ns = a.arrived_ns;
     if (a.finished) {
       member.times.started_ns = a.started_ns;

@@ -154,7 +154,8 @@ bool same_call(const model::Call& a, const model::Call& b) {
   if (!model::agree(a, b)) return false;
   // Totals do not determine a gather's rows, and an all_to_all's sizes differ between ranks.
   const auto kind = a.kind;
-  if (kind == OpKind::gather || kind == OpKind::scatter)
+  const bool exact = a.fingerprint && b.fingerprint;  // covers all that must be equal
+  if (!exact && (kind == OpKind::gather || kind == OpKind::scatter))
     return !a.local_elems || !b.local_elems || *a.local_elems == *b.local_elems;
   return true;
 }

@@ -42,6 +42,21 @@ Member& member_of(model::RunBuilder& builder, Rank rank, const JobCall& call, ui
   return builder.recv(call.communicator, call.peer, rank, number);
 }
 
+// The number of the first collective of the communicator, or of the first pair of these two ranks.
+uint64_t first_number(const model::Run& run, Rank rank, const JobCall& call) {
+  if (call.shape == Shape::kCollective) {
+    const auto at =
+        std::ranges::find(run.meetings, call.communicator, &model::Meeting::communicator);
+    return at == run.meetings.end() ? 1 : at->sequence;
+  }
+  const bool sends = call.shape == Shape::kSend;
+  const auto at = std::ranges::find_if(run.pairs, [&](const model::SendRecv& pair) {
+    return pair.communicator == call.communicator && pair.source == (sends ? rank : call.peer) &&
+           pair.target == (sends ? call.peer : rank);
+  });
+  return at == run.pairs.end() ? 1 : at->ordinal;
+}
+
 }  // namespace
 
 Rerun rerun(const model::Run& run, const JobCalls& job) {
@@ -54,7 +69,7 @@ Rerun rerun(const model::Run& run, const JobCalls& job) {
   builder.run().clocks = run.clocks;
   builder.run().communicators = run.communicators;
   builder.run().instructions = run.instructions;
-  std::map<QueueOfCall, uint64_t> made;
+  std::map<QueueOfCall, uint64_t> next;
   std::map<std::pair<QueueOfCall, uint64_t>, size_t> place;  // in the rank's calls of the job
   for (size_t r = 0; r < job.size(); ++r) {
     const auto rank = static_cast<Rank>(r);
@@ -65,7 +80,9 @@ Rerun rerun(const model::Run& run, const JobCalls& job) {
       const bool joins = i > 0 && call.order == job[r][i - 1].order && call.order != UINT64_MAX;
       if (!joins) ++launch;
       const QueueOfCall queue = queue_of(rank, call);
-      const uint64_t number = ++made[queue];
+      auto at = next.find(queue);
+      if (at == next.end()) at = next.emplace(queue, first_number(run, rank, call)).first;
+      const uint64_t number = at->second++;
       place[{queue, number}] = i;
       Member& member = member_of(builder, rank, call, number);
       member.call = call.recorded_at == SIZE_MAX ? call.call : call.from.member->call;

@@ -5,7 +5,9 @@
 #include <tuple>
 #include <utility>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/calls/call_order.h"
+#include "interp/diagnose/charges/blocks.h"
 
 namespace hostir::diagnose {
 
@@ -106,32 +108,15 @@ std::optional<Disagreement> of_calls(const Meeting& meeting, const Members& memb
 
 // The number that one member sends must be the number that the other expects. The odd member is the
 // one in every mismatched pair.
-std::optional<Disagreement> of_blocks(const Meeting& meeting, const Members& members) {
-  std::vector<std::pair<const Member*, const Member*>> wrong;
-  for (size_t p = 0; p < meeting.members.size(); ++p) {
-    for (size_t q = 0; q < meeting.members.size(); ++q) {
-      const Member& from = meeting.members[p];
-      const Member& to = meeting.members[q];
-      if (q >= from.call.sends.size() || p >= to.call.receives.size()) continue;
-      if (from.call.sends[q] != to.call.receives[p]) wrong.emplace_back(&from, &to);
-    }
-  }
+std::optional<Disagreement> of_blocks(const Meeting& meeting) {
+  const std::vector<BlockPair> wrong = unequal_blocks(meeting);
   if (wrong.empty()) return std::nullopt;
   Disagreement found;
   found.meeting = &meeting;
   found.blocks = true;
-  for (const Member* member : members) {
-    const bool in_all = std::all_of(wrong.begin(), wrong.end(), [&](const auto& pair) {
-      return pair.first == member || pair.second == member;
-    });
-    if (in_all && wrong.size() > 1) found.odd.push_back(member);
-  }
-  if (found.odd.size() != 1) found.odd.clear();
+  if (const auto odd = in_every_pair(wrong)) found.odd = {&meeting.members[*odd]};
   for (const auto& [from, to] : wrong) {
-    for (const Member* side : {from, to}) {
-      if (std::count(found.members.begin(), found.members.end(), side) == 0)
-        found.members.push_back(side);
-    }
+    for (const size_t side : {from, to}) insert_once(found.members, &meeting.members[side]);
   }
   std::sort(found.members.begin(), found.members.end(),
             [](const Member* a, const Member* b) { return a->rank < b->rank; });
@@ -213,7 +198,7 @@ std::vector<Disagreement> first_disagreements(const Run& run) {
     if (members.size() < 2) continue;
     const bool all = members.size() == meeting.members.size();
     auto found = of_calls(meeting, members);
-    if (!found) found = of_blocks(meeting, members);
+    if (!found) found = of_blocks(meeting);
     if (!found && all) found = of_totals(meeting, members);
     keep(std::move(found));
   }

@@ -48,6 +48,8 @@ class DivergenceJudge {
         first.proved && !first.or_left_out && first.kind != DivergentRank::Kind::kSwapped &&
         first.theirs.front().call.pair == nullptr && call_at(first).pair == nullptr;
     if (moving_ && !certain) return;
+    // A host that returned never comes: that is known, and this may be a guess.
+    if (out_.charge == Charge::kNeverCame && !certain && have_returned(out_.culprits)) return;
     // A rank may leave its rounds for a good reason, unless another rank waits for the call that it
     // made there before.
     if (tells_nothing(first)) {
@@ -89,6 +91,11 @@ class DivergenceJudge {
   }
 
  private:
+  bool have_returned(const std::vector<Rank>& ranks) const {
+    return std::ranges::all_of(
+        ranks, [&](Rank rank) { return run_.find(rank)->state == model::RankState::kDone; });
+  }
+
   static bool tells_nothing(const DivergentRank& odd) {
     return odd.own_rounds && !odd.proved && odd.awaiting.member == nullptr;
   }

@@ -107,14 +107,13 @@ class CycleFinder {
 
   void describe(OrderCycle& circle) {
     const size_t n = circle.ranks.size();
+    std::vector<CircleStep> steps;
     for (size_t i = 0; i < n; ++i) {
       const Rank from = circle.ranks[i];
       const Rank to = circle.ranks[(i + 1) % n];
-      const MemberRef& call = hold_between(from, to).call;
-      circle.sentence += fmt::format("{}rank {} waits for rank {} in {}{}", i == 0 ? "" : ", ",
-                                     from, to, call_name(run_, call), at_stack(run_, call));
+      steps.push_back({from, to, hold_between(from, to).call});
     }
-    circle.sentence = "ranks wait for each other in a circle: " + circle.sentence;
+    circle.sentence = circle_text(run_, steps);
     size_t fix = n - 1;
     find_odd(circle, fix);
     const MemberRef usual = circle.odd.empty() ? find_new_step(circle, fix) : MemberRef{};

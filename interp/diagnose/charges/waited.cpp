@@ -27,7 +27,7 @@ class WaitedFinder {
     std::vector<Waited> out;
     for (const WaitEdge& edge : graph.edges) {
       if (!edge.communicator.valid() || !culprit[edge.to] || graph.nodes[edge.to].queue) continue;
-      const MemberRef call = call_of(graph.nodes[edge.from].rank, edge);
+      const MemberRef call = call_of(run_, graph.nodes[edge.from].rank, edge);
       if (call.member == nullptr) continue;
       auto at = std::find_if(out.begin(), out.end(), [&](const Waited& w) {
         return w.call.meeting == call.meeting && w.call.pair == call.pair;
@@ -216,26 +216,26 @@ class WaitedFinder {
     return false;
   }
 
-  MemberRef call_of(Rank rank, const WaitEdge& edge) const {
-    if (edge.act == WaitEdge::Act::kIssue) {
-      const model::Meeting* meeting = run_.meeting(edge.communicator, edge.sequence);
-      return meeting ? MemberRef{meeting, nullptr, meeting->member(rank)} : MemberRef{};
-    }
-    for (const model::SendRecv& pair : run_.pairs) {
-      if (pair.communicator != edge.communicator || pair.ordinal != edge.sequence) continue;
-      const bool sends = edge.act == WaitEdge::Act::kReceive;
-      const Member& mine = sends ? pair.send : pair.recv;
-      const Rank other = sends ? pair.target : pair.source;
-      if (mine.rank == rank && mine.unfinished() && other != rank) return {nullptr, &pair, &mine};
-    }
-    return {};
-  }
-
   const model::Run& run_;
   const std::vector<std::vector<MemberRef>>& calls_;
 };
 
 }  // namespace
+
+MemberRef call_of(const model::Run& run, Rank rank, const WaitEdge& edge) {
+  if (edge.act == WaitEdge::Act::kIssue) {
+    const model::Meeting* meeting = run.meeting(edge.communicator, edge.sequence);
+    return meeting ? MemberRef{meeting, nullptr, meeting->member(rank)} : MemberRef{};
+  }
+  for (const model::SendRecv& pair : run.pairs) {
+    if (pair.communicator != edge.communicator || pair.ordinal != edge.sequence) continue;
+    const bool sends = edge.act == WaitEdge::Act::kReceive;
+    const Member& mine = sends ? pair.send : pair.recv;
+    const Rank other = sends ? pair.target : pair.source;
+    if (mine.rank == rank && mine.unfinished() && other != rank) return {nullptr, &pair, &mine};
+  }
+  return {};
+}
 
 std::vector<Waited> waited_calls(const model::Run& run,
                                  const std::vector<std::vector<MemberRef>>& calls,

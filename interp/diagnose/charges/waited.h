@@ -24,6 +24,9 @@ std::vector<Waited> waited_calls(const model::Run& run,
                                  const std::vector<std::vector<MemberRef>>& calls,
                                  const model::WaitGraph& graph);
 
+/// The call in which `rank` waits along an edge of a communication; empty if it is not on record.
+MemberRef call_of(const model::Run& run, model::Rank rank, const model::WaitEdge& edge);
+
 /// wait_graph() of a recorded run that is assumed to be stuck, so that waits lead through hosts
 /// without a record.
 model::WaitGraph stuck_wait_graph(const model::Run& run);

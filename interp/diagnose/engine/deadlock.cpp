@@ -1,4 +1,4 @@
-// Nothing can move: derives the verdict from the wait graph.
+// Nothing can move: the sentence of judge(), else of the wait graph, and notes from the wait graph.
 
 #include <fmt/core.h>
 
@@ -8,6 +8,8 @@
 #include <optional>
 #include <tuple>
 
+#include "hostir/support/lists.h"
+#include "interp/diagnose/recorded.h"
 #include "interp/diagnose/text/sentences.h"
 #include "interp/diagnose/verdicts.h"
 
@@ -15,7 +17,6 @@ namespace hostir::diagnose {
 
 namespace {
 
-using model::Meeting;
 using model::Member;
 using model::Rank;
 using model::Run;
@@ -117,62 +118,6 @@ void add_notes(const Run& run, const WaitGraph& graph, const std::vector<uint32_
   }
 }
 
-/// Two unfinished meetings that two ranks issued in opposite orders, on separate queues.
-std::string inversion_sentence(const Run& run) {
-  struct Pending {
-    const Meeting* meeting;
-    const Member* member;
-  };
-  std::vector<std::vector<Pending>> by_rank(run.ranks.size());
-  for (const Meeting& m : run.meetings) {
-    for (const Member& member : m.members) {
-      if (member.unfinished() && member.order && run.find(member.rank) != nullptr)
-        by_rank[static_cast<size_t>(member.rank)].push_back({&m, &member});
-    }
-  }
-  const auto name = [&](const Pending& p) {
-    return fmt::format("{} seq {} ({}{})", model::kind_text(p.member->call), p.meeting->sequence,
-                       communicator_name(run, p.meeting->communicator),
-                       at_place(run, p.member->instruction));
-  };
-  for (size_t r = 0; r < by_rank.size(); ++r) {
-    for (const Pending& a : by_rank[r]) {
-      for (const Pending& b : by_rank[r]) {
-        if (a.meeting->communicator == b.meeting->communicator ||
-            *a.member->order >= *b.member->order)
-          continue;
-        for (const Member& other : a.meeting->members) {
-          const Member* second = b.meeting->member(other.rank);
-          if (second == nullptr || !other.order || !second->order || !other.unfinished() ||
-              !second->unfinished() || *other.order < *second->order)
-            continue;
-          return fmt::format("rank {} issued {} before {}; rank {} issued them in the other order",
-                             r, name(a), name(b), other.rank);
-        }
-      }
-    }
-  }
-  return {};
-}
-
-/// The oldest unfinished meeting at which all members have arrived.
-std::string complete_meeting_sentence(const Run& run) {
-  const Meeting* oldest = nullptr;
-  for (const Meeting& m : run.meetings) {
-    const bool all = std::all_of(m.members.begin(), m.members.end(),
-                                 [](const Member& member) { return member.arrived(); });
-    const bool pending = std::any_of(m.members.begin(), m.members.end(),
-                                     [](const Member& member) { return member.unfinished(); });
-    if (!all || !pending) continue;
-    if (oldest == nullptr || m.sequence < oldest->sequence) oldest = &m;
-  }
-  if (oldest == nullptr) return {};
-  return fmt::format("all members issued {} seq {} ({}{}), and it does not complete",
-                     model::kind_text(oldest->members.front().call), oldest->sequence,
-                     communicator_name(run, oldest->communicator),
-                     at_place(run, oldest->members.front().instruction));
-}
-
 // The node that the sentence of the graph speaks about: the first that waits for a rank at fault,
 // or the first communication of the cycle.
 std::optional<uint32_t> subject_of(const WaitGraph& graph) {
@@ -193,16 +138,20 @@ std::optional<uint32_t> subject_of(const WaitGraph& graph) {
 
 }  // namespace
 
-Verdict deadlock_verdict(const Run& run) {
+Verdict deadlock_verdict(const Run& run, const RecordedVerdict& judged) {
   const WaitGraph graph = wait_graph(run);
   Verdict verdict;
   verdict.kind = "deadlock";
-  verdict.sentence = graph.sentence;
-  if (verdict.sentence.empty()) verdict.sentence = inversion_sentence(run);
+  // A rank without a record is not accused: its file may only not be given. Of several ranks that
+  // never came, the graph names all, those of groups of one declaration together.
+  const bool several = judged.has_second || judged.culprits.empty();
+  const bool accuses = judged.is_fault() && judged.charge != Charge::kNoRecord &&
+                       (judged.charge != Charge::kNeverCame || !several);
+  verdict.sentence = accuses ? judged.sentence : graph.sentence;
   const bool live = std::any_of(run.tasks.begin(), run.tasks.end(), [](const model::Task& t) {
     return t.state != model::TaskState::kFinished;
   });
-  if (verdict.sentence.empty() && !live) verdict.sentence = complete_meeting_sentence(run);
+  if (verdict.sentence.empty() && !live) verdict.sentence = judged.sentence;
   if (verdict.sentence.empty()) {
     verdict.sentence = run.gave_up_after_ns
                            ? "all members have arrived, but the device does not finish"
@@ -220,16 +169,19 @@ Verdict deadlock_verdict(const Run& run) {
   std::iota(order.begin(), order.end(), 0U);
   std::stable_partition(order.begin(), order.end(), [&](uint32_t n) { return !out[n].empty(); });
   add_notes(run, graph, order, out, verdict);
-  if (const auto subject = subject_of(graph)) {
-    const WaitNode& node = graph.nodes[*subject];
-    const auto note =
-        std::find_if(verdict.notes.begin(), verdict.notes.end(), [&](const model::VerdictNote& n) {
-          return n.instruction.index == node.instruction.index &&
-                 std::find(n.ranks.begin(), n.ranks.end(), node.rank) != n.ranks.end();
-        });
-    if (note != verdict.notes.end())
-      verdict.culprit = static_cast<size_t>(note - verdict.notes.begin());
-  }
+  const auto point_to = [&](Rank rank, model::InstructionId at) {
+    const auto note = std::ranges::find_if(verdict.notes, [&](const model::VerdictNote& n) {
+      return n.instruction.index == at.index && contains(n.ranks, rank);
+    });
+    if (note == verdict.notes.end()) return false;
+    verdict.culprit = static_cast<size_t>(note - verdict.notes.begin());
+    return true;
+  };
+  // The wrong call if the rank at fault waits in it, else the call in which others wait for it.
+  const Member* wrong = accuses ? judged.at.member : nullptr;
+  if (wrong != nullptr && point_to(wrong->rank, wrong->instruction)) return verdict;
+  if (const auto subject = subject_of(graph))
+    (void)point_to(graph.nodes[*subject].rank, graph.nodes[*subject].instruction);
   return verdict;
 }
 

@@ -1,5 +1,5 @@
 // Members that disagree. A call made by a strict majority is "expected"; otherwise both sides are
-// named in rank order and neither is blamed.
+// named in rank order and neither is blamed. judge() writes the sentence.
 
 #include <fmt/format.h>
 
@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "hostir/support/lists.h"
+#include "interp/diagnose/charges/blocks.h"
 #include "interp/diagnose/charges/disagreement.h"
+#include "interp/diagnose/text/recorded_text.h"
 #include "interp/diagnose/text/sentences.h"
 #include "interp/diagnose/verdicts.h"
 
@@ -61,19 +63,6 @@ void add_notes(const Run& run, const std::vector<const Member*>& members, Verdic
     std::string text = model::list_of(ranks) + note_words(run, *alike.front(), ranks.size() > 1);
     verdict.notes.push_back({std::move(ranks), alike.front()->instruction, std::move(text)});
   }
-}
-
-// ` (at @f#7, @f#10)`: each place once, in the order of the notes.
-void name_places(const Run& run, Verdict& verdict) {
-  std::vector<std::string> seen;
-  for (const model::VerdictNote& note : verdict.notes) {
-    const model::Instruction* instruction = run.find(note.instruction);
-    const std::string place = instruction ? model::place_text(*instruction) : std::string();
-    if (place.empty() || contains(seen, place)) continue;
-    verdict.sentence += (seen.empty() ? " (at " : ", ") + place;
-    seen.push_back(place);
-  }
-  if (!seen.empty()) verdict.sentence += ")";
 }
 
 // True if some call was made by a majority of all members.
@@ -139,6 +128,22 @@ std::vector<Side> sides_of(const std::vector<const Member*>& came, size_t member
   return sides;
 }
 
+// `members of comm over {x} disagree in seq 0`, and how.
+std::string disagree_text(const Run& run, const Verdict& verdict, std::string_view how) {
+  return fmt::format("members of {} disagree in seq {}: {}",
+                     communicator_name(run, verdict.communicator), *verdict.sequence, how);
+}
+
+// `rank 1 calls broadcast f32[6] root 0, ranks 0, 2 call all_reduce sum f32[6]`
+std::string sides_text(const std::vector<Side>& sides) {
+  std::string text;
+  for (const Side& side : sides) {
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", model::list_of(side.ranks),
+                        verb(side.ranks, "calls", "call"), side.text);
+  }
+  return text;
+}
+
 Verdict disagreement(const Run& run, const Meeting& meeting,
                      const std::vector<const Member*>& came) {
   Verdict verdict;
@@ -146,126 +151,16 @@ Verdict disagreement(const Run& run, const Meeting& meeting,
   verdict.communicator = meeting.communicator;
   verdict.sequence = meeting.sequence;
   verdict.sides = sides_of(came, meeting.members.size());
-  const Side* expected = nullptr;
-  std::string odd;
-  for (const Side& s : verdict.sides) {
-    if (s.expected) {
-      expected = &s;
-      continue;
-    }
-    odd += fmt::format("{}{} {}", odd.empty() ? "" : ", ", model::list_of(s.ranks), s.text);
-  }
-  verdict.sentence = fmt::format("{} seq {}: {}", communicator_name(run, meeting.communicator),
-                                 meeting.sequence, odd);
-  if (expected != nullptr) {
-    verdict.sentence +=
-        fmt::format(", expected {} as on {}", expected->text, model::list_of(expected->ranks));
-  }
+  verdict.sentence = disagree_text(run, verdict, sides_text(verdict.sides));
   add_notes(run, came, verdict);
   const auto is_expected = [&](const model::VerdictNote& note) {
-    return expected != nullptr && contains(expected->ranks, note.ranks.front());
+    return std::ranges::any_of(verdict.sides, [&](const Side& side) {
+      return side.expected && contains(side.ranks, note.ranks.front());
+    });
   };
   while (verdict.culprit < verdict.notes.size() && is_expected(verdict.notes[verdict.culprit]))
     ++verdict.culprit;  // the first one outside the majority
-  name_places(run, verdict);
   return verdict;
-}
-
-// The (sender, receiver) pairs, by position, whose sent and expected block sizes differ.
-std::vector<std::pair<size_t, size_t>> unequal_blocks(const Meeting& meeting) {
-  std::vector<std::pair<size_t, size_t>> out;
-  const auto& members = meeting.members;
-  for (size_t p = 0; p < members.size(); ++p) {
-    for (size_t q = 0; q < members[p].call.sends.size() && q < members.size(); ++q) {
-      if (p < members[q].call.receives.size() &&
-          members[p].call.sends[q] != members[q].call.receives[p])
-        out.emplace_back(p, q);
-    }
-  }
-  return out;
-}
-
-// The one member that is in every mismatched pair, if there are several pairs and exactly one such
-// member.
-std::optional<size_t> in_every_pair(const std::vector<std::pair<size_t, size_t>>& wrong) {
-  if (wrong.size() < 2) return std::nullopt;
-  std::optional<size_t> found;
-  for (const size_t one : {wrong.front().first, wrong.front().second}) {
-    const bool all = std::all_of(wrong.begin(), wrong.end(), [&](const auto& pair) {
-      return pair.first == one || pair.second == one;
-    });
-    if (!all || found == one) continue;
-    if (found) return std::nullopt;
-    found = one;
-  }
-  return found;
-}
-
-// The shift of a permute whose member sends to a single position; nullopt otherwise.
-std::optional<size_t> shift_of(const Meeting& meeting, size_t position) {
-  const Call& call = meeting.members[position].call;
-  if (call.kind != OpKind::permute) return std::nullopt;
-  std::optional<size_t> target;
-  for (size_t q = 0; q < call.sends.size(); ++q) {
-    if (call.sends[q] == 0) continue;
-    if (target) return std::nullopt;
-    target = q;
-  }
-  if (!target) return std::nullopt;
-  return (*target + call.sends.size() - position) % call.sends.size();
-}
-
-// The counts stated by the member that is in every mismatched pair, and the counts that the others
-// expect from it.
-std::string odd_text(const Meeting& meeting, size_t odd,
-                     const std::vector<std::pair<size_t, size_t>>& wrong) {
-  const Member& member = meeting.members[odd];
-  std::string text = fmt::format("; rank {} is in each of the {} pairs that do not fit",
-                                 member.rank, wrong.size());
-  const auto own = shift_of(meeting, odd);
-  std::optional<size_t> theirs;
-  bool alike = own.has_value();
-  for (size_t p = 0; p < meeting.members.size() && alike; ++p) {
-    if (p == odd) continue;
-    const auto other = shift_of(meeting, p);
-    alike = other && (!theirs || *theirs == *other);
-    theirs = other;
-  }
-  if (alike && theirs)
-    return text + fmt::format(": it has shift {}, the others shift {}", *own, *theirs);
-  std::vector<int64_t> wanted;
-  std::vector<int64_t> given;
-  for (size_t q = 0; q < meeting.members.size(); ++q) {
-    const Call& other = meeting.members[q].call;
-    if (odd >= other.receives.size() || odd >= other.sends.size()) return text;
-    // The block that it sends to itself need not match.
-    wanted.push_back(q == odd ? other.sends[odd] : other.receives[odd]);
-    given.push_back(q == odd ? other.receives[odd] : other.sends[odd]);
-  }
-  if (member.call.sends != wanted) {
-    text += fmt::format(": it sends [{}], the others expect [{}]",
-                        fmt::join(member.call.sends, ", "), fmt::join(wanted, ", "));
-  }
-  if (member.call.receives != given) {
-    text += fmt::format("{} it expects [{}], the others send [{}]",
-                        member.call.sends != wanted ? ";" : ":",
-                        fmt::join(member.call.receives, ", "), fmt::join(given, ", "));
-  }
-  return text;
-}
-
-// If no single member is in every pair: which ranks have which shift.
-std::string shifts_text(const Meeting& meeting) {
-  std::map<size_t, std::vector<model::Rank>> ranks;
-  for (size_t p = 0; p < meeting.members.size(); ++p) {
-    const auto shift = shift_of(meeting, p);
-    if (!shift) return {};
-    ranks[*shift].push_back(meeting.members[p].rank);
-  }
-  std::string text;
-  for (const auto& [shift, with] : ranks)
-    text += fmt::format("{} shift {} on {}", text.empty() ? ";" : ",", shift, model::list_of(with));
-  return ranks.size() > 1 ? text : std::string();
 }
 
 std::optional<Verdict> exchange(const Run& run, const Meeting& meeting) {
@@ -279,11 +174,7 @@ std::optional<Verdict> exchange(const Run& run, const Meeting& meeting) {
   verdict.kind = "collective_mismatch";
   verdict.communicator = meeting.communicator;
   verdict.sequence = meeting.sequence;
-  verdict.sentence =
-      fmt::format("{} seq {}: rank {} {} sends {} elements to rank {}, which expects {}{}",
-                  communicator_name(run, meeting.communicator), meeting.sequence, from.rank,
-                  model::call_text(from.call), from.call.sends[q], to.rank, to.call.receives[p],
-                  odd ? odd_text(meeting, *odd, wrong) : shifts_text(meeting));
+  verdict.sentence = disagree_text(run, verdict, blocks_text(meeting, wrong));
   Side apart{model::call_text(from.call), {}};
   Side rest{model::call_text(to.call), {}, odd.has_value()};
   for (size_t at = 0; at < meeting.members.size(); ++at) {
@@ -294,7 +185,6 @@ std::optional<Verdict> exchange(const Run& run, const Meeting& meeting) {
   if (odd) verdict.sides.push_back(std::move(rest));
   add_notes(run, p == q ? std::vector{&from} : std::vector{&from, &to}, verdict);
   if (odd == q) verdict.culprit = verdict.notes.size() - 1;
-  name_places(run, verdict);
   if (to.call.receives_given == false) {
     verdict.notes.push_back(
         {{},
@@ -314,14 +204,10 @@ std::optional<Verdict> of_pair(const Run& run, const SendRecv& pair) {
   verdict.kind = "collective_mismatch";
   verdict.communicator = pair.communicator;
   verdict.sequence = pair.ordinal;
-  verdict.sentence =
-      fmt::format("{} send {} to {} number {}: rank {} {}, rank {} {}",
-                  communicator_name(run, pair.communicator), pair.source, pair.target, pair.ordinal,
-                  pair.source, model::call_text(send), pair.target, model::call_text(recv));
   verdict.sides = {{model::call_text(send), {pair.source}},
                    {model::call_text(recv), {pair.target}}};
+  verdict.sentence = disagree_text(run, verdict, sides_text(verdict.sides));
   add_notes(run, {&pair.send, &pair.recv}, verdict);
-  name_places(run, verdict);
   return verdict;
 }
 

@@ -315,6 +315,11 @@ WaitGraph graph_of(const Run& run, model::Motion motion) {
     if (awaited[n] && !waits[n] && !can_come) graph.culprits.push_back(n);
   }
   if (!graph.edges.empty()) graph.cycle = shortest_cycle(graph);
+  // The host of a rank may have returned while its queue waits in the circle, which holds up all.
+  std::erase_if(graph.culprits, [&](uint32_t n) {
+    return std::ranges::any_of(
+        graph.cycle, [&](uint32_t in) { return graph.nodes[in].rank == graph.nodes[n].rank; });
+  });
   // A cycle is more informative than unknown state.
   std::vector<bool> is_culprit(graph.nodes.size(), false);
   for (const uint32_t n : graph.culprits) is_culprit[n] = true;

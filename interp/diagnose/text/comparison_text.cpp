@@ -29,7 +29,7 @@ std::string passed_by_sentence(const Run& run, const PassedBy& found) {
 
 std::string order_sentence(const Run& run, const RecordedVerdict& verdict, bool swapped) {
   const std::string ranks = model::list_of(verdict.culprits);
-  const std::string calls = verb(verdict.culprits, "calls", "call");
+  const std::string_view calls = verb(verdict.culprits, "calls", "call");
   if (swapped) {
     const std::vector<Rank> others = others_at(verdict.missing, verdict.culprits);
     return fmt::format("{} {} {}{} before {}; {} {} them in the other order", ranks, calls,

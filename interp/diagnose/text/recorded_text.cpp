@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "hostir/support/lists.h"
 #include "interp/diagnose/calls/call_order.h"
 #include "interp/diagnose/calls/user_frame.h"
+#include "interp/diagnose/charges/blocks.h"
 #include "interp/diagnose/charges/peers.h"
 #include "interp/diagnose/text/sentences.h"
 
@@ -28,6 +30,11 @@ std::string shared_end(const Run& run) {
     out = lines.back();
   }
   return out;
+}
+
+model::RankState state_of(const Run& run, Rank rank) {
+  const model::RankFacts* facts = run.find(rank);
+  return facts == nullptr ? model::RankState::kUnknown : facts->state;
 }
 
 std::string stack_of(const Run& run, const MemberRef& ref) {
@@ -56,8 +63,8 @@ std::vector<Rank> others_at(const MemberRef& ref, const std::vector<Rank>& but) 
   return ranks;
 }
 
-std::string verb(const std::vector<Rank>& ranks, std::string_view one, std::string_view many) {
-  return std::string(ranks.size() == 1 ? one : many);
+std::string_view verb(const std::vector<Rank>& ranks, std::string_view one, std::string_view many) {
+  return ranks.size() == 1 ? one : many;
 }
 
 namespace {
@@ -164,6 +171,14 @@ class Teller {
     return fmt::format("{} {} in {}", model::list_of(ranks), verb(ranks, "waits", "wait"), kind);
   }
 
+  // A call that all its members have reached with the same call: nobody holds it up.
+  bool is_in_flight(const MemberRef& ref) const {
+    return ref.meeting != v_.at.meeting && ref.meeting != v_.missing.meeting &&
+           std::ranges::all_of(ref.meeting->members, [&](const Member& member) {
+             return member.arrived() && same_call(member.call, ref.member->call);
+           });
+  }
+
   // The call that the others wait for, if it is not the reported one.
   std::string who_waits() const {
     std::string text;
@@ -171,7 +186,7 @@ class Teller {
     for (const Rank rank : v_.waiting) {
       if (static_cast<size_t>(rank) >= calls_.size()) continue;
       for (const MemberRef& ref : calls_[static_cast<size_t>(rank)]) {
-        if (!ref.member->unfinished() || ref.meeting == nullptr) continue;
+        if (!ref.member->unfinished() || ref.meeting == nullptr || is_in_flight(ref)) continue;
         if (std::count(told.begin(), told.end(), ref.meeting) != 0) break;
         told.push_back(ref.meeting);
         if (told.size() > 2) return text;
@@ -198,14 +213,44 @@ class Teller {
     return text;
   }
 
+  // Each different call once, in the order of its first rank.
+  std::string sides() const {
+    constexpr size_t kMostSides = 4;
+    struct Calls {
+      MemberRef first;
+      std::vector<Rank> ranks;
+    };
+    std::vector<Calls> all;
+    const auto add = [&](const MemberRef& ref) {
+      if (!ref.member->arrived() || !contains(v_.suspects, ref.member->rank)) return;
+      const auto at = std::ranges::find_if(all, [&](const Calls& calls) {
+        return ref.meeting != nullptr && same_call(calls.first.member->call, ref.member->call);
+      });
+      (at == all.end() ? all.emplace_back(Calls{ref, {}}) : *at).ranks.push_back(ref.member->rank);
+    };
+    if (v_.at.meeting != nullptr) {
+      for (const Member& member : v_.at.meeting->members) add({v_.at.meeting, nullptr, &member});
+    } else {
+      add({nullptr, v_.at.pair, &v_.at.pair->send});
+      add({nullptr, v_.at.pair, &v_.at.pair->recv});
+    }
+    for (Calls& calls : all) std::ranges::sort(calls.ranks);
+    std::ranges::sort(all, {}, [](const Calls& calls) { return calls.ranks.front(); });
+    std::string text;
+    for (size_t i = 0; i < std::min(all.size(), kMostSides); ++i) {
+      text += fmt::format("{}{} {} {}{}", i == 0 ? "" : ", ", model::list_of(all[i].ranks),
+                          verb(all[i].ranks, "calls", "call"), call_name(run_, all[i].first),
+                          at_stack(run_, all[i].first));
+    }
+    if (all.size() > kMostSides)
+      text += fmt::format(", and others make {} more different calls", all.size() - kMostSides);
+    return text;
+  }
+
   std::string different() const {
     if (v_.culprits.empty()) {
-      std::string text = fmt::format(
-          "members of {} disagree: {} calls {}{}, {} calls {}{}",
-          communicator_name(run_, v_.communicator), model::list_of({v_.at.member->rank}),
-          call_name(run_, v_.at), at_stack(run_, v_.at), model::list_of({v_.missing.member->rank}),
-          call_name(run_, v_.missing), at_stack(run_, v_.missing));
-      return text + "; nothing shows which of them is right";
+      return fmt::format("members of {} disagree: {}; nothing shows which of them is right",
+                         communicator_name(run_, v_.communicator), sides());
     }
     const std::vector<Rank> others = others_at(v_.missing, v_.culprits);
     std::string mine = call_name(run_, v_.at);
@@ -225,19 +270,11 @@ class Teller {
     const MemberRef& ref = v_.at;
     std::string text = fmt::format("what is sent in {} is not what is expected: {}{}",
                                    call_name(run_, ref), who(), at_stack(run_, ref));
-    const auto& members = ref.meeting->members;
-    for (size_t p = 0; p < members.size(); ++p) {
-      for (size_t q = 0; q < members.size(); ++q) {
-        if (q >= members[p].call.sends.size() || p >= members[q].call.receives.size()) continue;
-        if (members[p].call.sends[q] == members[q].call.receives[p]) continue;
-        return text + fmt::format("; rank {} sends {} elements to rank {}, which expects {}",
-                                  members[p].rank, members[p].call.sends[q], members[q].rank,
-                                  members[q].call.receives[p]);
-      }
-    }
+    if (const auto wrong = unequal_blocks(*ref.meeting); !wrong.empty())
+      return text + "; " + blocks_text(*ref.meeting, wrong);
     int64_t sent = 0;
     int64_t received = 0;
-    for (const Member& member : members) {
+    for (const Member& member : ref.meeting->members) {
       for (const Extents& shape : member.call.inputs) sent += element_count(shape).value_or(0);
       for (const Extents& shape : member.call.outputs) {
         received += element_count(shape).value_or(0);
@@ -256,21 +293,16 @@ class Teller {
   }
 
   std::string never_came() const {
-    const std::vector<Rank> others = others_at(v_.missing, v_.culprits);
-    const bool died = v_.charge == Charge::kDied;
-    std::string text;
-    if (v_.missing.pair != nullptr) {
-      const bool sends = v_.missing.sends();
-      text = fmt::format("{} never {} what rank {} {}: {}{}", who(), sends ? "received" : "sent",
-                         v_.missing.member->rank, sends ? "sends" : "waits for",
-                         call_name(run_, v_.missing), at_stack(run_, v_.missing));
-    } else {
-      text = fmt::format("{} {} to {}, in which {} {}{}", who(),
-                         died ? "died and never arrived" : "never came",
-                         call_name(run_, v_.missing), model::list_of(others),
-                         verb(others, "waits", "wait"), at_stack(run_, v_.missing));
-    }
-    if (v_.at.member == nullptr) return text + "; none of its calls are recorded";
+    std::string text =
+        absence_text(run_, v_.missing, v_.culprits, others_at(v_.missing, v_.culprits));
+    const bool waits = std::ranges::any_of(v_.culprits, [&](Rank rank) {
+      return std::ranges::any_of(calls_[static_cast<size_t>(rank)],
+                                 [](const MemberRef& ref) { return ref.member->unfinished(); });
+    });
+    const std::string state = waits ? std::string() : state_text(run_, v_.culprits);
+    text += state;
+    if (v_.at.member == nullptr)
+      return text + (state.empty() ? "; none of its calls are recorded" : "");
     const std::string whose = v_.culprits.size() == 1
                                   ? std::string("its last call")
                                   : fmt::format("the last call of rank {}", v_.at.member->rank);
@@ -360,6 +392,49 @@ MemberRef as_made_by(Rank rank, const MemberRef& ref) {
   if (ref.pair->source == rank) out.member = &ref.pair->send;
   if (ref.pair->target == rank) out.member = &ref.pair->recv;
   return out;
+}
+
+std::string absence_text(const Run& run, const MemberRef& call, const std::vector<Rank>& absent,
+                         const std::vector<Rank>& waiting) {
+  const std::string who = model::list_of(absent);
+  if (call.pair != nullptr) {
+    return fmt::format("{} never {} what rank {} {}: {}{}", who, call.sends() ? "received" : "sent",
+                       call.member->rank, call.sends() ? "sends" : "waits for",
+                       call_name(run, call), at_stack(run, call));
+  }
+  const bool died = std::ranges::all_of(
+      absent, [&](Rank rank) { return state_of(run, rank) == model::RankState::kDead; });
+  return fmt::format("{} {} to {}, in which {} {}{}", who,
+                     died ? "died and never came" : "never came", call_name(run, call),
+                     model::list_of(waiting), verb(waiting, "waits", "wait"), at_stack(run, call));
+}
+
+std::string state_text(const Run& run, const std::vector<Rank>& ranks) {
+  const model::RankState state = state_of(run, ranks.front());
+  const bool all =
+      std::ranges::all_of(ranks, [&](Rank rank) { return state_of(run, rank) == state; });
+  std::string_view text;
+  if (all && state == model::RankState::kDone) text = "finished";
+  if (all && state == model::RankState::kNotStarted) text = "never started";
+  if (all && state == model::RankState::kFrozen) text = verb(ranks, "is frozen", "are frozen");
+  if (all && state == model::RankState::kRunning) text = verb(ranks, "is running", "are running");
+  if (all && state == model::RankState::kRemote) text = "did not report from another process";
+  if (text.empty()) return {};
+  return fmt::format("; {} {}", verb(ranks, "it", "they"), text);
+}
+
+std::string circle_text(const Run& run, const std::vector<CircleStep>& steps) {
+  constexpr size_t kLong = 6;
+  std::string text = "ranks wait for each other in a circle: ";
+  const size_t told = steps.size() > kLong ? kLong - 1 : steps.size();
+  for (size_t i = 0; i < told; ++i) {
+    text += fmt::format("{}rank {} waits for rank {} in {}{}", i == 0 ? "" : ", ", steps[i].from,
+                        steps[i].to, call_name(run, steps[i].call), at_stack(run, steps[i].call));
+  }
+  if (told < steps.size()) {
+    text += fmt::format(", and so on: {} waits, back to rank {}", steps.size(), steps.front().from);
+  }
+  return text;
 }
 
 std::string at_stack(const Run& run, const MemberRef& ref) {

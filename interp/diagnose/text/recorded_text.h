@@ -29,8 +29,27 @@ std::string at_stack(const model::Run& run, const MemberRef& ref);
 /// Ranks that arrived at the call, except `but`; ascending.
 std::vector<model::Rank> others_at(const MemberRef& ref, const std::vector<model::Rank>& but);
 /// `one` if the subject is one rank, else `many`.
-std::string verb(const std::vector<model::Rank>& ranks, std::string_view one,
-                 std::string_view many);
+std::string_view verb(const std::vector<model::Rank>& ranks, std::string_view one,
+                      std::string_view many);
+
+/// `rank 2 never came to all_reduce f32[4] seq 7 on default_pg, in which ranks 0, 1 wait at
+/// fr.py:7`.
+std::string absence_text(const model::Run& run, const MemberRef& call,
+                         const std::vector<model::Rank>& absent,
+                         const std::vector<model::Rank>& waiting);
+/// `; it finished`: why the ranks no longer come; empty if it is not known, or not the same for
+/// all.
+std::string state_text(const model::Run& run, const std::vector<model::Rank>& ranks);
+
+/// Rank `from` waits in `call` for rank `to`.
+struct CircleStep {
+  model::Rank from = model::kNoRank;
+  model::Rank to = model::kNoRank;
+  MemberRef call;
+};
+/// `ranks wait for each other in a circle: rank 0 waits for rank 1 in ..`; only the beginning of a
+/// long one.
+std::string circle_text(const model::Run& run, const std::vector<CircleStep>& steps);
 
 /// One sentence without a full stop: the rank at fault, what it did, where, and what the others
 /// wait for.

@@ -8,6 +8,8 @@
 #include <tuple>
 
 #include "hostir/support/lists.h"
+#include "interp/diagnose/charges/waited.h"
+#include "interp/diagnose/text/recorded_text.h"
 
 namespace hostir::diagnose {
 
@@ -17,48 +19,11 @@ using model::Rank;
 using model::Run;
 using model::WaitEdge;
 using model::WaitGraph;
-using model::WaitNode;
-
-// Why a culprit does not act: `, which finished`; empty if unknown.
-std::string reason_text(WaitNode::Why why) {
-  switch (why) {
-    case WaitNode::Why::kFinished:
-      return ", which finished";
-    case WaitNode::Why::kFrozen:
-      return ", which is frozen";
-    case WaitNode::Why::kNeverStarted:
-      return ", which never started";
-    case WaitNode::Why::kWaits:
-      return ", which waits";
-    case WaitNode::Why::kRunning:
-      return ", which is running";
-    case WaitNode::Why::kDead:
-      return ", which died";
-    case WaitNode::Why::kRemote:
-      return ", which did not report from another process";
-    case WaitNode::Why::kUnknown:
-      return "";
-  }
-  return "";
-}
-
-const char* past_of(WaitEdge::Act act) {
-  switch (act) {
-    case WaitEdge::Act::kIssue:
-      return "issued";
-    case WaitEdge::Act::kSend:
-      return "sent";
-    case WaitEdge::Act::kReceive:
-      return "received";
-  }
-  return "";
-}
 
 // The ranks blocked in one meeting, the culprits that have not arrived, and the ranks that may not
 // have arrived.
 struct Cause {
   const WaitEdge* first = nullptr;  // identifies the meeting
-  const WaitEdge* first_missing = nullptr;
   std::vector<Rank> blocked;
   std::vector<Rank> missing;
   std::vector<Rank> unknown;
@@ -68,11 +33,6 @@ struct Cause {
 void sort_once(std::vector<Rank>& ranks) {
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-}
-
-std::string meeting_place(const Run& run, const WaitGraph& graph, const WaitEdge& edge) {
-  return communicator_name(run, edge.communicator) +
-         at_place(run, graph.nodes[edge.from].instruction);
 }
 
 // Which blocked ranks wait for which: `; groups [0, 4], [1, 5]`. Empty if there is only one group.
@@ -89,31 +49,26 @@ std::string groups_text(const Run& run, const Cause& cause) {
   return text;
 }
 
-// The host of a rank may have returned while one of its streams is stuck. Another clause then says
-// where it is blocked, and "finished" would contradict that.
-std::string reason_of(const WaitGraph& graph, const Cause& cause, const std::vector<Cause>& all) {
-  const WaitNode& culprit = graph.nodes[cause.first_missing->to];
-  const bool is_blocked = std::any_of(all.begin(), all.end(), [&](const Cause& other) {
-    return contains(other.blocked, culprit.rank);
-  });
-  if (culprit.why == WaitNode::Why::kFinished && is_blocked)
-    return cause.missing.size() > 1 ? ", which are blocked too" : ", which is blocked too";
-  return reason_text(culprit.why);
-}
-
 std::string clause(const Run& run, const Cause& cause, const std::vector<Cause>& all,
                    const WaitGraph& graph) {
-  const WaitEdge& edge = *cause.first;
-  std::string text = fmt::format("{} blocked in {}", model::list_of(cause.blocked), edge.on);
-  if (!cause.missing.empty()) {
-    text += fmt::format("; never {} by {}{}", past_of(edge.act), model::list_of(cause.missing),
-                        reason_of(graph, cause, all));
+  const MemberRef call = call_of(run, graph.nodes[cause.first->from].rank, *cause.first);
+  if (call.member == nullptr) return {};
+  const std::string groups = groups_text(run, cause);
+  std::string text;
+  if (cause.missing.empty()) {
+    text = fmt::format("{} {} in {}{}{}", model::list_of(cause.blocked),
+                       verb(cause.blocked, "waits", "wait"), call_name(run, call),
+                       at_stack(run, call), groups);
+  } else {
+    text = absence_text(run, call, cause.missing, cause.blocked) + groups;
+    // A host may have returned while one of its streams is stuck: another clause says where.
+    const bool is_blocked = std::ranges::any_of(
+        all, [&](const Cause& other) { return contains(other.blocked, cause.missing.front()); });
+    text += is_blocked ? std::string() : state_text(run, cause.missing);
   }
-  if (!cause.unknown.empty()) {
-    text += fmt::format("; it is not known whether {} {} it", model::list_of(cause.unknown),
-                        past_of(edge.act));
-  }
-  return text + fmt::format(" ({}{})", meeting_place(run, graph, edge), groups_text(run, cause));
+  if (!cause.unknown.empty())
+    text += fmt::format("; it is not known whether {} came to it", model::list_of(cause.unknown));
+  return text;
 }
 
 }  // namespace
@@ -146,7 +101,7 @@ std::string communicator_name(const Run& run, model::CommunicatorId id) {
   return fmt::format("communicator {}", id.index);
 }
 
-std::string queue_name(const Run& run, const WaitNode& node) {
+std::string queue_name(const Run& run, const model::WaitNode& node) {
   const model::Stream* stream = run.find(node.stream);
   if (stream != nullptr) return "stream " + stream->name;
   return "on " + communicator_name(run, node.communicator);
@@ -183,12 +138,11 @@ std::string blame_sentence(const Run& run, const WaitGraph& graph) {
     const model::Communicator& c = run.communicators[e.communicator.index];
     const auto [at, added] = cause_of.emplace(
         std::tuple(c.name, c.description, e.sequence, std::string_view(e.on)), causes.size());
-    if (added) causes.push_back({&e, nullptr, {}, {}, {}, {}});
+    if (added) causes.push_back({&e, {}, {}, {}, {}});
     Cause& cause = causes[at->second];
     add_once(cause.groups, e.communicator);
     cause.blocked.push_back(graph.nodes[e.from].rank);
     (e.known ? cause.missing : cause.unknown).push_back(graph.nodes[e.to].rank);
-    if (e.known && cause.first_missing == nullptr) cause.first_missing = &e;
   }
   // Known absences come before possible ones.
   std::stable_partition(causes.begin(), causes.end(),
@@ -196,37 +150,31 @@ std::string blame_sentence(const Run& run, const WaitGraph& graph) {
   std::string text;
   for (size_t i = 0; i < causes.size(); ++i) {
     if (i == kMostClauses)
-      return text + fmt::format(", and {} more like these", causes.size() - kMostClauses);
+      return text + fmt::format("; and {} more like these", causes.size() - kMostClauses);
     sort_once(causes[i].blocked);
     sort_once(causes[i].missing);
     sort_once(causes[i].unknown);
-    text += (i > 0 ? ", and " : "") + clause(run, causes[i], causes, graph);
+    text += (i > 0 ? "; also, " : "") + clause(run, causes[i], causes, graph);
   }
   return text;
 }
 
 std::string cycle_sentence(const Run& run, const WaitGraph& graph) {
-  constexpr size_t kLongCycle = 4;
   const auto out = edges_by_node(graph);
-  std::string text;
-  const bool long_way = graph.cycle.size() > kLongCycle;
-  const size_t told = long_way ? kLongCycle - 1 : graph.cycle.size();
-  for (size_t i = 0; i < told; ++i) {
+  std::vector<CircleStep> steps;
+  for (size_t i = 0; i < graph.cycle.size(); ++i) {
     const uint32_t to = graph.cycle[(i + 1) % graph.cycle.size()];
     for (const uint32_t e : out[graph.cycle[i]]) {
       const WaitEdge& edge = graph.edges[e];
       if (edge.to != to || !edge.communicator.valid()) continue;
-      text += fmt::format("{}rank {} blocked in {} ({}) waits for rank {}",
-                          text.empty() ? "" : "; ", graph.nodes[edge.from].rank, edge.on,
-                          meeting_place(run, graph, edge), graph.nodes[to].rank);
+      const Rank from = graph.nodes[edge.from].rank;
+      const MemberRef call = call_of(run, from, edge);
+      if (call.member == nullptr) continue;
+      steps.push_back({from, graph.nodes[to].rank, call});
       break;
     }
   }
-  if (long_way) {
-    text += fmt::format("; and so on, in a circle of {} back to rank {}", graph.cycle.size(),
-                        graph.nodes[graph.cycle.front()].rank);
-  }
-  return text;
+  return steps.empty() ? std::string() : circle_text(run, steps);
 }
 
 }  // namespace hostir::diagnose

@@ -29,7 +29,7 @@ std::vector<std::vector<uint32_t>> edges_by_node(const model::WaitGraph& graph);
 /// One clause per meeting at which a culprit has not arrived, or at which some rank may not have
 /// arrived, in order of the edges; empty if there is none.
 std::string blame_sentence(const model::Run& run, const model::WaitGraph& graph);
-/// The ranks of the cycle in order; only the beginning of a long one.
+/// The ranks of the cycle in order; see circle_text().
 std::string cycle_sentence(const model::Run& run, const model::WaitGraph& graph);
 
 }  // namespace hostir::diagnose

@@ -21,11 +21,9 @@ host @f on @m (%a: tensor<4xf32>) -> () {
   r->interpreter->freeze(1);
   EXPECT_EQ(r->interpreter->run(), RunEnd::kStuck);
   EXPECT_TRUE(r->interpreter->faults().empty());
-  EXPECT_EQ(
-      diagnose::wait_graph(r->interpreter->run_model())
-          .sentence.rfind(
-              "rank 0 blocked in all_reduce seq 0; never issued by rank 1, which is frozen", 0),
-      0u);
+  EXPECT_EQ(diagnose::wait_graph(r->interpreter->run_model())
+                .sentence.rfind("rank 1 never came to all_reduce", 0),
+            0u);
   r->interpreter->thaw(1);
   r->interpreter->run();
   EXPECT_TRUE(r->interpreter->finished());

@@ -68,8 +68,10 @@ TEST(Verdict, NamesTheRankThatDidNotCome) {
   for (const Rank r : {0, 1, 3}) dump.call(r, 7, kReduce, MemberState::kStarted);
   const model::Verdict v = dump.verdict(Motion::kStuck);
   EXPECT_EQ(v.kind, "deadlock");
-  EXPECT_EQ(v.sentence,
-            "ranks 0, 1, 3 blocked in all_reduce seq 7; never issued by rank 2 (default_pg)");
+  EXPECT_EQ(
+      v.sentence,
+      "rank 2 never came to all_reduce f32[4] seq 7 on default_pg, in which ranks 0, 1, 3 wait; "
+      "none of its calls are recorded");
 }
 
 TEST(Verdict, SlowIsNotStuck) {
@@ -84,9 +86,10 @@ TEST(Verdict, AMissingFileIsNotAMissingRank) {
   for (const Rank r : {0, 1}) dump.call(r, 7, kReduce, MemberState::kStarted);
   dump.builder().rank(2).record = model::RecordState::kMissing;
   const model::Verdict v = dump.verdict(Motion::kStuck);
-  EXPECT_EQ(v.sentence,
-            "ranks 0, 1 blocked in all_reduce seq 7; it is not known whether rank 2 issued it "
-            "(default_pg)");
+  EXPECT_EQ(
+      v.sentence,
+      "ranks 0, 1 wait in all_reduce f32[4] seq 7 on default_pg; it is not known whether rank 2 "
+      "came to it");
   ASSERT_EQ(v.not_known.size(), 1u);
   EXPECT_EQ(v.not_known[0], "rank 2: there is no record");
 }
@@ -95,9 +98,10 @@ TEST(Verdict, ADeadRankIsNamedSo) {
   Dump dump(3);
   for (const Rank r : {0, 1}) dump.call(r, 7, kReduce, MemberState::kStarted);
   dump.builder().rank(2).state = model::RankState::kDead;
-  EXPECT_EQ(dump.verdict(Motion::kStuck).sentence,
-            "ranks 0, 1 blocked in all_reduce seq 7; never issued by rank 2, which died "
-            "(default_pg)");
+  EXPECT_EQ(
+      dump.verdict(Motion::kStuck).sentence,
+      "rank 2 died and never came to all_reduce f32[4] seq 7 on default_pg, in which ranks 0, "
+      "1 wait; none of its calls are recorded");
 }
 
 // Rank 1 did not arrive because it is waiting itself: the chain leads to rank 2.
@@ -111,7 +115,8 @@ TEST(Verdict, FollowsTheChainToWhoHoldsUpAll) {
   dump.builder().rank(2).state = model::RankState::kDone;
   const model::Verdict v = dump.verdict(Motion::kStuck);
   EXPECT_EQ(v.sentence,
-            "ranks 0, 1 blocked in all_gather seq 3; never issued by rank 2, which finished (tp)");
+            "rank 2 never came to all_gather f32[4] seq 3 on tp, in which ranks 0, 1 wait; it "
+            "finished");
 }
 
 TEST(Verdict, CommunicatorsInOppositeOrders) {
@@ -121,17 +126,22 @@ TEST(Verdict, CommunicatorsInOppositeOrders) {
   dump.call_on(tp, 0, 0, kGather, MemberState::kScheduled);
   dump.call_on(tp, 1, 0, kGather, MemberState::kScheduled);
   dump.call(1, 0, kReduce, MemberState::kScheduled);
-  EXPECT_EQ(dump.verdict(Motion::kStuck).sentence,
-            "rank 0 issued all_reduce seq 0 (default_pg) before all_gather seq 0 (tp); rank 1 "
-            "issued them in the other order");
+  EXPECT_EQ(
+      dump.verdict(Motion::kStuck).sentence,
+      "ranks wait for each other in a circle: rank 0 waits for rank 1 in all_reduce f32[4] seq 0 "
+      "on default_pg, rank 1 waits for rank 0 in all_gather f32[4] seq 0 on tp");
 }
 
 TEST(Verdict, AllCameAndNothingCompletes) {
   Dump dump(2);
   dump.call(0, 4, kReduce, MemberState::kStarted);
   dump.call(1, 4, kReduce, MemberState::kScheduled);
-  EXPECT_EQ(dump.verdict(Motion::kStuck).sentence,
-            "all members issued all_reduce seq 4 (default_pg), and it does not complete");
+  EXPECT_EQ(
+      dump.verdict(Motion::kStuck).sentence,
+      "no rank is accused: 1 of 1 calls on record is in flight; as far as is recorded, all "
+      "members of all_reduce f32[4] seq 4 on default_pg are in it with the same call; the GPUs "
+      "of rank 0 have started it, rank 1 has not: earlier work on its stream holds it up, or "
+      "its GPU has stopped");
 }
 
 TEST(Verdict, AMismatchNeedsNoWatchdog) {
@@ -141,9 +151,10 @@ TEST(Verdict, AMismatchNeedsNoWatchdog) {
   dump.call(2, 2, kReduce, MemberState::kStarted);
   const model::Verdict v = dump.verdict(Motion::kUnknown);
   EXPECT_EQ(v.kind, "collective_mismatch");
-  EXPECT_EQ(v.sentence,
-            "default_pg seq 2: rank 1 all_reduce f32[8], expected all_reduce f32[4] as on ranks 0, "
-            "2");
+  EXPECT_EQ(
+      v.sentence,
+      "rank 1 calls all_reduce f32[8] seq 2 on default_pg where ranks 0, 2 call all_reduce f32[4]; "
+      "ranks 0, 1, 2 wait in all_reduce seq 2 on default_pg");
   EXPECT_EQ(v.culprit, 1u);
   ASSERT_EQ(v.sides.size(), 2u);
   EXPECT_TRUE(v.sides[0].expected);
@@ -156,8 +167,9 @@ TEST(Verdict, WhatARingLostIsNoAccusation) {
   dump.call(1, 9, kReduce, MemberState::kStarted);
   dump.builder().lost_before(1, CommunicatorId(0U), 9);
   const model::Verdict v = dump.verdict(Motion::kStuck);
-  EXPECT_EQ(v.sentence.find("seq 3; never issued by rank 1"), std::string::npos) << v.sentence;
-  EXPECT_NE(v.sentence.find("it is not known whether rank 1 issued it"), std::string::npos)
+  EXPECT_EQ(v.sentence.find("rank 1 never came to all_reduce f32[4] seq 3"), std::string::npos)
+      << v.sentence;
+  EXPECT_NE(v.sentence.find("it is not known whether rank 1 came to it"), std::string::npos)
       << v.sentence;
 }
 

@@ -234,7 +234,7 @@ TEST(Recorded, ALongLogShowsItsEndFromTheLog) {
   ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
   EXPECT_TRUE(w.shot().from_log);
   EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kDeadlock);
-  EXPECT_TRUE(says(w.shot().stop.sentence, "rank 0 blocked in all_reduce seq 0"))
+  EXPECT_TRUE(says(w.shot().stop.sentence, "in a circle: rank 0 waits for rank 1 in all_reduce"))
       << w.shot().stop.sentence;
   EXPECT_EQ(w.decision(), end);
   EXPECT_EQ(w.shot().rank(0).status, status);

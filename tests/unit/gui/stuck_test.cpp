@@ -146,8 +146,9 @@ TEST(Mismatch, AllPanelsSaySo) {
 TEST(Deadlock, EveryCauseIsNamed) {
   Workbench w(kEight);
   w.press("F5");
-  EXPECT_TRUE(says(w.text("waits/sentence"), "never issued by rank 6")) << w.text("waits/sentence");
-  EXPECT_TRUE(says(w.text("banner"), "and rank 2 blocked in all_reduce seq 1"));
+  EXPECT_TRUE(says(w.text("waits/sentence"), "rank 6 never came to all_reduce"))
+      << w.text("waits/sentence");
+  EXPECT_TRUE(says(w.text("banner"), "in which rank 2 waits"));
   w.only("waits");
   EXPECT_EQ(w.text("waits/edge/2/6"), "all_reduce seq 1 of %d");
 }

@@ -183,7 +183,7 @@ test "hangs" {
 }
 test "hangs as it should" {
   run @f(full(1.0))
-  expect_deadlock {{never issued by rank 1}}
+  expect_deadlock {{rank 1 never came to all_reduce}}
 }
 )");
   EXPECT_EQ(report.failed(), 1) << to_text(report);
