@@ -41,8 +41,8 @@ struct FixedCoord {
 };
 
 struct Mesh {
-  /// Larger than any cluster; keeps a typo from exhausting memory.
-  static constexpr int64_t kMaxPositions = 65536;
+  /// The id of a task of a run holds its rank in 24 bits (interp/model/ids.h).
+  static constexpr int64_t kMaxPositions = 16777216;
   std::string name;
   std::vector<MeshAxis> axes;
   std::vector<int64_t> device_ids;         // empty: position == rank

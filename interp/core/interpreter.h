@@ -71,7 +71,7 @@ class Interpreter {
  public:
   /// Prepares the backend and puts every rank before its first instruction. Parameters are
   /// allocated (poisoned) and must be bound before they are read.
-  /// Errors: the backend's.
+  /// Errors: `run_memory` the ranks do not fit into memory; the backend's.
   static Expected<std::unique_ptr<Interpreter>> create(std::shared_ptr<const Code> code,
                                                        Backend& backend, TraceSink* sink,
                                                        const InterpreterOptions& options);

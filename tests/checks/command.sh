@@ -288,7 +288,7 @@ for asked in "--expect y=4xf32=0" "--output y=@$work/n.npy" --check-unsharded "-
   says "the null backend computes none" "null with $asked says why"
 done
 expect 64 "a mesh of 100 G ranks" "$hostir" run tests/programs/tp_mlp.hir --mesh tp=99999999999 --example-inputs
-says "more than 65536 positions" "the mesh that is too large is named"
+says "more than 16777216 positions" "the mesh that is too large is named"
 # Carets point into the original text, at the wrong rank.
 cat >"$work/carets.hir" <<'END'
 mesh @m = <x=3, y=2>

@@ -15,6 +15,12 @@ using interp::LogMemoryPoint;
 
 Expected<TimelineStore> TimelineStore::create(Database& database, size_t ranks, size_t streams,
                                               std::vector<int32_t> group_streams) {
+  if (ranks * (streams + 2) > static_cast<size_t>(kTracksPerChunk)) {
+    return fail(ErrorKind::kRuntime, "log_too_large",
+                fmt::format("a log has room for {} tracks, but {} ranks with {} streams each need "
+                            "{}; run fewer ranks, or leave out --trace",
+                            kTracksPerChunk, ranks, streams, ranks * (streams + 2)));
+  }
   TimelineStore store;
   store.group_streams_ = std::move(group_streams);
   store.streams_ = streams;

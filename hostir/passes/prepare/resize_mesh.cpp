@@ -77,8 +77,9 @@ Expected<Program> resize_mesh(const Program& program, std::string_view mesh, std
   const int64_t others = found->size() / found->axes[*index].size;
   if (size > Mesh::kMaxPositions / others) {
     return fail(ErrorKind::kUsage, "resize_c2",
-                fmt::format("{}={} gives mesh @{} more than {} positions", axis, size, mesh,
-                            Mesh::kMaxPositions));
+                fmt::format("{}={} gives mesh @{} more than {} positions; the ids of tasks have no "
+                            "room for more ranks",
+                            axis, size, mesh, Mesh::kMaxPositions));
   }
   if (found->axes[*index].size == size) return out;
   if (!found->parent.empty()) {

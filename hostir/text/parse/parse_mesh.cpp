@@ -69,7 +69,7 @@ bool parse_axis(Cursor& cursor, Mesh& mesh) {
   if (*size > Mesh::kMaxPositions || mesh.size() * *size > Mesh::kMaxPositions) {
     cursor.error("mesh_c7",
                  "mesh @" + mesh.name + " has more than " + std::to_string(Mesh::kMaxPositions) +
-                     " positions",
+                     " positions; the ids of tasks have no room for more ranks",
                  size_span);
     return false;
   }

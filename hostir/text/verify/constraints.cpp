@@ -25,7 +25,7 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"mesh_c4", "The size of an axis is at least 1."},
     {"mesh_c5", "device_ids has one distinct, non-negative rank per position."},
     {"mesh_c6", "A fixed coordinate of a sub-mesh is within its axis."},
-    {"mesh_c7", "A mesh has at most 65536 positions."},
+    {"mesh_c7", "A mesh has at most 16777216 positions."},
     {"mesh_c8", "The mesh that a sub-mesh is taken from is declared before it."},
     {"mesh_c9", "The operands of an op are on one mesh, or its result says on which one it runs."},
     {"machine_c1", "A field of a machine is one of the known ones."},

@@ -5,6 +5,9 @@
 
 namespace hostir::interp {
 
+static_assert(make_task_id(Mesh::kMaxPositions - 1, 0) < kNoTask &&
+              task_rank(make_task_id(Mesh::kMaxPositions - 1, 0)) == Mesh::kMaxPositions - 1);
+
 std::string Code::address(CodeIndex index) const {
   if (index >= instructions.size()) return "@" + entry;
   const CodeInstruction& c = instructions[index];

@@ -4,9 +4,28 @@
 
 #include <algorithm>
 
+#include "hostir/support/physical_memory.h"
+#include "hostir/support/text.h"
 #include "interp/core/engine/engine.h"
 
 namespace hostir::interp {
+
+namespace {
+
+// What the ranks' states hold before the first instruction; buffers and tasks come on top.
+Expected<void> check_memory(const Code& code, const InterpreterOptions& options) {
+  if (options.states == InterpreterOptions::States::kFirst) return {};
+  const int64_t ranks = code.rank_count;
+  const int64_t bytes_per_rank =
+      static_cast<int64_t>(sizeof(RankState) + code.register_count * sizeof(Register));
+  if (ranks <= physical_memory_bytes() / bytes_per_rank) return {};
+  return fail(ErrorKind::kRuntime, "run_memory",
+              fmt::format("{} ranks need at least {} each, which is more than the memory of this "
+                          "computer, {}; run fewer ranks",
+                          ranks, bytes_text(bytes_per_rank), bytes_text(physical_memory_bytes())));
+}
+
+}  // namespace
 
 Interpreter::Interpreter(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
 Interpreter::~Interpreter() = default;
@@ -20,6 +39,7 @@ Expected<std::unique_ptr<Interpreter>> Interpreter::create(std::shared_ptr<const
                   fmt::format("rank {} is not in the world of {} ranks", r, code->rank_count));
     }
   }
+  HOSTIR_TRY(check_memory(*code, options));
   HOSTIR_TRY(backend.prepare(*code));
   if (sink == nullptr) backend.set_times(Backend::Times::kCoarse);
   auto engine = std::make_unique<Engine>(std::move(code), backend, sink, options);

@@ -77,6 +77,19 @@ TEST(Refusals, OfALaunchWithoutAKernel) {
   EXPECT_EQ(id_of(launched_kernel(*code, 0)), "launch_kernel") << "a comm launches nothing";
 }
 
+TEST(Refusals, OfMoreRanksThanMemoryHolds) {
+  const auto r = start(kMlp);
+  ASSERT_TRUE(r);
+  auto huge = std::make_shared<Code>(*r->code);
+  huge->rank_count = Mesh::kMaxPositions;
+  huge->register_count = uint32_t{1} << 30;
+  const auto refused = Interpreter::create(huge, r->backend, nullptr, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(id_of(refused), "run_memory");
+  EXPECT_NE(refused.error().message().find("16777216 ranks need at least"), std::string::npos)
+      << refused.error().message();
+}
+
 TEST(Refusals, OfTheInterpreter) {
   const auto r = start(kMlp);
   ASSERT_TRUE(r);
