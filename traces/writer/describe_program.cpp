@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "hostir/ops/collective_cost.h"
+#include "hostir/ops/position_attribute.h"
 #include "hostir/ops/record.h"
 #include "hostir/support/hash.h"
 #include "interp/core/code/code.h"
@@ -74,12 +75,9 @@ bool is_communication(const CodeInstruction& c) {
 }
 
 std::string position_text(const Instruction& instruction) {
-  for (const std::string_view name : {"root", "peer", "shift"}) {
-    if (const IndexExpr* expr = instruction.attributes.get<IndexExpr>(name)) {
-      return expr->to_string();
-    }
-  }
-  return {};
+  const AttributeSpec* spec = position_attribute(instruction.kind);
+  const auto* expr = spec ? instruction.attributes.get<IndexExpr>(spec->name) : nullptr;
+  return expr ? expr->to_string() : std::string();
 }
 
 /// By kernel.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hostir/ops/integer_list.h"
+#include "hostir/ops/position_attribute.h"
 #include "hostir/ops/record.h"
 #include "hostir/support/lists.h"
 
@@ -270,29 +271,31 @@ Expected<void> Flattener::results(Scope& scope, InstrId id, CodeInstruction& out
   return {};
 }
 
+// The record's attributes in order: a communication op's expression is its position, other ones and
+// the first list are in `exprs`, and the second list (where ranges end, what is received) is in
+// `more_exprs`.
 Expected<void> Flattener::expressions(Scope& scope, InstrId id, CodeInstruction& out) {
   const Attributes& attributes = scope.function->instr(id).attributes;
-  for (const char* name : {"lower", "upper", "condition"}) {
-    if (const auto* e = attributes.get<IndexExpr>(name)) {
-      HOSTIR_ASSIGN_OR_RETURN(const IndexCodeId code, compile_expr(scope, *e));
-      out.exprs.push_back(code);
-      if (out.kind != OpKind::assert_) continue;
-      for (const IndexExpr& leaf : values_named_in(*e)) {
-        HOSTIR_ASSIGN_OR_RETURN(const IndexCodeId value, compile_expr(scope, leaf));
-        out.more_exprs.push_back(value);
-      }
+  const AttributeSpec* position = position_attribute(out.kind);
+  std::vector<IndexCodeId>* lists = &out.exprs;
+  for (const AttributeSpec& spec : record(out.kind).attributes) {
+    if (spec.type == AttributeSpec::Type::kExprs) {
+      HOSTIR_TRY(expression_list(scope, attributes, spec.name, *lists));
+      lists = &out.more_exprs;
     }
-  }
-  for (const char* name : {"root", "peer", "shift"}) {
-    if (const auto* e = attributes.get<IndexExpr>(name)) {
-      HOSTIR_ASSIGN_OR_RETURN(out.position_expr, compile_expr(scope, *e));
+    const auto* e = attributes.get<IndexExpr>(spec.name);
+    if (spec.type != AttributeSpec::Type::kExpr || e == nullptr) continue;
+    HOSTIR_ASSIGN_OR_RETURN(const IndexCodeId code, compile_expr(scope, *e));
+    if (&spec == position) {
+      out.position_expr = code;
+      continue;
     }
-  }
-  for (const char* name : {"starts", "index", "counts"}) {
-    HOSTIR_TRY(expression_list(scope, attributes, name, out.exprs));
-  }
-  for (const char* name : {"limits", "receives"}) {
-    HOSTIR_TRY(expression_list(scope, attributes, name, out.more_exprs));
+    out.exprs.push_back(code);
+    if (out.kind != OpKind::assert_) continue;
+    for (const IndexExpr& leaf : values_named_in(*e)) {
+      HOSTIR_ASSIGN_OR_RETURN(const IndexCodeId value, compile_expr(scope, leaf));
+      out.more_exprs.push_back(value);
+    }
   }
   HOSTIR_TRY(check_counts(scope, id, out));
   if (record(out.kind).role == HostRole::kBranch) {

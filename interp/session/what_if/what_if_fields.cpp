@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "hostir/ops/position_attribute.h"
 #include "hostir/ops/record.h"
 #include "interp/model/run.h"
 #include "interp/session/what_if/what_if_edits.h"
@@ -174,11 +175,11 @@ class Fields {
     const size_t line = program_.node(spot).lines.first;
     const std::string& text = program_.lines()[line];
     const Attributes& attributes = program_.at(spot).attributes;
-    for (const char* name : {"root", "peer", "shift"}) {
-      const auto* expr = attributes.get<IndexExpr>(name);
-      const size_t open = text.find(std::string(name) + "(");
-      if (!expr || open == std::string::npos) continue;
-      const size_t begin = open + std::string_view(name).size() + 1;
+    const AttributeSpec* position = position_attribute(program_.at(spot).kind);
+    const auto* expr = position ? attributes.get<IndexExpr>(position->name) : nullptr;
+    const size_t open = expr ? text.find(std::string(position->name) + "(") : std::string::npos;
+    if (open != std::string::npos) {
+      const size_t begin = open + position->name.size() + 1;
       size_t end = begin;
       for (int depth = 1; end < text.size(); ++end) {
         if (text[end] == '(') ++depth;

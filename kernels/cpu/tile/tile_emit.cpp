@@ -61,85 +61,6 @@ int emit_logical(const Emission& e) {
   return e.b.code(e.b.ops().*op, Lane::kI32, a, b);
 }
 
-int emit_compare(const Emission& e) {
-  constexpr std::array<std::pair<std::string_view, LaneTable>, 6> kDirections = {
-      {{"eq", &TileOps::eq},
-       {"ne", &TileOps::ne},
-       {"lt", &TileOps::lt},
-       {"le", &TileOps::le},
-       {"gt", &TileOps::gt},
-       {"ge", &TileOps::ge}}};
-  const Keyword* wanted = e.instruction.attributes.get<Keyword>("direction");
-  for (const auto& [word, table] : kDirections) {
-    if (wanted == nullptr || wanted->word != word) continue;
-    return e.b.code((e.b.ops().*table)[at(lane_of(e.in))], Lane::kI32, e.regs[0], e.regs[1]);
-  }
-  return -1;
-}
-
-int emit_gelu(const Emission& e) {
-  const Keyword* form = e.instruction.attributes.get<Keyword>("approximate");
-  const bool by_tanh = form != nullptr && form->word == "tanh";
-  const Lane lane = lane_of(e.in);
-  const TileFn fn = by_tanh ? e.b.ops().gelu_tanh[at(lane)] : e.b.ops().gelu_erf[at(lane)];
-  return fn == nullptr ? -1 : e.b.narrowed(e.b.code(fn, lane, e.regs[0]), e.out.dtype);
-}
-
-int emit_select(const Emission& e) {
-  const Lane lane = lane_of(e.out.dtype);
-  return e.b.code(e.b.ops().select[at(lane)], lane, e.regs[0], e.regs[1], e.regs[2]);
-}
-
-/// The limits to which a float is clamped before conversion to an integer dtype.
-TileParams range_of(DType dtype) {
-  return {.x = static_cast<double>(least(dtype)), .y = static_cast<double>(greatest(dtype))};
-}
-
-/// True if the op gives the right bits for u64 in i64 lanes: it does not depend on order or sign.
-bool is_signless(OpKind kind) {
-  constexpr std::array kKinds = {OpKind::add,         OpKind::sub,        OpKind::mul,
-                                 OpKind::select,      OpKind::constant,   OpKind::iota,
-                                 OpKind::logical_and, OpKind::logical_or, OpKind::logical_not};
-  return contains(kKinds, kind);
-}
-
-int emit_cast(const Emission& e) {
-  if (e.instruction.attributes.get_or<bool>("bits", false)) return -1;
-  const DType to = e.out.dtype;
-  if (to == DType::kI1) return truth(e, e.regs[0], e.in);
-  const Lane lane = lane_of(to);
-  if (is_float(e.in) && !is_float(to)) return e.b.convert(e.regs[0], lane, range_of(to));
-  int reg = e.regs[0];
-  if (!is_float(e.in) && lane == Lane::kF32) reg = e.b.convert(reg, Lane::kF64);
-  return e.b.narrowed(e.b.convert(reg, lane), to);
-}
-
-int emit_constant(const Emission& e) {
-  const Tensor* data = e.instruction.attributes.get<Tensor>("data");
-  if (data != nullptr && data->element_count() != 1) return -1;
-  if (e.instruction.attributes.has("size")) return -1;  // bound sizes are values (bind_sizes)
-  Tensor value = data ? converted(*data, e.out.dtype) : Tensor::zeros(e.out.dtype, {1});
-  if (!data) value.set_double(0, e.instruction.attributes.get_or<double>("value", 0));
-  TileParams params;
-  if (is_float(e.out.dtype)) {
-    params.x = value.get_double(0);
-  } else {
-    params.offset = static_cast<uint64_t>(value.get_int(0));
-  }
-  return e.b.constant(lane_of(e.out.dtype), params);
-}
-
-int emit_iota(const Emission& e) {
-  const auto dim = static_cast<size_t>(e.instruction.attributes.get_or<int64_t>("dim", 0));
-  Extents strides(e.out.global.size(), 0);
-  strides[dim] = 1;
-  const int reg = e.b.index(e.out.box.lo[dim], strides);
-  if (!is_float(e.out.dtype))
-    return e.b.narrowed(e.b.convert(reg, lane_of(e.out.dtype)), e.out.dtype);
-  const int wide = e.b.convert(reg, Lane::kF64);
-  return e.b.narrowed(e.b.convert(wide, lane_of(e.out.dtype)), e.out.dtype);
-}
-
 /// Random numbers in [0, 1), in f32 lanes, for the elements of the result.
 int random_units(const Emission& e) {
   const Attributes& attributes = e.instruction.attributes;
@@ -151,32 +72,9 @@ int random_units(const Emission& e) {
   return e.b.code(e.b.ops().random_unit, Lane::kF32, reg, -1, -1, params);
 }
 
-int emit_uniform(const Emission& e) {
-  const double lo = e.instruction.attributes.get_or<double>("lo", 0);
-  const double hi = e.instruction.attributes.get_or<double>("hi", 1);
-  const int unit = e.b.convert(random_units(e), Lane::kF64);
-  const int scaled = e.b.code(e.b.ops().mul[at(Lane::kF64)], Lane::kF64, unit,
-                              e.b.constant(Lane::kF64, {.x = hi - lo}));
-  const int value = e.b.code(e.b.ops().add[at(Lane::kF64)], Lane::kF64, scaled,
-                             e.b.constant(Lane::kF64, {.x = lo}));
-  return e.b.narrowed(e.b.convert(value, lane_of(e.out.dtype)), e.out.dtype);
-}
-
-int emit_dropout(const Emission& e) {
-  const double rate = e.instruction.attributes.get_or<double>("rate", 0.5);
-  const Lane lane = lane_of(e.out.dtype);
-  double scale = 1.0 / (1.0 - rate);
-  if (lane == Lane::kF32) scale = static_cast<double>(static_cast<float>(scale));
-  // Compare in f64: the rate need not be representable in f32.
-  const int unit = e.b.convert(random_units(e), Lane::kF64);
-  const int keep = e.b.code(e.b.ops().ge[at(Lane::kF64)], Lane::kI32, unit,
-                            e.b.constant(Lane::kF64, {.x = rate}));
-  const int scaled =
-      e.b.code(e.b.ops().mul[at(lane)], lane, e.regs[0], e.b.constant(lane, {.x = scale}));
-  const int zero = e.b.constant(lane, {});
-  const int kept = e.b.code(e.b.ops().select[at(lane)], lane, keep, scaled, zero);
-  return e.b.narrowed(kept, e.out.dtype);
-}
+#define HOSTIR_TILE_EMITTERS
+#include "kernels/cpu/tile/tile_ops.def"
+#undef HOSTIR_TILE_EMITTERS
 
 struct Emitter {
   OpKind kind;
@@ -189,19 +87,18 @@ constexpr Emitter kEmitters[] = {
 #define HOSTIR_TILE_UNARY_LOOPS(op, f32, f64) {OpKind::op, emit_lanes<&TileOps::op>},
 #define HOSTIR_TILE_BINARY_ALL(op) {OpKind::op, emit_pair<&TileOps::op>},
 #define HOSTIR_TILE_BINARY_LOOPS(op, f32, f64) {OpKind::op, emit_lanes<&TileOps::op>},
+#define HOSTIR_TILE_EMIT(op) {OpKind::op, emit_##op},
 #include "kernels/cpu/tile/tile_ops.def"
-    {OpKind::logical_and, emit_logical<&TileOps::logical_and>},
-    {OpKind::logical_or, emit_logical<&TileOps::logical_or>},
-    {OpKind::logical_not, emit_logical<&TileOps::logical_not>},
-    {OpKind::compare, emit_compare},
-    {OpKind::gelu, emit_gelu},
-    {OpKind::select, emit_select},
-    {OpKind::cast, emit_cast},
-    {OpKind::constant, emit_constant},
-    {OpKind::iota, emit_iota},
-    {OpKind::uniform, emit_uniform},
-    {OpKind::dropout, emit_dropout},
 };
+
+/// True if the op gives the right bits for u64 in i64 lanes: it does not depend on order or sign.
+bool is_signless(OpKind kind) {
+  constexpr OpKind kKinds[] = {
+#define HOSTIR_TILE_SIGNLESS(op) OpKind::op,
+#include "kernels/cpu/tile/tile_ops.def"
+  };
+  return contains(kKinds, kind);
+}
 
 const Emitter* find_emitter(OpKind kind) {
   for (const Emitter& emitter : kEmitters) {
