@@ -9,7 +9,6 @@
 
 #include "hostir/passes/overlap/rings.h"
 #include "hostir/passes/pass_list.h"
-#include "hostir/support/lists.h"
 #include "hostir/support/text.h"
 
 namespace hostir {
@@ -29,9 +28,7 @@ Expected<Lowered> lower_once(const Program& program, std::string_view fusion,
       program, std::string(fusion), options, options.keep, {}, {}, rings, {}, {}, {}, {}, {}, {}};
   for (const Pass& pass : all_passes()) {
     const auto begin = std::chrono::steady_clock::now();
-    const auto& skip = options.skip;
-    const bool is_left_out = pass.optional && contains(skip, pass.phase);
-    if (!is_left_out) HOSTIR_TRY(pass.run(state));
+    if (state.runs(pass.name)) HOSTIR_TRY(pass.run(state));
     const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
     state.out.pass_ns.push_back(took.count());
     if (options.dump) options.dump(pass.phase, state.out.program);
@@ -99,6 +96,7 @@ Expected<Rings> rings_of(const Program& program, const Function& source,
 
 Expected<Lowered> lower(const Program& program, std::string_view fusion,
                         const LowerOptions& options) {
+  HOSTIR_TRY(check_skipped(options.skip));
   const Function* source = program.find_function(fusion);
   Rings rings = Rings::kNone;
   Explanation why;

@@ -66,8 +66,7 @@ struct LowerOptions {
   Alternatives alternatives = Alternatives::kOmitted;  // in `Lowered::explanation`
   Overlap overlap = Overlap::kNone;  // how collectives are overlapped with kernels
   LowerPhase until = LowerPhase::kLifetimes;
-  /// Passes to leave out: those that `Pass::optional` allows. All others run in any case.
-  std::vector<LowerPhase> skip;
+  std::vector<std::string> skip;  // names of passes and rewrites to leave out (pass_list.h)
   /// Called after every phase, in order.
   std::function<void(LowerPhase, const Program&)> dump;
   std::stop_token stop;  // a stop request ends the lowering after the current phase
@@ -90,7 +89,7 @@ struct Lowered {
 };
 
 /// `fusion` must be one of the program's. Errors: `lower_c3` a value in `keep` does not exist;
-/// errors of the passes.
+/// `lower_c4` a pass in `skip` cannot be left out; errors of the passes.
 Expected<Lowered> lower(const Program& program, std::string_view fusion,
                         const LowerOptions& options = {});
 

@@ -26,6 +26,7 @@
 #include "hostir/passes/prepare/bind_sizes.h"
 #include "hostir/passes/propagate/propagate.h"
 #include "hostir/passes/redistribute/split_reshards.h"
+#include "hostir/support/lists.h"
 #include "hostir/support/text.h"
 
 namespace hostir {
@@ -199,9 +200,12 @@ Expected<void> reshard(LowerState& s) {
         s.resharded, insert_reshards(s.out.program, std::move(propagated), *s.moves, s.keep,
                                      s.out.explanation, s.homes.homes, s.options.alternatives));
   }
-  drop_needless_reshards(s.resharded, *s.moves, s.keep, s.out.explanation);
-  gather_first(s.out.program, s.bound, s.resharded, *s.moves, s.out.explanation);
-  scale_after_sum(s.out.program, s.resharded, *s.moves, s.keep, s.out.explanation);
+  if (s.runs("needless_reshards"))
+    drop_needless_reshards(s.resharded, *s.moves, s.keep, s.out.explanation);
+  if (s.runs("gather_first"))
+    gather_first(s.out.program, s.bound, s.resharded, *s.moves, s.out.explanation);
+  if (s.runs("scale_after_sum"))
+    scale_after_sum(s.out.program, s.resharded, *s.moves, s.keep, s.out.explanation);
   s.resharded.function = compacted(std::move(s.resharded.function));
   s.out.sharded = s.resharded.function;
   if (s.is_shown(LowerPhase::kSharded)) s.function() = s.resharded.function;
@@ -267,6 +271,7 @@ Expected<void> overlap(LowerState& s) {
   overlap_collectives(s.out.program, s.out.function,
                       {s.source, s.moves->machine(), s.options.overlap, value_namer(s)},
                       s.out.provenance, s.out.explanation);
+  if (!s.runs("prefetch")) return {};
   std::optional<Function> earlier = prefetched(s.host());
   if (!earlier) return {};
   const double as_it_is = expected_ns(s.out.program, s.host(), s.moves->machine());
@@ -302,23 +307,60 @@ Expected<void> lifetimes(LowerState& s) {
 }
 
 constexpr std::array kPasses = {
-    Pass{LowerPhase::kBound, "bound", "sizes as numbers, a mesh of all ranks", bind},
-    Pass{LowerPhase::kUnrolled, "unrolled", "loops written out, pass by pass", unroll},
-    Pass{LowerPhase::kPropagated, "propagated", "a sharding for every value", propagate_shardings},
-    Pass{LowerPhase::kSharded, "sharded", "the cut of every op, explicit reshards", reshard},
-    Pass{LowerPhase::kSteps, "steps", "each reshard one kernel or one collective", split},
-    Pass{LowerPhase::kKernels, "kernels", "compute groups as kernels", make_kernels},
+    Pass{LowerPhase::kBound, "bound", "sizes as numbers, a mesh of all ranks", bind,
+         "all other passes need the mesh on which the host function runs"},
+    Pass{LowerPhase::kUnrolled, "unrolled", "loops written out, pass by pass", unroll,
+         "a host function computes no loops of a fusion"},
+    Pass{LowerPhase::kPropagated, "propagated", "a sharding for every value", propagate_shardings,
+         "without a sharding it is not known which rank has which part of a value"},
+    Pass{LowerPhase::kSharded, "sharded", "the cut of every op, explicit reshards", reshard,
+         "ops would read parts that their rank does not have"},
+    Pass{LowerPhase::kSteps, "steps", "each reshard one kernel or one collective", split,
+         "a host function can issue only single kernels and collectives"},
+    Pass{LowerPhase::kKernels, "kernels", "compute groups as kernels", make_kernels,
+         "a host function computes only by launching kernels"},
     Pass{LowerPhase::kHost, "host", "buffers, launches, collectives on one stream",
-         make_host_function},
-    Pass{LowerPhase::kOverlapped, "overlapped", "collectives in chunks beside kernels", overlap,
-         true},
-    Pass{LowerPhase::kCombined, "combined", "independent collectives in one call", combine, true},
-    Pass{LowerPhase::kStreams, "streams", "collectives on their own stream, waits", streams},
-    Pass{LowerPhase::kLifetimes, "lifetimes", "frees, storage reused", lifetimes},
+         make_host_function, "it makes the function that runs"},
+    Pass{LowerPhase::kOverlapped, "overlapped", "collectives in chunks beside kernels", overlap, ""},
+    Pass{LowerPhase::kCombined, "combined", "independent collectives in one call", combine, ""},
+    Pass{LowerPhase::kStreams, "streams", "collectives on their own stream, waits", streams, ""},
+    Pass{LowerPhase::kLifetimes, "lifetimes", "frees, storage reused", lifetimes,
+         "no buffer would be freed, and ranks that have no part of a value would run its launches"},
+};
+
+constexpr std::array kRewrites = {
+    Rewrite{"needless_reshards", "sharded", "no reshards to a layout that nobody needs"},
+    Rewrite{"gather_first", "sharded", "composites on gathered operands, where that is faster"},
+    Rewrite{"scale_after_sum", "sharded", "products are scaled after their sum, not before"},
+    Rewrite{"prefetch", "overlapped", "collectives of parameters one step ahead"},
 };
 
 }  // namespace
 
 std::span<const Pass> all_passes() { return kPasses; }
+std::span<const Rewrite> all_rewrites() { return kRewrites; }
+
+bool LowerState::runs(std::string_view name) const { return !contains(options.skip, name); }
+
+Expected<void> check_skipped(std::span<const std::string> names) {
+  std::string known;
+  for (const Pass& pass : kPasses) {
+    if (pass.needed.empty()) known += fmt::format("{}, ", pass.name);
+  }
+  for (const Rewrite& rewrite : kRewrites) known += fmt::format("{}, ", rewrite.name);
+  known.resize(known.size() - 2);
+  const auto refuse = [&](const std::string& name, std::string_view why) {
+    return fail(ErrorKind::kUsage, "lower_c4",
+                fmt::format("\"{}\" cannot be left out: {}; these can: {}", name, why, known));
+  };
+  for (const std::string& name : names) {
+    const auto has_name = [&](const auto& part) { return part.name == name; };
+    if (std::any_of(kRewrites.begin(), kRewrites.end(), has_name)) continue;
+    const auto pass = std::find_if(kPasses.begin(), kPasses.end(), has_name);
+    if (pass == kPasses.end()) return refuse(name, "no pass has this name");
+    if (!pass->needed.empty()) return refuse(name, pass->needed);
+  }
+  return {};
+}
 
 }  // namespace hostir

@@ -35,6 +35,8 @@ struct LowerState {
   /// True if the caller inspects the program after this phase. Otherwise a pass need not copy its
   /// results into the program.
   bool is_shown(LowerPhase phase) const { return options.dump || options.until == phase; }
+  /// False if the caller left out this pass or rewrite.
+  bool runs(std::string_view name) const;
   Function& function() { return *out.program.find_function(fusion); }
   Function& host() { return *out.program.find_function(out.function); }
 };
@@ -44,10 +46,21 @@ struct Pass {
   std::string_view name;
   std::string_view summary;
   Expected<void> (*run)(LowerState& state);
-  bool optional = false;  // the program is correct without it
+  std::string_view needed;  // why the program does not run without it; empty: it can be left out
 };
 
 /// All passes, in execution order.
 std::span<const Pass> all_passes();
+
+/// A part of a pass that makes the program faster and can be left out.
+struct Rewrite {
+  std::string_view name;
+  std::string_view pass;
+  std::string_view summary;
+};
+std::span<const Rewrite> all_rewrites();
+
+/// Errors: `lower_c4` no pass or rewrite has this name, or the program does not run without it.
+Expected<void> check_skipped(std::span<const std::string> names);
 
 }  // namespace hostir

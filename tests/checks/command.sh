@@ -98,6 +98,23 @@ says "more than the memory" "the input that does not fit is named"
 expect 0 "events by words" "$hostir" trace events "$work/a.db" 'op=launch rank=0'
 expect 0 "events by option" "$hostir" trace events "$work/a.db" --op launch 'rank=0 dur>1ns'
 expect 64 "a word that is none" "$hostir" trace events "$work/a.db" 'colour=red'
+# What can be left out of a lowering makes programs faster, not different.
+skipping() {  # PART FUSION LOWER-ARGUMENTS...
+  expect 0 "@$2 without $1" sh -c '"$@" >"$0"' "$work/skipped.hir" "$hostir" lower "${@:3}" --skip "$1"
+  expect 0 "@$2 without $1 is the same function" "$hostir" verify "$work/skipped.hir" "@$2.host" --against "@$2"
+}
+for part in overlapped combined streams needless_reshards gather_first scale_after_sum prefetch; do
+  skipping $part whole tests/scripts/passes/gather_first.hir @whole
+  skipping $part mlp tests/programs/tp_mlp.hir --size B=4 --size S=4 --size H=32 --size F=64 --mesh tp=4 --overlap collectives
+done
+skipping scale_after_sum own tests/scripts/passes/scale_after_sum.hir @own
+expect 0 "a lowering" sh -c '"$@" >"$0"' "$work/whole.hir" "$hostir" lower tests/scripts/passes/gather_first.hir @whole
+skipping gather_first whole tests/scripts/passes/gather_first.hir @whole
+expect 1 "without gather_first, parts are reduced" cmp -s "$work/whole.hir" "$work/skipped.hir"
+expect 64 "a pass that the program needs" "$hostir" lower tests/programs/simple_add.hir --skip steps
+says '"steps" cannot be left out: a host function can issue only single kernels and collectives; these can: overlapped' "the reason is given"
+expect 64 "no pass" "$hostir" lower tests/programs/simple_add.hir --skip stepps
+says '"stepps" cannot be left out: no pass has this name' "the name is given"
 cat >"$work/group.hir" <<'END'
 mesh @m = <x=2>
 host @h on @m (inout %a: tensor<4096xf32>, inout %b: tensor<1024xf32>) -> () {

@@ -43,11 +43,15 @@ class LowerVerb : public Verb {
     arguments.choice("--print-after", print_after_, phases, "print the text after this phase");
     phases.back() = "last";
     arguments.choice("--to", to_, std::move(phases), "the phase to stop at");
-    std::vector<std::string> optional = {"none"};
+    std::string optional;
+    const auto list = [&optional](std::string_view name) {
+      optional += fmt::format("{}{}", optional.empty() ? "" : ", ", name);
+    };
     for (const Pass& pass : all_passes()) {
-      if (pass.optional) optional.emplace_back(pass.name);
+      if (pass.needed.empty()) list(pass.name);
     }
-    arguments.choice("--skip", skip_, std::move(optional), "a pass to leave out");
+    for (const Rewrite& rewrite : all_rewrites()) list(rewrite.name);
+    arguments.repeated("--skip", skip_, "a pass or rewrite to leave out: " + optional);
     arguments.option(
         "--machine", machine_,
         "machine for the cost model, from the file or built in; see `hostir machines`");
@@ -93,9 +97,7 @@ class LowerVerb : public Verb {
     options.keep = prepare.keep;
     options.until = until();
     options.overlap = prepare.overlap;
-    for (const Pass& pass : all_passes()) {
-      if (pass.name == skip_) options.skip.push_back(pass.phase);
-    }
+    options.skip = skip_;
     text::PrintOptions print;
     print.derived = text::DerivedComments::kAll;
     HOSTIR_ASSIGN_OR_RETURN(options.machine, machine_of(program));
@@ -224,7 +226,7 @@ class LowerVerb : public Verb {
 
   api::ProgramOptions program_;
   std::string to_ = "last";
-  std::string skip_ = "none";
+  std::vector<std::string> skip_;
   std::string print_after_ = "none";
   std::string machine_;
   std::string explain_;

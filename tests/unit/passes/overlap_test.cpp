@@ -18,7 +18,7 @@ struct Overlapped {
 };
 
 Overlapped overlapped(const std::string& text, Overlap overlap,
-                      const std::vector<LowerPhase>& skip = {}) {
+                      const std::vector<std::string>& skip = {}) {
   LowerOptions options;
   options.overlap = overlap;
   options.skip = skip;
@@ -112,7 +112,7 @@ TEST(Overlap, NoneIsTheDefault) {
 }
 
 TEST(Overlap, CanBeSkipped) {
-  const Overlapped o = overlapped(mlp(64, 16, 32), Overlap::kRing, {LowerPhase::kOverlapped});
+  const Overlapped o = overlapped(mlp(64, 16, 32), Overlap::kRing, {"overlapped"});
   EXPECT_EQ(o.calls, "all_gather, reduce_scatter");
 }
 
