@@ -19,7 +19,7 @@ void Model::open(interp::OpenRequest request, std::vector<std::string> then) {
 }
 
 std::optional<std::string_view> Model::opened_text() const {
-  const auto given = snapshot_ ? snapshot_->program->given : nullptr;
+  const auto given = snapshot_ ? snapshot_->program->given.texts : nullptr;
   for (uint32_t file = 0; given && file < given->size(); ++file) {
     if (given->name(file) == path_) return given->text(file);
   }

@@ -13,7 +13,7 @@
 
 namespace hostir::traces {
 
-inline constexpr int64_t kSchemaVersion = 5;
+inline constexpr int64_t kSchemaVersion = 6;
 /// Logs from this version on lack only tables that a reader can do without: they are read as they
 /// are, older ones from a migrated copy.
 inline constexpr int64_t kReadableVersion = 1;

@@ -31,6 +31,8 @@ struct StaticRowsOptions {
 
 Expected<void> write_run_rows(Database& database, const RunDescription& run,
                               const StaticRowsOptions& options);
+/// Texts, and where instructions are in them.
+Expected<void> write_source_rows(Database& database, const RunDescription& run);
 Expected<void> write_input_rows(Database& database, const RunDescription& run,
                                 int64_t inputs_max_bytes);
 Expected<void> write_instruction_rows(Database& database, const ProgramDescription& program);

@@ -43,7 +43,7 @@ class LogReader final : public interp::LogView {
     return tables_.communicators;
   }
   const std::vector<interp::LogTensor>& tensors() const override { return tables_.tensors; }
-  const std::vector<interp::PhaseText>& phases() const { return tables_.phases; }
+  const std::vector<interp::PhaseText>& phases() const { return tables_.recorded.phases; }
   const std::vector<interp::LogExplain>& explanations() const override {
     return tables_.explanations;
   }

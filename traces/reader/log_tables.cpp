@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <functional>
+#include <map>
 
 #include "hostir/support/process_id.h"
+#include "traces/database/log_file.h"
 #include "traces/database/static_rows.h"
 
 namespace hostir::traces {
@@ -191,14 +193,79 @@ Expected<void> load_tensors(Database& database, LogTables& log) {
       });
 }
 
+/// The given texts as numbered by `source.id`.
+class GivenTexts {
+ public:
+  Expected<void> load(Database& database, LogTables& log) {
+    return for_rows(database, "SELECT id, kind, name, text FROM source ORDER BY id",
+                    [&](const Statement& row) {
+                      if (row.text_view(1) == "program") {
+                        log.program = row.text(3);
+                      } else {
+                        numbers_.emplace(row.integer(0), texts_->add(row.text(2), row.text(3)));
+                      }
+                      return Expected<void>{};
+                    });
+  }
+  bool empty() const { return numbers_.empty(); }
+  std::shared_ptr<const SourceManager> texts() const { return texts_; }
+
+  /// The columns from `column` on are source, first and end byte. nullopt: outside of the text.
+  std::optional<SourceSpan> span(const Statement& row, int column) const {
+    const auto file = numbers_.find(row.integer(column));
+    if (file == numbers_.end()) return std::nullopt;
+    return span_in(texts_->text(file->second), file->second, row, column + 1);
+  }
+  static std::optional<SourceSpan> span_in(std::string_view text, uint32_t file,
+                                           const Statement& row, int column) {
+    const int64_t begin = row.integer(column);
+    const int64_t end = row.integer(column + 1);
+    if (begin < 0 || end < begin || end > static_cast<int64_t>(text.size())) return std::nullopt;
+    return SourceSpan{file, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
+  }
+
+ private:
+  std::shared_ptr<SourceManager> texts_ = std::make_shared<SourceManager>();
+  std::map<int64_t, uint32_t> numbers_;
+};
+
+/// Without the given texts, as in logs of older versions, nothing is known about places in them.
+Expected<void> load_sources(Database& database, LogTables& log) {
+  GivenTexts texts;
+  HOSTIR_TRY(texts.load(database, log));
+  HOSTIR_ASSIGN_OR_RETURN(const bool has_origins, has_table(database, "instruction_origin"));
+  if (texts.empty() || !has_origins) return {};
+  interp::GivenPlaces& given = log.recorded.given;
+  given.origins.resize(log.instructions.size());
+  HOSTIR_TRY(for_rows(database,
+                      "SELECT instruction, source, first_byte, end_byte FROM instruction_origin "
+                      "ORDER BY instruction, position",
+                      [&](const Statement& row) -> Expected<void> {
+                        const auto index = static_cast<size_t>(row.integer(0));
+                        const auto span = texts.span(row, 1);
+                        if (index >= given.origins.size() || !span)
+                          return damaged("instruction_origin");
+                        given.origins[index].push_back(*span);
+                        given.texts = texts.texts();
+                        return {};
+                      }));
+  return for_rows(database,
+                  "SELECT source, source_first_byte, source_end_byte, first_byte, end_byte FROM "
+                  "text_origin ORDER BY id",
+                  [&](const Statement& row) -> Expected<void> {
+                    const auto here = GivenTexts::span_in(log.program, 0, row, 3);
+                    const auto there = texts.span(row, 0);
+                    if (!there || (!here && !log.program.empty())) return damaged("text_origin");
+                    if (here) given.moves.push_back({*here, *there});
+                    return {};
+                  });
+}
+
 Expected<void> load_texts(Database& database, LogTables& log) {
-  HOSTIR_TRY(for_rows(database, "SELECT kind, text FROM source", [&](const Statement& row) {
-    (row.text_view(0) == "program" ? log.program : log.original_source) = row.text(1);
-    return Expected<void>{};
-  }));
+  HOSTIR_TRY(load_sources(database, log));
   HOSTIR_TRY(
       for_rows(database, "SELECT name, text FROM phase ORDER BY id", [&](const Statement& row) {
-        log.phases.push_back({row.text(0), row.text(1)});
+        log.recorded.phases.push_back({row.text(0), row.text(1)});
         return Expected<void>{};
       }));
   HOSTIR_TRY(for_rows(database, "SELECT subject, rule, text FROM explain ORDER BY id",

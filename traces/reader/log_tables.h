@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "interp/session/log/log_records.h"
-#include "interp/session/prepare/phase_texts.h"
+#include "interp/session/prepare/program_view.h"
 #include "traces/database/sqlite.h"
 #include "traces/reader/event_scanner.h"
 
@@ -13,16 +13,15 @@ namespace hostir::traces {
 
 struct LogTables {
   interp::LogRun run;
-  std::string mesh;             // of the world, without '@'
-  std::string function;         // the requested one
-  std::string original_source;  // the text as given by the user, or empty
-  std::string program;          // the program that ran
+  std::string mesh;                // of the world, without '@'
+  std::string function;            // the requested one
+  std::string program;             // the program that ran
+  interp::RecordedTexts recorded;  // the texts as given, if it is known what is where in them
   std::vector<std::string> streams;
   std::vector<interp::LogTrack> tracks;  // per rank: host, then streams
   std::vector<interp::LogInstruction> instructions;
   std::vector<interp::LogCommunicator> communicators;
   std::vector<interp::LogTensor> tensors;
-  std::vector<interp::PhaseText> phases;
   std::vector<interp::LogExplain> explanations;
   std::vector<interp::LogInput> inputs;
   std::vector<interp::Rank> started_ranks;

@@ -60,6 +60,7 @@ RunDescription describe(const interp::Prepared& prepared, const interp::BackendR
     for (size_t i = 0; i < run.program.instructions.size() && i < lines.size(); ++i)
       run.program.instructions[i].line = lines[i];
     run.phases = prepared.view->phases.texts();
+    run.given = prepared.view->given;
   }
   for (const ExplainRecord& record : prepared.explanation) {
     run.explanations.push_back({record.value.empty() ? "@" + prepared.function : "%" + record.value,

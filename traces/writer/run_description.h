@@ -16,7 +16,7 @@
 #include "interp/core/ids.h"
 #include "interp/model/instruction.h"
 #include "interp/session/log/log_records.h"
-#include "interp/session/prepare/phase_texts.h"
+#include "interp/session/prepare/program_view.h"
 
 namespace hostir::interp {
 class Interpreter;
@@ -140,10 +140,11 @@ struct RunDescription {
   bool virtual_time = false;
   std::string kernel_set;
   std::string source_name;
-  std::string source_text;                  // as given by the user
-  std::string program_text;                 // the program that ran, canonical; its host function is
-                                            // `program.entry`
-  std::vector<interp::Rank> local_ranks;    // empty: all
+  std::string source_text;                // as given by the user, if `given` has no texts
+  interp::GivenPlaces given;              // the texts that the user gave, and what is where in them
+  std::string program_text;               // the program that ran, canonical; its host function is
+                                          // `program.entry`
+  std::vector<interp::Rank> local_ranks;  // empty: all
   std::vector<interp::Rank> started_ranks;  // empty: all
   std::vector<interp::PhaseText> phases;
   std::vector<interp::LogExplain> explanations;

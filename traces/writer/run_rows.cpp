@@ -106,23 +106,6 @@ Expected<void> write_pairs(Database& database, const RunDescription& run) {
   return {};
 }
 
-Expected<void> write_sources(Database& database, const RunDescription& run) {
-  HOSTIR_ASSIGN_OR_RETURN(
-      Statement s,
-      database.prepare("INSERT INTO source (kind, name, text, digest) VALUES (?, ?, ?, ?)"));
-  const auto add = [&](std::string_view kind, const std::string& name,
-                       const std::string& text) -> Expected<void> {
-    if (text.empty()) return {};
-    s.bind_text(1, kind);
-    bind_text_or_null(s, 2, name);
-    s.bind_text(3, text);
-    s.bind_int(4, static_cast<int64_t>(hash_of(text)));
-    return s.run();
-  };
-  HOSTIR_TRY(add("original", run.source_name, run.source_text));
-  return add("program", {}, run.program_text);
-}
-
 Expected<void> write_meshes(Database& database, const ProgramDescription& program) {
   HOSTIR_ASSIGN_OR_RETURN(
       Statement s,
@@ -274,7 +257,7 @@ Expected<void> write_run_rows(Database& database, const RunDescription& run,
                               const StaticRowsOptions& options) {
   HOSTIR_TRY(write_run_row(database, run, options));
   HOSTIR_TRY(write_pairs(database, run));
-  HOSTIR_TRY(write_sources(database, run));
+  HOSTIR_TRY(write_source_rows(database, run));
   HOSTIR_TRY(write_meshes(database, run.program));
   HOSTIR_TRY(write_ranks_and_streams(database, run));
   HOSTIR_TRY(write_communicators(database, run.program));

@@ -15,13 +15,13 @@ namespace hostir::gui {
 std::vector<UserLine> user_lines(const interp::ProgramView& program,
                                  const std::vector<std::string_view>& lines) {
   std::vector<UserLine> out(lines.size());
-  if (!program.given || program.moves.empty()) {
+  if (!program.given.texts || program.given.moves.empty()) {
     for (size_t i = 0; i < out.size(); ++i) out[i].line = static_cast<uint32_t>(i + 1);
     return out;
   }
-  const SourceManager& given = *program.given;
+  const SourceManager& given = *program.given.texts;
   uint32_t file = 0;
-  for (const interp::SpanMove& move : program.moves) {
+  for (const interp::SpanMove& move : program.given.moves) {
     if (move.here.file != program.file || !move.there.valid()) continue;
     const uint32_t here = program.sources->locate(program.file, move.here.begin).line;
     if (here == 0 || here > out.size() || out[here - 1].line > 0) continue;

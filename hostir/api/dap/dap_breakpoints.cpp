@@ -51,7 +51,7 @@ uint32_t line_of(const interp::ProgramView& program, interp::CodeIndex code, uin
   if (path.empty() || program.shows_given) return program.shown(code).line;
   uint32_t out = 0;
   for (const interp::GivenLine& given : program.given_lines) {
-    if (io::file_name(std::string(program.given->name(given.file))) != io::file_name(path))
+    if (io::file_name(std::string(program.given.texts->name(given.file))) != io::file_name(path))
       continue;
     if (given.code == code && given.line >= asked && (out == 0 || given.line < out))
       out = given.line;

@@ -93,7 +93,7 @@ Json DapView::place_json(const interp::TextLine& at) const {
   const std::string name(at.sources->name(at.file));
   Json source = {{"name", io::file_name(name)}};
   std::error_code none;
-  if (at.sources != program.given.get()) {
+  if (at.sources != program.given.texts.get()) {
     source["sourceReference"] = kRunningText;
     source["origin"] = "lowered";
   } else if (std::filesystem::is_regular_file(name, none)) {
@@ -131,14 +131,13 @@ Expected<Json> DapView::stack(int64_t thread, int64_t first, int64_t levels) con
   }
   frames.push_back(frame_json(number, 0, fmt::format("{}  {}", rank.op, rank.address), rank.code));
   // The place in the user's file from which the compiler lowered this instruction.
-  if (!program.shows_given && program.given && rank.code < program.origins.size() &&
-      program.origins[rank.code].valid()) {
-    const SourceSpan span = program.origins[rank.code];
-    const uint32_t line = program.given->locate(span.file, span.begin).line;
+  const SourceSpan span = program.origin(rank.code);
+  if (!program.shows_given && span.valid()) {
+    const uint32_t line = program.given.texts->locate(span.file, span.begin).line;
     Json origin = {{"id", int64_t{number} * kFramesPerRank + 1},
                    {"name", "lowered from the fusion"},
                    {"presentationHint", "subtle"}};
-    origin.update(place_json({program.given.get(), span.file, line}));
+    origin.update(place_json({program.given.texts.get(), span.file, line}));
     frames.push_back(std::move(origin));
   }
   for (auto frame = rank.frames.rbegin(); frame != rank.frames.rend(); ++frame) {
@@ -374,9 +373,9 @@ Json DapView::loaded_sources() const {
 Expected<std::string> DapView::source_text(int64_t reference) const {
   const interp::ProgramView& program = *session_.snapshot()->program;
   if (reference == kRunningText) return std::string(program.text());
-  if (program.given && reference >= kFirstGiven &&
-      reference - kFirstGiven < int64_t{program.given->size()})
-    return std::string(program.given->text(static_cast<uint32_t>(reference - kFirstGiven)));
+  const auto& given = program.given.texts;
+  if (given && reference >= kFirstGiven && reference - kFirstGiven < int64_t{given->size()})
+    return std::string(given->text(static_cast<uint32_t>(reference - kFirstGiven)));
   int64_t number = kFirstPhase;
   for (const interp::PhaseText& phase : program.phases) {
     if (number++ == reference) return phase.text;

@@ -59,14 +59,12 @@ Expected<OpenLog> OpenLog::create(const std::string& path, const traces::RunDesc
 
 Expected<void> LoggedSession::start(std::shared_ptr<const interp::Prepared> prepared,
                                     interp::LiveOptions options, const std::string& log_path,
-                                    LogSource source, const traces::TraceOptions& trace) {
+                                    std::string command_line, const traces::TraceOptions& trace) {
   prepared_ = std::move(prepared);
-  source_ = std::move(source);
+  command_line_ = std::move(command_line);
   trace_ = trace;
   traces::RunDescription run = traces::describe(*prepared_, options.backend);
-  run.command_line = source_.command_line;
-  run.source_name = source_.name;
-  run.source_text = source_.text;
+  run.command_line = command_line_;
   run.started_ranks = options.ranks;
   HOSTIR_ASSIGN_OR_RETURN(log_, OpenLog::create(log_path, run, trace_));
   watch_ =
@@ -203,7 +201,7 @@ Expected<std::unique_ptr<LoggedSession>> LoggedSession::another_run(
     interp::LiveOptions options) const {
   auto out = std::make_unique<LoggedSession>(make_backend_);
   options.breakpoints.clear();
-  HOSTIR_TRY(out->start(prepared_, std::move(options), {}, source_, trace_));
+  HOSTIR_TRY(out->start(prepared_, std::move(options), {}, command_line_, trace_));
   out->live_->adopt(*live_);
   return out;
 }

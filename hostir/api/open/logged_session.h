@@ -35,13 +35,6 @@ struct OpenLog {
                                   const traces::TraceOptions& options);
 };
 
-/// What a log says about where its program came from.
-struct LogSource {
-  std::string command_line;
-  std::string name;  // of the file
-  std::string text;
-};
-
 /// Destruction is in reverse member order: reading the recorded log ends, then the session, then
 /// the logs close.
 class LoggedSession final : public interp::Session {
@@ -51,8 +44,8 @@ class LoggedSession final : public interp::Session {
 
   /// `log_path` is empty for a temporary log.
   Expected<void> start(std::shared_ptr<const interp::Prepared> prepared,
-                       interp::LiveOptions options, const std::string& log_path, LogSource source,
-                       const traces::TraceOptions& trace);
+                       interp::LiveOptions options, const std::string& log_path,
+                       std::string command_line, const traces::TraceOptions& trace);
   void show_recorded(std::unique_ptr<traces::LogReader> recorded, std::string path);
   /// Shows the end of the recorded run, made from its log, until a command needs the run itself.
   /// Errors: those of reading the log.
@@ -96,7 +89,7 @@ class LoggedSession final : public interp::Session {
   interp::BackendFactory make_backend_;
   std::shared_ptr<const interp::Prepared> prepared_;
   interp::LiveOptions options_;  // without recorded decisions
-  LogSource source_;
+  std::string command_line_;
   traces::TraceOptions trace_;
   OpenLog log_;
   std::unique_ptr<interp::ValueWatch> watch_;  // forwards everything to the writer

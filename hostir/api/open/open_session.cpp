@@ -141,13 +141,11 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::start(
   live.breakpoints = request.breakpoints;
   live.check_claims = claims_of_tests(
       request.path, std::filesystem::path(request.path).parent_path().string(), live.backend);
-  LogSource source{this_command_line(), request.path, {}};
-  if (file_.sources.size() > 0) source.text = std::string(file_.sources.text(0));
   traces::TraceOptions trace;
   trace.value_mode = options_.values;
   auto session = std::make_unique<LoggedSession>();
   HOSTIR_TRY(session->start(std::move(prepared), std::move(live), options_.log_path,
-                            std::move(source), trace));
+                            this_command_line(), trace));
   if (recorded) {
     const bool written_now = (*recorded)->run().ending == interp::LogEnding::kRunning;
     session->show_recorded(std::move(*recorded), request.path);
@@ -170,6 +168,7 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::start_recorded(
   interp::PrepareOptions options;
   options.function = run.code->entry;
   options.watch = watch;
+  options.recorded = &log->tables().recorded;
   for (const auto& [name, size] : run.code->sizes.all()) options.sizes.emplace_back(name, size);
   HOSTIR_ASSIGN_OR_RETURN(auto prepared, interp::prepare(*run.program, inputs, options));
   interp::LiveOptions live;

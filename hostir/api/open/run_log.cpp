@@ -64,9 +64,7 @@ Expected<void> RunLog::close(const std::string& outcome) {
 }
 
 Expected<std::unique_ptr<RunLog>> LogOptions::open(const interp::Prepared& prepared,
-                                                   const interp::BackendRequest& backend,
-                                                   const LoadedFile& file,
-                                                   const std::string& source_name) const {
+                                                   const interp::BackendRequest& backend) const {
   constexpr int64_t kInputsMaxMib = 64;
   // Reading values makes a device wait for the host after every instruction, so do it by default
   // only in simulation.
@@ -100,8 +98,6 @@ Expected<std::unique_ptr<RunLog>> LogOptions::open(const interp::Prepared& prepa
   }
   traces::RunDescription run = traces::describe(prepared, backend);
   run.command_line = this_command_line();
-  run.source_name = source_name;
-  run.source_text = std::string(file.sources.text(0));
   HOSTIR_ASSIGN_OR_RETURN(auto writer,
                           traces::TraceWriter::create(file_path.string(), run, options));
   return std::make_unique<RunLog>(std::move(writer), mode, options.data_globs);

@@ -38,9 +38,7 @@ struct LogOptions {
 
   /// Opens the log; null if none is requested. Errors: kUsage; those of the writer.
   Expected<std::unique_ptr<RunLog>> open(const interp::Prepared& prepared,
-                                         const interp::BackendRequest& backend,
-                                         const LoadedFile& file,
-                                         const std::string& source_name) const;
+                                         const interp::BackendRequest& backend) const;
 };
 
 /// The command line of this process, for the log.

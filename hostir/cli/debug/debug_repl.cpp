@@ -103,8 +103,8 @@ std::vector<std::string> completion_names(const interp::ProgramView& program) {
     names.insert(std::string(path.substr(path.find_last_of('/') + 1)) + ":");
   };
   add_file(program.sources->name(program.file));
-  for (uint32_t file = 0; program.given && file < program.given->size(); ++file)
-    add_file(program.given->name(file));
+  const auto& given = program.given.texts;
+  for (uint32_t file = 0; given && file < given->size(); ++file) add_file(given->name(file));
   return {names.begin(), names.end()};
 }
 

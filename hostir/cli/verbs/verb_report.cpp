@@ -90,7 +90,7 @@ class ReportVerb : public Verb {
                             backend_.request(*prepared->program));
     api::LogOptions options;
     options.path = scratch;
-    HOSTIR_ASSIGN_OR_RETURN(const auto log, options.open(*prepared, request, file, program_.path));
+    HOSTIR_ASSIGN_OR_RETURN(const auto log, options.open(*prepared, request));
     interp::RunOptions how;
     how.backend = request;
     how.max_steps = static_cast<uint64_t>(backend_.max_steps);

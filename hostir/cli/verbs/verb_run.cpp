@@ -119,7 +119,7 @@ class RunVerb : public Verb {
     HOSTIR_ASSIGN_OR_RETURN(const ExpectedOutputs expected,
                             ExpectedOutputs::parse(expects_, *prepared, file.complex_results));
     HOSTIR_ASSIGN_OR_RETURN(interp::BackendRequest request, backend_.request(*prepared->program));
-    HOSTIR_ASSIGN_OR_RETURN(auto log, log_.open(*prepared, request, file, program_.path));
+    HOSTIR_ASSIGN_OR_RETURN(auto log, log_.open(*prepared, request));
     const InterruptGuard guard;
     Expected<interp::RunResult> ran =
         run_once(terminal, *prepared, request, log.get(), guard.token());

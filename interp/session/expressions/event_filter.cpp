@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "hostir/support/characters.h"
 #include "hostir/support/lists.h"
 #include "hostir/support/text.h"
 #include "hostir/text/parse/cursor.h"
@@ -163,8 +164,32 @@ Expected<LongForm> equals_form(std::string_view word, std::string_view key, std:
       word, "expected rank= op= at= class= stream= undone= and time bytes wait dur id with < or >");
 }
 
+// True if `text` has the name as a whole; names go on after a dot, as in `%v.3`.
+bool has_name(std::string_view text, std::string_view name) {
+  const auto in_name = [&](size_t at) { return at < text.size() && is_word_char(text[at]); };
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const bool dotted = end < text.size() && text[end] == '.' && in_name(end + 1);
+    if (!in_name(end) && !dotted) return true;
+  }
+  return false;
+}
+
+// The instructions that have the name `%y` or `@f`, so that it does not find `%y_product` beside
+// them. Empty: nothing has this name.
+std::vector<std::string> addresses_with(std::string_view name, const LogView& log) {
+  std::vector<std::string> out;
+  if (name.size() < 2 || (name[0] != '%' && name[0] != '@')) return out;
+  for (const LogInstruction& i : log.instructions()) {
+    if (!i.address.empty() && has_name(i.text, name)) out.push_back(text::quoted(i.address));
+  }
+  return out;
+}
+
 Expected<LongForm> long_form(std::string_view word, const LogView& log) {
   const size_t at = word.find_first_of("<>=");
+  if (const auto named = addresses_with(word, log); !named.empty())
+    return LongForm{fmt::format("address in {{{}}}", fmt::join(named, ", ")), ""};
   if (at == std::string_view::npos)
     return LongForm{fmt::format("text contains {0} || op contains {0}", text::quoted(word)), ""};
   const std::string_view key = word.substr(0, at);
@@ -256,7 +281,7 @@ const std::vector<EventFilterHelp>& event_filter_help() {
       {"class=comm", "communication; class=host: the rest"},
       {"stream=comm", "on this stream"},
       {"time>1ms time<2ms", "begins between; also id, dur, wait, bytes: dur>5us bytes>=1M"},
-      {"%y", "any other word: a part of the instruction's text"},
+      {"%y", "with this name; any other word: a part of the instruction's text"},
       {"undone=no", "without events that were undone and replaced"},
       {"-op=wait", "not"},
       {"rank < 2 && wait > 2us", "instead of words: a condition, as at breakpoints"},

@@ -5,7 +5,7 @@
 // it:
 //   rank=0,2..5  op=all_reduce,launch  stream=comm  at=@f#9  class=comm
 //   undone=no  time>1us  time<2ms  bytes>=1M  wait>10us  dur>5us  id>=1000
-//   text without `=`, `<` or `>`: a substring of the printed instruction
+//   %y: has this name; other text without `=`, `<` or `>`: a substring of the printed instruction
 // A word is short for an expression: `rank=0,2..5` for `rank in {0, 2..5}`. What depends on the
 // instruction alone is evaluated once per instruction, and what the log can search by itself goes
 // into an `EventFilter`; the rest is evaluated row by row.

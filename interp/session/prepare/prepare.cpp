@@ -148,6 +148,8 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
   auto out = std::make_shared<Prepared>();
   out->options = options;
   out->options.sources = nullptr;
+  out->options.recorded = nullptr;
+  out->recorded = options.recorded != nullptr;
   out->options.watch = {};
   HOSTIR_ASSIGN_OR_RETURN(const Function* chosen, chosen_function(original, options.function));
   out->function = chosen->name;
@@ -189,8 +191,12 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
   view.sizes = sizes;
   view.phases = std::move(phases);
   view.given = options.sources;
+  if (options.recorded != nullptr) {
+    view.recorded = &options.recorded->given;
+    view.phases = PhaseTexts(options.recorded->phases);
+  }
   view.source = out->source.get();
-  // A recorded program has no source text, and only the version that ran.
+  // A recorded program has only the version that ran.
   if (options.sources) view.choices = choices_of(*out->source, out->function);
   HOSTIR_ASSIGN_OR_RETURN(out->view, make_program_view(program, std::move(view)));
   out->code = out->view->code;

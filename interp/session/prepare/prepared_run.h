@@ -99,6 +99,8 @@ struct PrepareOptions {
   /// The files that the program's spans point into, so that faults can show the user's text; may be
   /// null. Used only during prepare().
   const SourceManager* sources = nullptr;
+  /// What the log of a recorded program has besides the text that ran. Used only during prepare().
+  const RecordedTexts* recorded = nullptr;
   PrepareProgress watch;  // is told when each part begins; can cancel
 };
 
@@ -109,6 +111,7 @@ struct Prepared {
   std::shared_ptr<const Program> program;  // the program that runs, with the lowered functions
   std::string function;                    // the requested function
   bool lowered = false;                    // it was a fusion
+  bool recorded = false;                   // it is a log's, with the sizes that it ran with
   std::shared_ptr<const Code> code;
   std::shared_ptr<const ProgramView> view;
   std::vector<Provenance> provenance;                            // of buffers, if it was lowered
@@ -116,8 +119,8 @@ struct Prepared {
   Explanation explanation;                                       // of shardings and collectives
   std::vector<std::pair<std::string, Tensor>> inputs;            // global, by parameter, in order
   std::vector<std::pair<std::string, std::string>> input_texts;  // generators as expressions
-  /// The options it was prepared with, for preparing an edited text the same way; without sources
-  /// and watch.
+  /// The options it was prepared with, for preparing an edited text the same way; without sources,
+  /// recorded texts and watch.
   PrepareOptions options;
 };
 

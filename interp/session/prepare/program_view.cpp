@@ -114,18 +114,16 @@ Error moved(Error error, const std::vector<SpanMove>& moves) {
   return error;
 }
 
-void add_given(ProgramView& view, const Program& program, const ProgramViewOptions& options) {
-  view.given = std::make_shared<const SourceManager>(*options.given);
-  view.shows_given = options.phases.empty();
-  const auto origins = origins_of(*view.code, program, SpanFinder(options, program));
-  for (size_t i = 0; i < origins.size(); ++i) {
-    view.origins.push_back(origins[i].empty() ? SourceSpan{} : origins[i].front());
-    if (!view.origins.back().valid()) view.shows_given = false;
+// Of a file that lowering did not change, the file itself is shown.
+void show_given(ProgramView& view, bool lowered) {
+  view.shows_given = !lowered;
+  for (CodeIndex i = 0; i < view.instructions.size(); ++i) {
+    if (!view.origin(i).valid()) view.shows_given = false;
     if (view.instructions[i].mnemonic.empty()) continue;
-    for (const SourceSpan span : origins[i]) {
+    for (const SourceSpan span : view.given.origins[i]) {
       if (!span.valid()) continue;
-      const uint32_t line = view.given->locate(span.file, span.begin).line;
-      view.given_lines.push_back({span.file, line, static_cast<CodeIndex>(i)});
+      const uint32_t line = view.given.texts->locate(span.file, span.begin).line;
+      view.given_lines.push_back({span.file, line, i});
     }
   }
   std::sort(view.given_lines.begin(), view.given_lines.end());
@@ -174,8 +172,8 @@ CodeIndex ProgramView::find(std::string_view address) const {
 
 TextLine ProgramView::shown(CodeIndex index) const {
   if (!shows_given) return {sources.get(), file, lines[index]};
-  const SourceSpan span = origins[index];
-  return {given.get(), span.file, given->locate(span.file, span.begin).line};
+  const SourceSpan span = origin(index);
+  return {given.texts.get(), span.file, given.texts->locate(span.file, span.begin).line};
 }
 
 std::vector<CodeIndex> ProgramView::at_line(std::string_view name, uint32_t line) const {
@@ -189,9 +187,9 @@ std::vector<CodeIndex> ProgramView::at_line(std::string_view name, uint32_t line
     std::sort(here.begin(), here.end());
     return first_from(here, *sources, file, line);
   }
-  for (uint32_t f = 0; given && f < given->size(); ++f) {
-    if (!name.empty() && !is_named(given->name(f), name)) continue;
-    std::vector<CodeIndex> out = first_from(given_lines, *given, f, line);
+  for (uint32_t f = 0; given.texts && f < given.texts->size(); ++f) {
+    if (!name.empty() && !is_named(given.texts->name(f), name)) continue;
+    std::vector<CodeIndex> out = first_from(given_lines, *given.texts, f, line);
     if (!shows_given && !phases.empty() && out.size() > 1) out.resize(1);
     // A line of a converted module may become several instructions, in several passes of a loop.
     for (size_t i = out.size(); !shows_given && i-- > 1;) {
@@ -211,20 +209,23 @@ Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& pr
   CodeOptions code;
   code.entry = options.entry;
   code.sizes = options.sizes;
-  if (options.given) {
-    view->moves = moves_to_given(*printed, program, SpanFinder(options, program));
+  if (options.recorded != nullptr) {
+    view->given = *options.recorded;
+  } else if (options.given != nullptr) {
+    view->given.texts = std::make_shared<const SourceManager>(*options.given);
+    view->given.moves = moves_to_given(*printed, program, SpanFinder(options, program));
   }
   auto compiled = compile_code(std::move(printed), code);
-  if (!compiled) {
-    Error error = std::move(compiled.error());
-    return tl::unexpected(options.given ? moved(std::move(error), view->moves) : std::move(error));
-  }
+  if (!compiled) return tl::unexpected(in_given_text(std::move(compiled.error()), *view));
   set_code(*view, std::move(*compiled));
   for (CodeIndex i = 0; i < view->code->instructions.size(); ++i) {
     const SourceSpan span = view->code->source(i).span;
     view->lines.push_back(span.valid() ? sources->locate(span.file, span.begin).line : 0);
   }
-  if (options.given) add_given(*view, program, options);
+  if (options.given != nullptr && options.recorded == nullptr)
+    view->given.origins = origins_of(*view->code, program, SpanFinder(options, program));
+  if (view->given.origins.size() != view->instructions.size()) view->given = {};
+  if (view->given.texts) show_given(*view, !options.phases.empty());
   view->sources = std::move(sources);
   view->phases = std::move(options.phases);
   view->choices = std::move(options.choices);
@@ -232,11 +233,11 @@ Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& pr
 }
 
 Error in_given_text(Error error, const ProgramView& view) {
-  return view.given ? moved(std::move(error), view.moves) : error;
+  return view.given.texts ? moved(std::move(error), view.given.moves) : error;
 }
 
 const SourceManager& sources_of_error(const ProgramView& view) {
-  return view.given ? *view.given : *view.sources;
+  return view.given.texts ? *view.given.texts : *view.sources;
 }
 
 }  // namespace hostir::interp

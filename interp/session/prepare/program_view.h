@@ -41,6 +41,20 @@ struct SpanMove {
   SourceSpan there;
 };
 
+/// Where a program's instructions are in the texts that the user gave. A log keeps it, so that
+/// lines and carets are the same as in the run that was logged.
+struct GivenPlaces {
+  std::shared_ptr<const SourceManager> texts;  // null: none were given
+  /// By CodeIndex: the instruction, or the ops that it was lowered from.
+  std::vector<std::vector<SourceSpan>> origins;
+  std::vector<SpanMove> moves;  // of instructions and operands, for errors
+};
+
+struct RecordedTexts {
+  GivenPlaces given;
+  std::vector<PhaseText> phases;
+};
+
 /// What else the file can run: other functions, other sizes of its meshes.
 struct RunChoices {
   struct FunctionChoice {
@@ -66,17 +80,14 @@ struct ProgramView {
   /// `lines` says where it is.
   std::vector<model::Instruction> instructions;
   std::shared_ptr<const SourceManager> sources;
-  uint32_t file = 0;                           // in `sources`: the text that runs
-  std::vector<uint32_t> lines;                 // by CodeIndex: 1-based line in `file`, 0 = none
-  PhaseTexts phases;                           // in order; the last one is the text that runs
-  std::shared_ptr<const SourceManager> given;  // the texts as the user gave them, or null
-  std::vector<SourceSpan> origins;             // by CodeIndex: where in `given` it comes from
-  std::vector<SpanMove> moves;                 // of instructions and operands, for errors
-
+  uint32_t file = 0;            // in `sources`: the text that runs
+  std::vector<uint32_t> lines;  // by CodeIndex: 1-based line in `file`, 0 = none
+  PhaseTexts phases;            // in order; the last one is the text that runs
+  GivenPlaces given;
   RunChoices choices;  // empty for a recorded program
 
   std::vector<GivenLine> given_lines;  // sorted; several per fused instruction
-  bool shows_given = false;            // the host function is in `given`: not created by lowering
+  bool shows_given = false;            // the host function is in there: not created by lowering
 
   std::string_view text() const { return sources->text(file); }
   const Mesh* mesh() const { return world ? &*world : nullptr; }
@@ -92,6 +103,11 @@ struct ProgramView {
     return index < instructions.size() ? std::string_view(instructions[index].mnemonic)
                                        : std::string_view();
   }
+  /// Where in the given texts an instruction comes from; of several places, the first.
+  SourceSpan origin(CodeIndex index) const {
+    const bool known = index < given.origins.size() && !given.origins[index].empty();
+    return known ? given.origins[index].front() : SourceSpan{};
+  }
   /// The displayed position of an instruction: in the user's file if the host function was written
   /// there, else in the lowered text.
   TextLine shown(CodeIndex index) const;
@@ -106,8 +122,9 @@ struct ProgramViewOptions {
   std::string entry;  // host function that runs
   SizeBindings sizes;
   PhaseTexts phases;
-  const SourceManager* given = nullptr;  // the spans of the program point into it; copied
-  const Program* source = nullptr;       // the program before lowering: what `from` refers to
+  const SourceManager* given = nullptr;   // the spans of the program point into it; copied
+  const Program* source = nullptr;        // the program before lowering: what `from` refers to
+  const GivenPlaces* recorded = nullptr;  // of a log's program, instead of `given`; copied
   RunChoices choices;
 };
 

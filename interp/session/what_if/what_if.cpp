@@ -162,11 +162,12 @@ class Search {
     const Prepared& prepared = *run_.prepared;
     const ProgramView& view = *prepared.view;
     const Function* function = prepared.source->find_function(prepared.function);
-    out_.of_given = view.given && !prepared.lowered && function && function->span.valid() &&
-                    function->span.file < view.given->size();
+    const auto& texts = view.given.texts;
+    out_.of_given = texts && !prepared.recorded && !prepared.lowered && function &&
+                    function->span.valid() && function->span.file < texts->size();
     if (out_.of_given) {
-      out_.file = std::string(view.given->name(function->span.file));
-      given_ = std::string(view.given->text(function->span.file));
+      out_.file = std::string(texts->name(function->span.file));
+      given_ = std::string(texts->text(function->span.file));
       setup_.function = prepared.function;
       setup_.prepare = prepared.options;
     } else {

@@ -39,7 +39,7 @@ class GoingBack : public testing::Test {
     options.backend.stepwise = true;
     options.backend.traits = {interp::ClockDomain::kHost, true, false, ""};
     options.backend.machine = default_machine();
-    const auto started = session_.start(prepared, options, {}, {"", "f.hir", kTwoLaunches}, {});
+    const auto started = session_.start(prepared, options, {}, "", {});
     ASSERT_TRUE(started) << started.error().message();
   }
   std::string execute(const std::string& line) {

@@ -150,6 +150,9 @@ TEST(Events, WordsMeanWhatTheHelpSays) {
     EXPECT_EQ(count("id<3"), 3);
     EXPECT_EQ(count("rank=0..100"), total);
     EXPECT_EQ(count("op=all_reduce"), count("all_reduce"));
+    EXPECT_GT(count("%y"), 0);
+    EXPECT_LT(count("%y"), count("text =~ \"*%y*\"")) << "not what has only %y_product";
+    EXPECT_EQ(count("%y_prod"), count("%y_product")) << "nothing has the name %y_prod";
     EXPECT_GT(count("bytes>=1"), 0);
     EXPECT_EQ(count("bytes>1G"), 0);
     EXPECT_EQ(count("rank == 0"), count("rank=0"));
