@@ -122,10 +122,6 @@ skipping scale_after_sum own tests/scripts/passes/scale_after_sum.hir @own
 expect 0 "a lowering" sh -c '"$@" >"$0"' "$work/whole.hir" "$hostir" lower tests/scripts/passes/gather_first.hir @whole
 skipping gather_first whole tests/scripts/passes/gather_first.hir @whole
 expect 1 "without gather_first, parts are reduced" cmp -s "$work/whole.hir" "$work/skipped.hir"
-expect 64 "a pass that the program needs" "$hostir" lower tests/programs/simple_add.hir --skip steps
-says '"steps" cannot be left out: a host function can issue only single kernels and collectives; these can: overlapped' "the reason is given"
-expect 64 "no pass" "$hostir" lower tests/programs/simple_add.hir --skip stepps
-says '"stepps" cannot be left out: no pass has this name' "the name is given"
 cat >"$work/group.hir" <<'END'
 mesh @m = <x=2>
 host @h on @m (inout %a: tensor<4096xf32>, inout %b: tensor<1024xf32>) -> () {

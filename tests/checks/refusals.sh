@@ -126,6 +126,10 @@ module @f attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32
   }
 }
 TEXT
+can="these can: overlapped, combined, streams, needless_reshards, gather_first, scale_after_sum, prefetch"
+refuses 64 "error[lower_c4]: \"steps\" cannot be left out: a host function can issue only single kernels and collectives; $can" \
+  lower tests/programs/simple_add.hir --skip steps
+refuses 64 "error[lower_c4]: \"stepps\" cannot be left out: no pass has this name; $can" lower tests/programs/simple_add.hir --skip stepps
 refuses 3 'error[unfinished_loop]: a loop of the imported program does not end within the iterations it was unrolled to, so the results are wrong: %unfinished_loops is true. Unroll more with --loop-passes, or run the text of `lower(..).compile().as_text()`, where loops are not unrolled' \
   run "$work/loop.mlir" --input 0=f32=743
 refuses 3 'line 3: the end of a loop depends on data and has no bound: 128 iterations are unrolled; if these are not enough, the last result, %unfinished_loops, is true' \

@@ -8,6 +8,7 @@
 #include "tests/unit/traces/synthetic_run.h"
 #include "traces/reader/log_reader.h"
 #include "traces/timeline/timeline_codec.h"
+#include "traces/timeline/timeline_store.h"
 #include "traces/writer/trace_writer.h"
 
 namespace hostir::traces {
@@ -92,6 +93,18 @@ void expect_same(const LogReader& a, const LogReader& b) {
       for (size_t k = 0; k < m->size(); ++k) ASSERT_EQ((*m)[k].live_bytes, (*n)[k].live_bytes);
     }
   }
+}
+
+TEST(StoredTimeline, RefusesMoreTracksThanALogHasRoomFor) {
+  const ScratchDirectory scratch;
+  auto database = Database::open(scratch.file("run.db"), Database::Mode::kCreate);
+  ASSERT_TRUE(database);
+  const auto store = TimelineStore::create(*database, 6'000'000, 2, {});
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().diagnostics.front().id, "log_too_large");
+  EXPECT_EQ(store.error().message(),
+            "a log has room for 16777216 tracks, but 6000000 ranks with 2 streams each need "
+            "24000000; run fewer ranks, or leave out --trace");
 }
 
 TEST(StoredTimeline, SaysWhatTheEventsSay) {
