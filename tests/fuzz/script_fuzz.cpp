@@ -8,6 +8,7 @@
 #include "hostir/io/files.h"
 #include "hostir/script/runner.h"
 #include "interp/sim/sim_backend.h"
+#include "large_mesh.h"
 #include "scratch_file.h"
 
 namespace {
@@ -37,6 +38,7 @@ void check_texts(const hostir::script::TestReport& report) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace hostir;
+  if (fuzz::may_have_large_mesh(data, size)) return 0;
   static const std::string path = fuzz::scratch_file("script.hir");
   fuzz::write_scratch(path, data, size);
   script::TestOptions options;

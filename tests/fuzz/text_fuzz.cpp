@@ -7,9 +7,11 @@
 #include "hostir/text/expected_diagnostics.h"
 #include "hostir/text/parse/parser.h"
 #include "hostir/text/print/printer.h"
+#include "large_mesh.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace hostir;
+  if (fuzz::may_have_large_mesh(data, size)) return 0;
   SourceManager sources;
   const uint32_t file = sources.add("input", std::string(data, data + size));
   const text::ParsedFile parsed = text::parse(sources, file);
