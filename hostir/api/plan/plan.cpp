@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -49,10 +48,14 @@ class Planner {
                                       .optimizer_numbers = request_.optimizer_numbers});
     HOSTIR_TRY(shorten(sizes));
     choose_mesh();
-    for (const MeshAxes& axes : meshes()) {
+    const std::vector<MeshAxes> all = meshes();
+    std::vector<MeshAxes> searched = all;
+    if (request_.meshes.empty() && request_.fixed.empty() && !names_axes_inside(function()))
+      drop_renamed(searched);
+    for (const MeshAxes& axes : all) {
       workers_->forget_meshes();
       if (is_written_for(axes)) evaluate({{.axes = axes, .as_written = true}});
-      descend(axes);
+      if (contains(searched, axes)) descend(axes);
     }
     if (plans_.empty() && error_) return tl::unexpected(std::move(*error_));
     Plans out;
@@ -266,26 +269,9 @@ class Planner {
   }
 
   std::vector<MeshAxes> meshes() const {
-    const MeshAxes written(mesh_.axes.begin(),
-                           mesh_.axes.begin() + static_cast<std::ptrdiff_t>(written_axes_));
-    std::vector<MeshAxes> out = request_.meshes;
-    for (MeshAxes& axes : out) {
-      for (const MeshAxis& axis : written) {
-        if (!has_axis(axes, axis.name)) axes.push_back({axis.name, 1});
-      }
-    }
-    if (!out.empty()) return out;
-    out = all_sizes(mesh_.axes, request_.ranks);
-    // An added axis that takes all ranks is the file's axis under another name.
-    std::erase_if(out, [&](const MeshAxes& axes) {
-      return written_axes_ == 1 && axes.front().size == 1 && request_.ranks > 1;
-    });
-    return out;
-  }
-
-  static bool has_axis(std::span<const MeshAxis> axes, const std::string& name) {
-    return std::any_of(axes.begin(), axes.end(),
-                       [&](const MeshAxis& axis) { return axis.name == name; });
+    const auto written = std::span(mesh_.axes).first(written_axes_);
+    return request_.meshes.empty() ? all_meshes(mesh_.axes, written, request_.ranks)
+                                   : with_axes(request_.meshes, written);
   }
 
   // The file's own shardings use only its own axes.
@@ -316,19 +302,33 @@ class Planner {
         candidates.back().cuts.push_back(cut);
       }
       const std::vector<const Plan*> plans = evaluate(candidates);
-      std::vector<std::pair<const Plan*, PlanCut>> tried;
+      std::vector<TriedCut> tried;
       for (size_t i = 0; i < plans.size(); ++i) {
         if (plans[i] == nullptr) continue;
         seen.push_back(plans[i]);
-        tried.emplace_back(plans[i], cuts[i]);
+        tried.push_back({plans[i], cuts[i]});
       }
-      std::stable_sort(tried.begin(), tried.end(), [](const auto& a, const auto& b) {
-        return is_ranked_before(*a.first, *b.first);
-      });
+      rank_cuts(tried);
       ranking.clear();
-      for (const auto& [plan, cut] : tried) ranking.push_back(cut);
+      for (const TriedCut& each : tried) ranking.push_back(each.cut);
       ranked_for_fits = best->fits;
+      if (try_together(*best, joint_cuts(*best, std::move(tried)), seen)) ranking.clear();
     }
+  }
+
+  // Tries all cuts, the better half, a quarter, ... until such a plan is the best; false if none is.
+  bool try_together(const Plan& from, const std::vector<PlanCut>& cuts,
+                    std::vector<const Plan*>& seen) {
+    for (size_t count = cuts.size(); count > 1; count /= 2) {
+      Candidate candidate = of(from);
+      candidate.cuts.insert(candidate.cuts.end(), cuts.begin(),
+                            cuts.begin() + static_cast<std::ptrdiff_t>(count));
+      const Plan* plan = evaluate({std::move(candidate)}).front();
+      if (plan == nullptr) continue;
+      seen.push_back(plan);
+      if (seen[preferred_plan(seen)] == plan) return true;
+    }
+    return false;
   }
 
   // An axis can cut a parameter only once. A cut that propagation already makes changes nothing.

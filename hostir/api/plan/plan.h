@@ -1,13 +1,15 @@
 // Finds the mesh and the shardings with which a fusion is predicted to be fastest.
 //
 // 1. The meshes: those of the request, or every product of two axes that gives the number of ranks
-//    (of as many axes as the fusion's mesh has, if those are more).
+//    (of as many axes as the fusion's mesh has, if those are more). Of those that differ only in
+//    names of axes, the last one is searched, unless a sharding that the search keeps names axes.
 // 2. On each mesh nothing is cut at first. Every cut of one dimension of one parameter by one
 //    axis is tried; propagation shards all other values accordingly. The best cut is kept, and the
 //    next one is searched for, until no cut improves the plan. (PartIR, Alabed et al., 2024, calls
 //    these tactics.) Some cuts are not tried again: those that propagation makes anyway and, if
 //    there are many, those in the worse half of the previous round. Once the parts fit in memory,
-//    all are tried again.
+//    all are tried again. Where no cut makes the plan faster, those that save memory are also
+//    tried together, which takes one round instead of one for each.
 // 3. Each candidate is lowered and run without values (plan_prediction.h): the times are the
 //    simulator's. Candidates that propagate to the same shardings are predicted once. Those of one
 //    round are predicted at the same time (plan_workers.h).

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <set>
+
 #include "hostir/text/parse/parser.h"
 
 namespace hostir::api {
@@ -62,6 +65,60 @@ std::vector<MeshAxes> all_sizes(const MeshAxes& axes, int64_t ranks) {
     }
   }
   return out;
+}
+
+std::vector<MeshAxes> all_meshes(const MeshAxes& axes, std::span<const MeshAxis> written,
+                                 int64_t ranks) {
+  std::vector<MeshAxes> out = all_sizes(axes, ranks);
+  std::erase_if(out, [&](const MeshAxes& mesh) {
+    return written.size() == 1 && mesh.front().size == 1 && ranks > 1;
+  });
+  return out;
+}
+
+std::vector<MeshAxes> with_axes(std::vector<MeshAxes> meshes, std::span<const MeshAxis> written) {
+  for (MeshAxes& axes : meshes) {
+    for (const MeshAxis& axis : written) {
+      if (!has_axis(axes, axis.name)) axes.push_back({axis.name, 1});
+    }
+  }
+  return meshes;
+}
+
+bool has_axis(std::span<const MeshAxis> axes, const std::string& name) {
+  return std::any_of(axes.begin(), axes.end(),
+                     [&](const MeshAxis& axis) { return axis.name == name; });
+}
+
+bool names_axes_inside(const Function& fusion) {
+  const auto is_cut = [](const Value& value) {
+    return value.defined_by.valid() && sharding_of(value.type) != nullptr;
+  };
+  const auto has_axes = [](const Instruction& i) {
+    return std::any_of(i.attributes.entries().begin(), i.attributes.entries().end(),
+                       [](const auto& attribute) {
+                         return std::holds_alternative<AxisList>(attribute.second) ||
+                                std::holds_alternative<Sharding>(attribute.second);
+                       });
+  };
+  return std::any_of(fusion.values.begin(), fusion.values.end(), is_cut) ||
+         std::any_of(fusion.instructions.begin(), fusion.instructions.end(), has_axes);
+}
+
+void drop_renamed(std::vector<MeshAxes>& meshes) {
+  const auto sizes = [](const MeshAxes& axes) {
+    std::vector<int64_t> out;
+    for (const MeshAxis& axis : axes) {
+      if (axis.size > 1) out.push_back(axis.size);
+    }
+    return out;
+  };
+  std::vector<MeshAxes> kept;
+  std::set<std::vector<int64_t>> known;
+  for (size_t m = meshes.size(); m-- > 0;) {
+    if (known.insert(sizes(meshes[m])).second) kept.push_back(std::move(meshes[m]));
+  }
+  meshes.assign(kept.rbegin(), kept.rend());
 }
 
 std::string axes_text(const MeshAxes& axes) {

@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "hostir/support/lists.h"
+
 namespace hostir::api {
 
 namespace {
@@ -14,6 +16,7 @@ constexpr double kFarFromFitting = 4;  // times the memory of a rank
 constexpr size_t kMostDetours = 4;     // of a search on a mesh
 constexpr size_t kMostExact = 4;       // plans predicted with all layers; each takes seconds
 constexpr double kEqual = 1e-3;        // relative difference up to which plans count as equal
+constexpr int64_t kSavesMuch = 4;      // cuts that save this many times less are made later
 constexpr double kAlike = 0.02;        // relative difference up to which plans count as similar
 
 bool is_about(int64_t a, int64_t b) {
@@ -32,6 +35,15 @@ double factor_between(int64_t expected, int64_t found) {
 
 int64_t times(int64_t value, double factor) {
   return static_cast<int64_t>(static_cast<double>(value) * factor);
+}
+
+// True if the plan cuts the cut's value over the cut's axis.
+bool cuts_over(const Plan& plan, const PlanCut& cut) {
+  return std::any_of(plan.shardings.begin(), plan.shardings.end(), [&](const auto& held) {
+    return held.first == cut.value &&
+           std::any_of(held.second.dims.begin(), held.second.dims.end(),
+                       [&](const auto& dim) { return contains(dim.axes, AxisRef{cut.axis}); });
+  });
 }
 
 }  // namespace
@@ -82,6 +94,43 @@ const Plan* next_to_extend(std::span<const Plan* const> seen, const std::set<con
   std::vector<const Plan*> others(seen.begin(), seen.end());
   std::erase_if(others, [&](const Plan* plan) { return extended.contains(plan); });
   return others.empty() ? nullptr : others[preferred_plan(others)];
+}
+
+void rank_cuts(std::vector<TriedCut>& tried) {
+  std::ranges::stable_sort(tried, [](const TriedCut& a, const TriedCut& b) {
+    return is_ranked_before(*a.plan, *b.plan);
+  });
+  if (tried.empty() || !tried.front().plan->fits) return;
+  const int64_t fastest = tried.front().plan->time_ns;
+  const auto rest = std::ranges::find_if(tried, [&](const TriedCut& each) {
+    return !each.plan->fits || !is_about(each.plan->time_ns, fastest);
+  });
+  std::stable_sort(tried.begin(), rest, [](const TriedCut& a, const TriedCut& b) {
+    return a.plan->peak_bytes < b.plan->peak_bytes;
+  });
+}
+
+std::vector<PlanCut> joint_cuts(const Plan& from, std::vector<TriedCut> tried) {
+  if (tried.empty()) return {};
+  const Plan& best = *tried.front().plan;
+  if (best.fits && !is_about(from.time_ns, best.time_ns)) return {};
+  const int64_t least_saved =
+      std::max<int64_t>(1, (from.peak_bytes - best.peak_bytes) / kSavesMuch);
+  std::erase_if(tried, [&](const TriedCut& each) {
+    return (best.fits && !is_about(each.plan->time_ns, from.time_ns)) ||
+           from.peak_bytes - each.plan->peak_bytes < least_saved;
+  });
+  std::vector<PlanCut> out;
+  while (!tried.empty()) {
+    const TriedCut best_cut = tried.front();
+    out.push_back(best_cut.cut);
+    std::erase_if(tried, [&](const TriedCut& each) {
+      const PlanCut& cut = each.cut;
+      return (cut.value == best_cut.cut.value && cut.axis == best_cut.cut.axis) ||
+             cuts_over(*best_cut.plan, cut);
+    });
+  }
+  return out;
 }
 
 size_t next_to_predict(std::span<const Plan> plans, size_t exact_plans) {

@@ -34,6 +34,22 @@ bool is_ranked_before(const Plan& a, const Plan& b);
 const Plan* next_to_extend(std::span<const Plan* const> seen, const std::set<const Plan*>& extended,
                            double memory_bytes, size_t& detours);
 
+/// A plan with one cut more than another one.
+struct TriedCut {
+  const Plan* plan = nullptr;
+  PlanCut cut;
+};
+
+/// Sorts the cuts of a round in the order of is_ranked_before(), but those about as fast as the
+/// fastest of all come first, in the order of their memory.
+void rank_cuts(std::vector<TriedCut>& tried);
+
+/// The cuts of one round that are worth trying together, the best first: each alone saves at least
+/// a quarter of the memory that the best one saves, and none cuts what an earlier one cuts over the
+/// same axis. Empty if a cut makes `from` faster: such cuts depend on each other. `tried`: cuts of
+/// `from`, ranked.
+std::vector<PlanCut> joint_cuts(const Plan& from, std::vector<TriedCut> tried);
+
 /// Returns the index of the plan to predict with all layers next, or of the winner if that one is
 /// exact already. Of plans that are about as good, only one is predicted, or all of them would
 /// follow one by one. If four turn out worse than expected, the best of those wins. But if it does

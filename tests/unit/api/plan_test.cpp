@@ -240,6 +240,15 @@ Plans plans_for(const Program& program, const std::string& function, std::string
   return std::move(*found);
 }
 
+// The meshes of the plans that are not the file's own.
+std::set<std::string> searched(const Plans& plans) {
+  std::set<std::string> out;
+  for (const Plan& plan : plans.found) {
+    if (!plan.as_written) out.insert(axes_text(plan.axes));
+  }
+  return out;
+}
+
 TEST(FindPlans, EqualLayersAreCutAlike) {
   const Program program = parsed(layers_text(12));
   const Plans plans = plans_for(program, "f", "");
@@ -270,6 +279,49 @@ TEST(FindPlans, OnlyNamedMeshesAreTried) {
   std::set<std::string> meshes;
   for (const Plan& plan : found->found) meshes.insert(axes_text(plan.axes));
   EXPECT_EQ(meshes, (std::set<std::string>{"dp=2 tp=4", "dp=8 tp=1"}));
+}
+
+// On its three axes, as on one axis, only the sizes count.
+TEST(FindPlans, MeshesThatDifferInNamesAreSearchedOnce) {
+  const std::string three = [] {
+    std::string text(kMlp);
+    return text.replace(text.find("<tp=4>"), 6, "<dp=1, tp=4, cp=1>");
+  }();
+  const Program program = parsed(three);
+  RunArguments arguments;
+  arguments.program = &program;
+  arguments.options.function = "f";
+  const auto cut_meshes = [&](const std::vector<std::string>& fixed) {
+    const auto found =
+        find_plans({.arguments = arguments, .backend = on_h200x8(), .ranks = 4, .fixed = fixed});
+    EXPECT_TRUE(found) << found.error().message();
+    return searched(*found);
+  };
+  EXPECT_EQ(cut_meshes({}), (std::set<std::string>{"dp=2 tp=2 cp=1", "dp=4 tp=1 cp=1"}));
+  EXPECT_TRUE(cut_meshes({"w1"}).contains("dp=1 tp=4 cp=1"));  // on others %w1 is whole
+}
+
+Plan tried_plan(const std::string& value, int64_t time_ns, int64_t peak_bytes) {
+  Plan out = plan_of(time_ns, peak_bytes);
+  Sharding sharding = Sharding::replicated("m", 2);
+  sharding.dims[0].axes = {{"dp"}};
+  out.shardings = {{value, sharding}};
+  return out;
+}
+
+TEST(JointCuts, ThoseThatSaveMemoryAndCutSomethingElse) {
+  const Plan from = plan_of(100'000, 1000);
+  const std::vector<Plan> plans = {tried_plan("a", 100'010, 900), tried_plan("b", 100'010, 800),
+                                   tried_plan("a", 100'000, 850), tried_plan("c", 100'000, 999),
+                                   tried_plan("d", 101'000, 700)};
+  const std::vector<PlanCut> cuts = {
+      {"a", 0, "dp"}, {"b", 0, "dp"}, {"a", 1, "dp"}, {"c", 0, "dp"}, {"d", 0, "dp"}};
+  std::vector<TriedCut> tried;
+  for (size_t i = 0; i < plans.size(); ++i) tried.push_back({&plans[i], cuts[i]});
+  rank_cuts(tried);
+  EXPECT_EQ(joint_cuts(from, tried), (std::vector<PlanCut>{cuts[1], cuts[2]}));
+  // A cut that makes the plan faster comes alone.
+  EXPECT_TRUE(joint_cuts(plan_of(110'000, 1000), tried).empty());
 }
 
 TEST(PlanMeshes, SizesMultiplyToTheRanks) {
