@@ -100,8 +100,7 @@ fusion @f(%x: tensor<4x8xf32> <@m, [{dp}, {}]>, %w: tensor<8x8xf32> <@m, [{dp}, 
 }
 
 TEST(Combine, CanBeLeftOut) {
-  EXPECT_EQ(calls_of(gradients(3, 4, 8), {"combined"}).text,
-            "all_reduce all_reduce all_reduce");
+  EXPECT_EQ(calls_of(gradients(3, 4, 8), {"combined"}).text, "all_reduce all_reduce all_reduce");
 }
 
 // One call moves at most 30 MiB: 2048 x 2048 floats are 16 MiB.
