@@ -99,13 +99,13 @@ says "more than the memory" "the input that does not fit is named"
 same_places() {  # FILE FUNCTION PLACE
   local commands=(--ex "break $3" --ex continue --ex list --ex where --ex "info breakpoints" --ex "break $3" --ex continue --ex "info faults")
   "$hostir" run "$1" "$2" --example-inputs --trace "$work/places.db" -q >/dev/null 2>&1
-  "$hostir" debug "$1" "$2" --example-inputs "${commands[@]}" 2>/dev/null | sed -n '/(hostir)/,$p' >"$work/live"
+  "$hostir" debug "$1" "$2" "${commands[@]}" 2>/dev/null | sed -n '/(hostir)/,$p' >"$work/live"
   "$hostir" debug "$work/places.db" "${commands[@]}" 2>/dev/null | sed -n '/(hostir)/,$p' >"$work/recorded"
   expect 0 "a breakpoint at $3" grep -q "^Breakpoint 1: break $3" "$work/live"
   expect 0 "the log of $2 has the places of $1" diff "$work/live" "$work/recorded"
 }
 same_places tests/scripts/stuck/deadlocks.hir @last_rank_missing deadlocks.hir:15
-same_places tests/programs/tp_mlp.hir @mlp tp_mlp.hir:22
+same_places tests/programs/tp_mlp.hir @mlp tp_mlp.hir:20
 expect 0 "events by words" "$hostir" trace events "$work/a.db" 'op=launch rank=0'
 expect 0 "events by option" "$hostir" trace events "$work/a.db" --op launch 'rank=0 dur>1ns'
 expect 64 "a word that is none" "$hostir" trace events "$work/a.db" 'colour=red'
