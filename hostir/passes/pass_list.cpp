@@ -17,6 +17,7 @@
 #include "hostir/passes/choose/scale_after_sum.h"
 #include "hostir/passes/host/assign_streams.h"
 #include "hostir/passes/host/combine.h"
+#include "hostir/passes/host/early_reshards.h"
 #include "hostir/passes/host/host_builder.h"
 #include "hostir/passes/host/lifetimes.h"
 #include "hostir/passes/host/member_regions.h"
@@ -225,6 +226,7 @@ Expected<void> make_kernels(LowerState& s) {
   s.segments = segment(s.before_kernels, s.resharded.function, kept_versions(s.resharded, s.keep));
   if (!s.is_shown(LowerPhase::kKernels)) return {};
   s.out.program = s.before_kernels;
+  move_reshards_up(s.before_kernels, s.resharded.function, s.segments);
   for (const Function& k : s.segments.kernels) s.out.program.add_function(k);
   return {};
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hostir/ir/axes.h"
+
 namespace hostir {
 
 namespace {
