@@ -36,6 +36,9 @@ class RankEmitter {
         case RankOp::Kind::kAdd:
           add(op);
           break;
+        case RankOp::Kind::kReduce:
+          reduce(op);
+          break;
       }
       free_after(op, n);
     }
@@ -133,10 +136,38 @@ class RankEmitter {
     const ValueId sum = to_.results[op.result];
     Attributes kernel;
     kernel.set("kernel", Symbol{to_.add_kernel(rank_.buffers[b].type, op.first)});
-    append(host_instruction(
+    added_ = append(host_instruction(
         OpKind::launch,
         {{"reads", values_[b]}, {op.first ? "writes" : "updates", sum}, {"stream", to_.compute}},
         std::move(kernel)));
+  }
+
+  // Reduces sums in place, those over the same axes in one call.
+  void reduce(const RankOp& op) {
+    wait(event_of(host(), to_.names, added_, "added"), to_.collective);
+    std::map<std::string, std::vector<size_t>> by_axes;
+    for (const size_t r : op.results) by_axes[axes_of(r)].push_back(r);
+    for (const auto& [axes, results] : by_axes) {
+      Instruction group;
+      group.kind = OpKind::group;
+      const RegionId inner = results.size() > 1 ? host().add_region() : region_;
+      for (const size_t r : results) {
+        Attributes sum;
+        sum.set("reduction", Reduction::kSum);
+        host().add_instruction(inner, host_instruction(OpKind::all_reduce,
+                                                       {{"comm", to_.sums.at(axes)},
+                                                        {"buffer", to_.results[r], to_.reduced[r]},
+                                                        {"stream", to_.collective}},
+                                                       std::move(sum)));
+      }
+      if (results.size() == 1) continue;
+      group.regions = {inner};
+      append(std::move(group));
+    }
+  }
+
+  std::string axes_of(size_t result) {
+    return axes_to_string(sharding_of(host().value(to_.results[result]).type)->unreduced);
   }
 
   // If the last use of a buffer is an exchange, frees it on "p2p", which knows that all uses are
@@ -163,6 +194,7 @@ class RankEmitter {
   RegionId region_;
   std::vector<ValueId> values_;     // by buffer
   std::vector<InstrId> exchanged_;  // by buffer: the exchange it is in
+  InstrId added_;                   // the last addition to a sum
   std::set<InstrId> awaited_;       // exchanges that compute has waited for
 };
 

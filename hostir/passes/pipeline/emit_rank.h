@@ -19,6 +19,8 @@ struct PipelineHost {
   ValueId collective;  // "comm" of the phases; invalid if none has it
   std::map<std::pair<int64_t, size_t>, ValueId> parameters;  // by stage and index
   std::vector<ValueId> results;
+  std::vector<Sharding> reduced;             // by result: its layout at the end
+  std::map<std::string, ValueId> sums = {};  // communicators, by the axes that are summed over
   /// The kernel that starts a sum of this type, or adds to one.
   std::function<std::string(const ShardType&, bool first)> add_kernel;
 };

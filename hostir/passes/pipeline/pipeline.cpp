@@ -149,10 +149,17 @@ class PipelineMaker {
     host_.body = host_.add_region();
     HOSTIR_TRY(document());
     PipelineHost to{
-        host_, names_, {},
-        {},    {},     {},
-        {},    {},     [this](const ShardType& t, bool first) {
-                      return add_kernel(t, first); }};
+        .host = host_,
+        .names = names_,
+        .comm = {},
+        .compute = {},
+        .p2p = {},
+        .collective = {},
+        .parameters = {},
+        .results = {},
+        .reduced = {},
+        .sums = {},
+        .add_kernel = [this](const ShardType& t, bool first) { return add_kernel(t, first); }};
     add_parameters(to);
     add_declarations(to);
     add_results(to);
@@ -182,6 +189,7 @@ class PipelineMaker {
         "{} stages on {} ranks, {} micro-batches, schedule {}: bubbles are {:.1f} % of the work",
         s.stages(), s.ranks, s.micro_batches, name(s.kind),
         100.0 * static_cast<double>(times.idle()) / static_cast<double>(times.busy)));
+    document_sums();
     std::string line;
     for (const char c : draw(times) + "\n") {
       if (c != '\n') {
@@ -191,6 +199,20 @@ class PipelineMaker {
       }
     }
     return {};
+  }
+
+  // Says when gradients are reduced.
+  void document_sums() {
+    if (request_.micro_batches == 1) return;
+    std::map<std::string, size_t> at_end;  // by axes
+    for (const WeightGradient& g : gradients()) {
+      const AxisList& axes = g.partial.sharding->unreduced;
+      if (!axes.empty()) ++at_end[axes_to_string(axes)];
+    }
+    for (const auto& [axes, count] : at_end) {
+      host_.documentation.push_back(fmt::format(
+          "gradients of {} weights: summed over {} once, after the last micro-batch", count, axes));
+    }
   }
 
   void add_parameters(PipelineHost& to) {
@@ -212,10 +234,7 @@ class PipelineMaker {
     }
   }
 
-  ValueId declare(OpKind kind, const std::string& stem, Type type, const std::string& stream) {
-    Attributes attributes;
-    if (kind == OpKind::stream) attributes.set("name", stream);
-    if (kind == OpKind::comm) attributes.set("axes", AxisList{AxisRef{std::string(kAxis), 1, 0}});
+  ValueId declare(OpKind kind, const std::string& stem, Type type, Attributes attributes) {
     Instruction i = host_instruction(kind, {}, std::move(attributes));
     i.results = {host_.add_value(names_.fresh(stem), std::move(type))};
     const ValueId made = i.results[0];
@@ -223,36 +242,74 @@ class PipelineMaker {
     return made;
   }
 
+  ValueId declare_comm(const std::string& stem, const AxisList& axes) {
+    Attributes attributes;
+    attributes.set("axes", axes);
+    return declare(OpKind::comm, stem, CommType{}, std::move(attributes));
+  }
+
+  ValueId declare_stream(const std::string& stem, const std::string& name) {
+    Attributes attributes;
+    attributes.set("name", name);
+    return declare(OpKind::stream, stem, StreamType{}, std::move(attributes));
+  }
+
   void add_declarations(PipelineHost& to) {
-    to.comm = declare(OpKind::comm, "c", CommType{}, "");
-    to.compute = declare(OpKind::stream, "s", StreamType{}, "compute");
-    to.p2p = declare(OpKind::stream, "p", StreamType{}, "p2p");
+    to.comm = declare_comm("c", {AxisRef{std::string(kAxis), 1, 0}});
+    // One communicator per list of axes over which gradients are reduced at the end.
+    for (const WeightGradient& g : gradients()) {
+      const AxisList& axes = g.partial.sharding->unreduced;
+      if (axes.empty()) continue;
+      const auto [at, is_new] = to.sums.try_emplace(axes_to_string(axes));
+      if (is_new) at->second = declare_comm("c_" + axes.front().name, axes);
+    }
+    to.compute = declare_stream("s", "compute");
+    to.p2p = declare_stream("p", "p2p");
     const bool collective = std::any_of(stages_.begin(), stages_.end(), [](const Stage& s) {
       return s.forward.communicates || s.backward.communicates ||
              (s.weights && s.weights->communicates);
     });
-    if (collective) to.collective = declare(OpKind::stream, "n", StreamType{}, "comm");
+    if (collective || !to.sums.empty()) to.collective = declare_stream("n", "comm");
+  }
+
+  struct WeightGradient {
+    size_t stage = 0;
+    size_t parameter = 0;
+    ShardType partial;  // as it is added up
+    ShardType reduced;  // as it is returned
+  };
+
+  std::vector<WeightGradient> gradients() const {
+    std::vector<WeightGradient> out;
+    for (size_t s = 0; s < stages_.size(); ++s) {
+      const Stage& stage = stages_[s];
+      for (size_t p = 0; p < stage.parameters.size(); ++p) {
+        if (stage.roles[p] != Role::kWeight || !stage.d_parameters[p].valid()) continue;
+        out.push_back({s, p, stage.layout(stage.d_parameters[p]), stage.reduced_layout(p)});
+      }
+    }
+    return out;
   }
 
   void add_results(PipelineHost& to) {
-    add_result(to, "loss", stages_.back().layout(stages_.back().outputs[0]));
-    for (size_t s = 0; s < stages_.size(); ++s) {
-      const Stage& stage = stages_[s];
-      result_of_.emplace_back(stage.parameters.size(), 0);
-      for (size_t p = 0; p < stage.parameters.size(); ++p) {
-        if (stage.roles[p] != Role::kWeight || !stage.d_parameters[p].valid()) continue;
-        result_of_[s][p] = to.results.size();
-        const std::string weight = stage.gradient.value(stage.parameters[p]).name;
-        add_result(to, fmt::format("d_s{}.{}", s, weight), stage.layout(stage.d_parameters[p]));
-      }
+    const ShardType loss = stages_.back().layout(stages_.back().outputs[0]);
+    add_result(to, "loss", loss, loss);
+    for (const Stage& stage : stages_) result_of_.emplace_back(stage.parameters.size(), 0);
+    for (const WeightGradient& g : gradients()) {
+      const Stage& stage = stages_[g.stage];
+      result_of_[g.stage][g.parameter] = to.results.size();
+      const std::string weight = stage.gradient.value(stage.parameters[g.parameter]).name;
+      add_result(to, fmt::format("d_s{}.{}", g.stage, weight), g.partial, g.reduced);
     }
   }
 
-  void add_result(PipelineHost& to, const std::string& stem, const ShardType& type) {
+  void add_result(PipelineHost& to, const std::string& stem, const ShardType& made,
+                  const ShardType& returned) {
     Instruction alloc = host_instruction(OpKind::alloc, {{"stream", to.compute}});
-    alloc.results = {host_.add_value(names_.fresh(stem), type)};
+    alloc.results = {host_.add_value(names_.fresh(stem), made)};
     to.results.push_back(alloc.results[0]);
-    host_.results.push_back({stem, type, std::nullopt, {}});
+    to.reduced.push_back(*returned.sharding);
+    host_.results.push_back({stem, returned, std::nullopt, {}});
     host_.add_instruction(host_.body, std::move(alloc));
   }
 

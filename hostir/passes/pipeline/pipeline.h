@@ -8,7 +8,8 @@
 //   3. Lower each stage's forward and backward parts (stage.h).
 //   4. Each rank runs its part of the schedule in a `where` of its own: calls on the stream
 //      "compute", the groups of plan_exchanges() on the stream "p2p", frees after the last use.
-//      The loss and the weights' gradients are added up over the micro-batches.
+//      The loss and the weights' gradients are added up over the micro-batches. Gradients that are
+//      partial sums (stage.h) are then reduced in place, in one call per list of axes and stage.
 // The result is an ordinary program: `run`, `debug` and `--p2p-sweep` take it like any other.
 #pragma once
 

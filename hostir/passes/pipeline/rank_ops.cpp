@@ -115,6 +115,7 @@ class RankPlanner {
       if (s.roles[p] != Role::kWeight || !s.d_parameters[p].valid()) continue;
       add_up(made[next++], results_[static_cast<size_t>(a.stage)][p]);
     }
+    if (a.work != Work::kBackwardInput) reduce_at_end(a.stage);
     if (a.work != Work::kBackwardWeight && a.stage > 0) hand_over(a, back);
   }
 
@@ -151,6 +152,19 @@ class RankPlanner {
     op.reads = {buffer};
     op.result = result;
     op.first = begun_.insert(result).second;
+  }
+
+  // Reduces the partial gradients of the stage's weights after its last micro-batch.
+  void reduce_at_end(int64_t s) {
+    if (++done_[s] < schedule_.micro_batches) return;
+    RankOp op;
+    op.kind = RankOp::Kind::kReduce;
+    for (size_t p = 0; p < stage(s).parameters.size(); ++p) {
+      const size_t result = results_[static_cast<size_t>(s)][p];
+      if (result != 0 && stage(s).layout(stage(s).d_parameters[p]).sharding->is_partial())
+        op.results.push_back(result);
+    }
+    if (!op.results.empty()) out_.ops.push_back(std::move(op));
   }
 
   void exchange(const std::vector<Transfer>& transfers) {
@@ -190,7 +204,8 @@ class RankPlanner {
   std::map<std::tuple<int64_t, int64_t, ValueId>, BufferIndex> values_;
   std::map<std::pair<int64_t, size_t>, BufferIndex> parameters_;
   std::map<Action, std::vector<BufferIndex>> outgoing_;
-  std::set<size_t> begun_;  // results that hold a sum
+  std::set<size_t> begun_;           // results that hold a sum
+  std::map<int64_t, int64_t> done_;  // by stage: micro-batches with all weights' gradients
 };
 
 }  // namespace

@@ -24,15 +24,16 @@ struct Message {
 };
 
 struct RankOp {
-  enum class Kind : uint8_t { kView, kCall, kExchange, kAdd } kind = Kind::kCall;
+  enum class Kind : uint8_t { kView, kCall, kExchange, kAdd, kReduce } kind = Kind::kCall;
   Action action;                   // kCall, and the micro-batch of kView
   const Phase* phase = nullptr;    // kCall
   std::vector<BufferIndex> reads;  // kCall: arguments; kAdd, kView: one
   std::vector<BufferIndex> makes;  // kCall: results; kView: one
   std::vector<Message> sends;      // kExchange
   std::vector<Message> receives;
-  size_t result = 0;   // kAdd: index of the host function's result
-  bool first = false;  // kAdd: the sum is still empty
+  size_t result = 0;            // kAdd: index of the host function's result
+  bool first = false;           // kAdd: the sum is still empty
+  std::vector<size_t> results;  // kReduce: those that are partial sums
 };
 
 struct RankOps {

@@ -243,16 +243,53 @@ class StageMaker {
     phase.kept = kept;
     if (part.results.empty()) return phase;  // nothing to do: no weights, or no activations
     const std::string name = free_symbol(program_, request_.name + "." + suffix);
-    program_.add_function(
-        fusion_of(out_.gradient, part, name, [&](ValueId v) { return *out_.layout(v).sharding; }));
+    const auto as_laid_out = [&] {
+      return fusion_of(out_.gradient, part, name,
+                       [&](ValueId v) { return *out_.layout(v).sharding; });
+    };
+    program_.add_function(as_laid_out());
     LowerOptions options;
     options.sizes = request_.sizes;
     options.overlap = request_.overlap;
+    HOSTIR_ASSIGN_OR_RETURN(const bool changed, leave_partial(part, name, options));
+    if (changed) *program_.find_function(name) = as_laid_out();
     HOSTIR_ASSIGN_OR_RETURN(Lowered lowered, lower_alone(name, options));
     program_ = std::move(lowered.program);
     phase.host = lowered.function;
     join_streams(*program_.find_function(phase.host), phase);
     return phase;
+  }
+
+  // Declares gradients of weights partial that the part would only reduce to return them.
+  Expected<bool> leave_partial(const Part& part, const std::string& name, LowerOptions options) {
+    const auto is_gradient = [&](ValueId v) {
+      const auto& all = out_.d_parameters;
+      const auto at = std::find(all.begin(), all.end(), v);
+      return at != all.end() && std::count(all.begin(), all.end(), v) == 1 &&
+             out_.roles[static_cast<size_t>(at - all.begin())] == Role::kWeight;
+    };
+    if (program_.find_mesh(request_.mesh)->size() == 1 ||
+        std::none_of(part.results.begin(), part.results.end(), is_gradient))
+      return false;
+    options.until = LowerPhase::kSharded;
+    HOSTIR_ASSIGN_OR_RETURN(const Lowered lowered, lower_alone(name, options));
+    const Function& f = lowered.sharded;
+    const auto& returned = f.instr(body_of(f).back()).operands;
+    bool changed = false;
+    for (size_t r = 0; r < part.results.size(); ++r) {
+      const InstrId by = f.value(returned[r].value).defined_by;
+      if (!is_gradient(part.results[r]) || !by.valid() || f.instr(by).kind != OpKind::reshard)
+        continue;
+      const Sharding& from = sharding_at(f, f.instr(by).operands.front().value);
+      const Sharding& to = sharding_at(f, returned[r].value);
+      if (!from.is_partial() || from.unreduced_kind != Reduction::kSum || from.mesh != to.mesh ||
+          from.dims != to.dims)
+        continue;
+      std::erase_if(out_.declared, [&](const auto& d) { return d.first == part.results[r]; });
+      out_.declared.emplace_back(part.results[r], from);
+      changed = true;
+    }
+    return changed;
   }
 
   // Adds waits before `return`: of the streams for each other and of "p2p" for all.
@@ -310,8 +347,14 @@ ShardType Stage::layout(ValueId value) const {
   const auto& type = std::get<TensorType>(gradient.value(value).type);
   const auto written = std::find_if(declared.begin(), declared.end(),
                                     [&](const auto& entry) { return entry.first == value; });
-  const Sharding& sharding = written != declared.end() ? written->second : *type.sharding;
-  return {type.dtype, type.shape, closed(sharding), std::nullopt};
+  return {type.dtype, type.shape,
+          written != declared.end() ? written->second : closed(*type.sharding), std::nullopt};
+}
+
+ShardType Stage::reduced_layout(size_t parameter) const {
+  ShardType out = layout(d_parameters[parameter]);
+  out.sharding = layout(parameters[parameter]).sharding;
+  return out;
 }
 
 Expected<Stage> make_stage(Program& program, const StageRequest& request) {

@@ -7,7 +7,11 @@
 //      results. The backward part makes the activations' gradients, and the weights' gradients
 //      unless those are a separate part. Constants are made again wherever they are used. A value
 //      that a later part uses is a result of the part that makes it: the activations that are kept.
-//   4. Lower each part. At its end, its streams wait for each other and the stream "p2p" for its
+//   4. A weight's gradient that would only be reduced before it is returned is returned as partial
+//      sums. The pipeline adds them up and reduces them once, after the last micro-batch. A
+//      gradient that is scattered (weights cut over data-parallel axes) is not: its partial sums
+//      would need the memory that the cut saves.
+//   5. Lower each part. At its end, its streams wait for each other and the stream "p2p" for its
 //      results, because a call has no event.
 #pragma once
 
@@ -39,8 +43,11 @@ struct Stage {
   Phase backward;                // all of it, or the activations' gradients only
   std::optional<Phase> weights;  // the weights' gradients, if they are separate
 
-  /// The layout in which phases pass the value on: closed and reduced.
+  /// The layout in which phases pass the value on: closed, and reduced unless it is the gradient of
+  /// a weight.
   ShardType layout(ValueId value) const;
+  /// The layout of the gradient of a weight after the last micro-batch: that of the weight.
+  ShardType reduced_layout(size_t parameter) const;
   std::vector<std::pair<ValueId, Sharding>> declared;  // layouts that the fusion writes
 };
 
