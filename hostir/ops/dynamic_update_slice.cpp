@@ -21,7 +21,7 @@ ops::Violated check_update(const OpCall& call) {
 }
 
 // Along a dimension where the update is shorter, each rank writes the part that overlaps its part
-// of x.
+// of the base.
 Expected<ShardingRule> dynamic_update_slice_rule(const OpCall& call, std::span<const Type>) {
   const Shape& x = shape_of(call.operands[0]);
   const Shape& update = shape_of(call.operands[1]);
@@ -58,26 +58,27 @@ OpRecord op_dynamic_update_slice() {
   return {
       .mnemonic = "dynamic_update_slice",
       .shape = OpShape::kIndexed,
-      .summary = "A copy of x in which a box is replaced; scalars give its start.",
-      .doc = {.shapes =
-                  "x and the result of one shape, the update of the same rank and not larger, "
-                  "one scalar start per dimension.",
-              .sharding = "All dimensions of x pass through; the update is whole where it is "
-                          "shorter than x. Jointly linear in x and the update.",
+      .summary = "A copy of the base in which a box is replaced; scalars give its start.",
+      .doc = {.shapes = "Base and result of one shape, the update of the same rank and not larger, "
+                        "one scalar start per dimension.",
+              .sharding =
+                  "All dimensions of the base pass through; the update is whole where it is "
+                  "shorter than the base. Jointly linear in both.",
               .dtypes =
-                  "x and update of one dtype, starts of any integer. A start is moved so that "
-                  "the box lies within x.",
-              .cost = "Reads x and the update and writes y once (bytes); no flops."},
-      .operands = {{.name = "x", .doc = "what is copied", .partial = ops::kAllMovedAlike},
+                  "Base and update of one dtype, starts of any integer. A start is moved so that "
+                  "the box lies within the base.",
+              .cost = "Reads base and update and writes y once (bytes); no flops."},
+      .operands = {{.name = "base", .doc = "what is copied", .partial = ops::kAllMovedAlike},
                    {.name = "update",
                     .doc = "the new contents of the box",
                     .partial = ops::kAllMovedAlike},
                    {.name = ops::kStartsSlot,
                     .doc = "one integer scalar per dimension",
                     .arity = OperandSpec::Arity::kVariadic}},
-      .results = {{.name = "y", .doc = "x but y[start + i] = update[i]"}},
+      .results = {{.name = "y", .doc = "the base but y[start + i] = update[i]"}},
       .constraints = {{"dynamic_update_slice_c1",
-                       "The update has the dtype and rank of x and is not larger.", check_update},
+                       "The update has the dtype and rank of the base and is not larger.",
+                       check_update},
                       {"dynamic_update_slice_c2", ops::kStarts, check_update_starts}},
       .infer = ops::infer_like_first,
       .rule = dynamic_update_slice_rule,

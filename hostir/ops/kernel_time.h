@@ -4,8 +4,10 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "hostir/ir/machine.h"
+#include "hostir/ir/program.h"
 
 namespace hostir {
 
@@ -30,5 +32,15 @@ class KernelTime {
   double arithmetic_s_ = 0;
   double ramp_s_ = 0;
 };
+
+/// The values that a kernel reads from memory and writes to it.
+struct MovedValues {
+  std::vector<ValueId> read;
+  std::vector<ValueId> written;
+};
+
+/// The parameters and results. If a result is an alias of a parameter and an op changes that in
+/// places (dynamic_update_slice, put), only what the op puts there is written.
+MovedValues moved_values(const Function& kernel);
 
 }  // namespace hostir

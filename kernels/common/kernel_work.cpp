@@ -33,12 +33,11 @@ KernelWork kernel_work(const Program& program, const BoundKernel& kernel, const 
     work.flops += flops;
     time.add(flops, is_product ? std::optional(dtype_of(types[0])) : std::nullopt);
   }
-  for (const Parameter& parameter : function.params) {
-    work.read_bytes += static_cast<double>(placement(parameter.value).local_bytes());
-  }
-  for (const Operand& result : returned_values(function)) {
-    work.write_bytes += static_cast<double>(placement(result.value).local_bytes());
-  }
+  const MovedValues moved = moved_values(function);
+  for (const ValueId v : moved.read)
+    work.read_bytes += static_cast<double>(placement(v).local_bytes());
+  for (const ValueId v : moved.written)
+    work.write_bytes += static_cast<double>(placement(v).local_bytes());
   work.limit_ns = time.limit_ns(work.read_bytes + work.write_bytes);
   work.expected_ns = time.expected_ns(work.read_bytes + work.write_bytes);
   return work;

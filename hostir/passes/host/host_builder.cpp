@@ -41,10 +41,11 @@ Instruction host_instruction(OpKind kind, std::vector<SlotUse> operands, Attribu
 
 Instruction launch_instruction(const std::string& kernel, const std::vector<ValueId>& reads,
                                const std::vector<ValueId>& writes, ValueId stream,
-                               const std::vector<OpRef>& from) {
+                               const std::vector<OpRef>& from, size_t updates) {
   std::vector<SlotUse> operands;
-  for (const ValueId r : reads) operands.push_back({"reads", r});
-  for (const ValueId w : writes) operands.push_back({"writes", w});
+  for (size_t r = 0; r < reads.size(); ++r)
+    operands.push_back({r + updates < reads.size() ? "reads" : "updates", reads[r]});
+  for (size_t w = 0; w + updates < writes.size(); ++w) operands.push_back({"writes", writes[w]});
   operands.push_back({"stream", stream});
   Attributes attributes;
   attributes.set("kernel", Symbol{kernel});

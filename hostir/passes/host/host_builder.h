@@ -30,10 +30,11 @@ ValueId slot_value(const Instruction& instruction, std::string_view slot);
 Instruction host_instruction(OpKind kind, std::vector<SlotUse> operands, Attributes attributes = {},
                              std::vector<OpRef> from = {});
 
-/// A launch of a kernel, on buffers in the order of its parameters and results.
+/// A launch of a kernel, on buffers in the order of its parameters and results. The last `updates`
+/// of both are one buffer each.
 Instruction launch_instruction(const std::string& kernel, const std::vector<ValueId>& reads,
                                const std::vector<ValueId>& writes, ValueId stream,
-                               const std::vector<OpRef>& from);
+                               const std::vector<OpRef>& from, size_t updates = 0);
 
 /// The members of a group; of any other instruction, itself.
 std::vector<const Instruction*> members_of(const Function& host, const Instruction& instruction);

@@ -12,8 +12,11 @@ namespace {
 // The kernel without names and comments, for comparison.
 Function anonymous(Function k) {
   k.name.clear();
+  for (ResultDecl& r : k.results) {
+    r.name.clear();
+    if (r.alias) r.alias = "v" + std::to_string(k.find_value(*r.alias)->index);
+  }
   for (size_t v = 0; v < k.values.size(); ++v) k.values[v].name = "v" + std::to_string(v);
-  for (ResultDecl& r : k.results) r.name.clear();
   return k;
 }
 

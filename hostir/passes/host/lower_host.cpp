@@ -9,7 +9,7 @@
 #include "hostir/ir/compact.h"
 #include "hostir/passes/host/host_builder.h"
 #include "hostir/passes/host/kernel_table.h"
-#include "hostir/passes/meshes/mesh_step.h"
+#include "hostir/passes/host/updates.h"
 #include "hostir/support/lists.h"
 
 namespace hostir {
@@ -25,13 +25,18 @@ class HostLowerer {
       : program_(program),
         fusion_(fusion),
         segments_(segments),
+        plan_(plan_updates(program, fusion, segments)),
+        updates_(plan_.updates),
         mesh_(mesh),
-        kernels_(program, segments.kernels),
+        kernels_(program, plan_.launches.empty() ? segments.kernels : std::vector<Function>()),
         fusion_names_(fusion),
         original_names_(original),
         uses_(uses_of(fusion)),
         buffers_(fusion.values.size()) {
     for (const auto& [built, source] : origins) origins_.emplace(built, source);
+    if (!plan_.launches.empty()) {
+      for (const Function& k : segments_.kernels) by_name_.emplace(k.name, &k);
+    }
     Function& h = out_.host;
     h.kind = FunctionKind::kHost;
     h.name = host_name;
@@ -41,12 +46,14 @@ class HostLowerer {
   }
 
   Expected<HostLowering> run() {
-    find_updates();
+    for (const Update& u : updates_) {
+      if (u.in_place) home_[u.value] = u.parameter;
+    }
     add_parameters();
     add_declarations();
     for (size_t n = 0; n < segments_.items.size(); ++n) {
       if (const auto* use = std::get_if<KernelUse>(&segments_.items[n])) {
-        launch(*use);
+        launch(*use, n);
       } else {
         communicate(fusion_.instr(std::get<InstrId>(segments_.items[n])));
       }
@@ -63,61 +70,7 @@ class HostLowerer {
   }
 
  private:
-  // A result declared as alias of a parameter, whose value is computed in a buffer of its own.
-  struct Update {
-    size_t result = 0;
-    ValueId value;
-    ValueId parameter;
-    std::optional<size_t> after;  // index of the item that it follows; none: at the end
-  };
-
   Function& host() { return out_.host; }
-
-  // Overwrites a parameter after the last item that uses it or its new value. Waits until the end
-  // if the parameter is also returned or relabelled, or if the new value is itself a parameter.
-  void find_updates() {
-    const Instruction& ret = fusion_.instr(body_of(fusion_).back());
-    for (size_t r = 0; r < fusion_.results.size() && r < ret.operands.size(); ++r) {
-      const std::optional<std::string>& alias = fusion_.results[r].alias;
-      const auto parameter = alias ? fusion_.find_value(*alias) : std::nullopt;
-      const ValueId value = ret.operands[r].value;
-      if (parameter && *parameter != value) updates_.push_back({r, value, *parameter, {}});
-    }
-    if (updates_.empty()) return;
-    std::vector<size_t> last(fusion_.values.size(), 0);
-    for (size_t n = 0; n < segments_.items.size(); ++n) {
-      if (const auto* use = std::get_if<KernelUse>(&segments_.items[n])) {
-        for (const ValueId v : use->reads) last[v.index] = n;
-        for (const ValueId v : use->writes) last[v.index] = n;
-      } else {
-        const Instruction& moved = fusion_.instr(std::get<InstrId>(segments_.items[n]));
-        last[moved.operands.front().value.index] = n;
-        last[moved.results.front().index] = n;
-      }
-    }
-    const auto outlasts_items = [&](InstrId user) {
-      return is_terminator(fusion_.instr(user)) || is_relabel(fusion_.instr(user));
-    };
-    for (Update& u : updates_) {
-      const auto& users = uses_[u.parameter.index];
-      if (!fusion_.value(memory_of_value(u.value)).defined_by.valid() ||
-          std::any_of(users.begin(), users.end(), outlasts_items))
-        continue;
-      u.after = std::max(last[u.value.index], last[u.parameter.index]);
-    }
-    std::ranges::stable_sort(updates_, {}, &Update::after);
-  }
-
-  bool is_relabel(const Instruction& i) const {
-    return i.kind == OpKind::reshard && step_of(i)->kind == StepKind::kRelabel;
-  }
-
-  // The value in whose buffer this one is.
-  ValueId memory_of_value(ValueId value) const {
-    const InstrId by = fusion_.value(value).defined_by;
-    if (!by.valid() || !is_relabel(fusion_.instr(by))) return value;
-    return memory_of_value(fusion_.instr(by).operands.front().value);
-  }
 
   ValueId add_value(std::string name, Type type) {
     names_.add(name);
@@ -210,11 +163,7 @@ class HostLowerer {
   }
 
   std::optional<RedistributeStep> step_of(const Instruction& reshard) const {
-    const TensorType& from = tensor_type(fusion_, reshard.operands.front().value);
-    const TensorType& to = tensor_type(fusion_, reshard.results.front());
-    return step_between(*program_.find_mesh(from.sharding->mesh),
-                        *program_.find_mesh(to.sharding->mesh), to.shape, *from.sharding,
-                        *to.sharding);
+    return hostir::step_of(program_, fusion_, reshard);
   }
 
   ValueId alloc(const std::string& name, ShardType type, const std::vector<OpRef>& from) {
@@ -230,15 +179,37 @@ class HostLowerer {
     host().add_instruction(host().body, launch_instruction(kernel, reads, writes, stream_, from));
   }
 
-  void launch(const KernelUse& use) {
+  // The buffer that a value is written to: that of the parameter that it updates, or a new one.
+  ValueId buffer_for(ValueId value, const std::vector<OpRef>& from) {
+    const auto home = home_.find(value);
+    return home != home_.end() ? buffers_[home->second.index]
+                               : alloc(fusion_.value(value).name, shard_type(value), from);
+  }
+
+  // The name of the kernel in the program. Where some kernels are replaced by others that update,
+  // only those in use are added.
+  std::string shared_kernel(const KernelUse& use, const UpdatingLaunch* updating) {
+    if (plan_.launches.empty()) return use.kernel;
+    if (updating != nullptr) return kernels_.share(updating->kernel);
+    const auto kernel = by_name_.find(use.kernel);
+    return kernel != by_name_.end() ? kernels_.share(*kernel->second) : use.kernel;
+  }
+
+  void launch(const KernelUse& planned, size_t item) {
+    const auto found = plan_.launches.find(item);
+    const UpdatingLaunch* updating = found != plan_.launches.end() ? &found->second : nullptr;
+    const KernelUse& use = updating != nullptr ? updating->use : planned;
+    const std::string kernel = shared_kernel(planned, updating);
     std::vector<ValueId> reads;
     std::vector<ValueId> writes;
     for (const ValueId r : use.reads) reads.push_back(buffers_[r.index]);
     for (const ValueId w : use.writes) {
-      buffers_[w.index] = alloc(fusion_.value(w).name, shard_type(w), use.from);
+      buffers_[w.index] = buffer_for(w, use.from);
       writes.push_back(buffers_[w.index]);
     }
-    launch(use.kernel, reads, writes, use.from);
+    host().add_instruction(host().body,
+                           launch_instruction(kernel, reads, writes, stream_, use.from,
+                                              updating != nullptr ? updating->updates : 0));
     for (const ValueId w : use.writes) wrote(buffers_[w.index], w);
   }
 
@@ -276,7 +247,8 @@ class HostLowerer {
       return user == fusion_.value(by.results.front()).defined_by;
     });
     const Instruction& made = fusion_.instr(made_by);
-    return is_last && (!is_relabel(made) || is_last_use(made.operands.front().value, made));
+    return is_last &&
+           (!is_relabel(program_, fusion_, made) || is_last_use(made.operands.front().value, made));
   }
 
   // The same memory as a buffer of another mesh.
@@ -294,7 +266,7 @@ class HostLowerer {
     const TensorType& to = tensor_type(fusion_, out);
     const bool to_partial = to.sharding->unreduced != from.sharding->unreduced;
     const std::string kernel = reshard_kernel(to_partial ? "to_partial" : "take_box", in, out);
-    buffers_[out.index] = alloc(fusion_.value(out).name, shard_type(out), reshard.from);
+    buffers_[out.index] = buffer_for(out, reshard.from);
     launch(kernel, {buffers_[in.index]}, {buffers_[out.index]}, reshard.from);
     wrote(buffers_[out.index], out);
   }
@@ -393,10 +365,10 @@ class HostLowerer {
     const bool copied = step.received == Blocks::kCopied;
     ValueId target;
     if (step.received == Blocks::kInOrder) {
-      buffers_[out.index] = alloc(name, shard_type(out), refs);
+      buffers_[out.index] = buffer_for(out, refs);
       target = view_of_blocks(buffers_[out.index], received, refs);
     } else {
-      target = alloc(copied ? name + "_packed" : name, received, refs);
+      target = copied ? alloc(name + "_packed", received, refs) : buffer_for(out, refs);
       buffers_[out.index] = target;
     }
     const OpKind kind = *find_op(hostir::name(step.kind));
@@ -407,28 +379,30 @@ class HostLowerer {
             attributes_of(step, in), refs));
     wrote(target, copied ? ValueId() : out);
     if (!copied) return;
-    buffers_[out.index] = alloc(name, shard_type(out), refs);
+    buffers_[out.index] = buffer_for(out, refs);
     repack(OpKind::unpack, out, *received.blocks, target, buffers_[out.index], refs);
     wrote(buffers_[out.index], out);
   }
+
+  static bool is_at_end(const Update& u) { return !u.in_place && !u.after; }
 
   // A parameter that is returned as it was, or in place of another one, is copied before anything
   // overwrites it.
   void update_at_end(const Instruction& ret, std::vector<Operand>& returned) {
     std::vector<ValueId> overwritten;
     for (const Update& u : updates_) {
-      if (!u.after) overwritten.push_back(u.parameter);
+      if (is_at_end(u)) overwritten.push_back(u.parameter);
     }
     for (size_t r = 0; r < returned.size() && !overwritten.empty(); ++r) {
       const ValueId value = ret.operands[r].value;
-      if (!contains(overwritten, memory_of_value(value))) continue;
+      if (!contains(overwritten, memory_of_value(program_, fusion_, value))) continue;
       const ValueId kept = alloc(fusion_.value(value).name + "_kept", shard_type(value), {});
       copy(value, returned[r].value, kept);
       returned[r].value = kept;
     }
     for (const Update& u : updates_) {
       const ValueId to = buffers_[u.parameter.index];
-      if (!u.after) copy(u.value, returned[u.result].value, to);
+      if (is_at_end(u)) copy(u.value, returned[u.result].value, to);
       returned[u.result].value = to;
     }
   }
@@ -452,9 +426,12 @@ class HostLowerer {
   const Program& program_;
   const Function& fusion_;
   const Segments& segments_;
+  const UpdatePlan plan_;
+  const std::vector<Update>& updates_;
   const Mesh& mesh_;  // of the host function
   KernelTable kernels_;
-  UniqueNames names_;  // in the host function
+  std::map<std::string, const Function*> by_name_;  // kernels of the segments, if some are replaced
+  UniqueNames names_;                               // in the host function
   UniqueNames fusion_names_;
   UniqueNames original_names_;
   std::vector<std::vector<InstrId>> uses_;  // by value in the fusion
@@ -463,7 +440,7 @@ class HostLowerer {
   std::vector<ValueId> buffers_;  // by value in the fusion
   std::map<std::string, ValueId> comms_;
   std::map<uint32_t, uint32_t> writes_;
-  std::vector<Update> updates_;
+  std::map<ValueId, ValueId> home_;  // values computed in the buffers of parameters
   ValueId stream_;
 };
 

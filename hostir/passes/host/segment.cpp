@@ -137,19 +137,18 @@ class Segmenter {
     std::sort(kernel.ops.begin(), kernel.ops.end(), in_body_order());
   }
 
-  // True if only these ops use their results, apart from the result of the last op and what later
-  // ops read of values per row that a reduction left (the logarithms of attention).
+  // True if only these ops use the large values: those of the shape of the first product. Ops after
+  // the kernel may use other values: the logarithms of attention, the results of its gradient.
   bool is_only_used_inside(const OneKernel& kernel) const {
     const size_t last = position_[kernel.ops.back().index];
-    size_t rank = 0;  // of the first product
+    std::optional<Shape> large;
     for (const InstrId id : kernel.ops) {
       const Instruction& i = f_.instr(id);
-      const bool is_product = record(i.kind).shape == OpShape::kContraction;
       if (id == kernel.ops.back()) break;
       for (const ValueId r : i.results) {
-        const size_t own = tensor_type(f_, r).shape.size();
-        if (is_product && rank == 0) rank = own;
-        const auto fits = [&, may_leave = !is_product && own < rank](InstrId user) {
+        const Shape& own = tensor_type(f_, r).shape;
+        if (!large && record(i.kind).shape == OpShape::kContraction) large = own;
+        const auto fits = [&, may_leave = large && own != *large](InstrId user) {
           return kernel_of_[user.index] == &kernel || (may_leave && position_[user.index] > last);
         };
         if (!std::all_of(uses_[r.index].begin(), uses_[r.index].end(), fits)) return false;

@@ -65,10 +65,9 @@ double TaskTimes::kernel_ns(const Function& kernel) const {
     time.add(op.cost(bound.call, in, out).flops,
              is_product ? std::optional(dtype_of(bound.operands[0])) : std::nullopt);
   }
-  for (const Parameter& p : kernel.params) bytes += local_bytes(kernel.value(p.value).type);
-  for (const Operand& r : kernel.instr(body_of(kernel).back()).operands) {
-    bytes += local_bytes(kernel.value(r.value).type);
-  }
+  const MovedValues moved = moved_values(kernel);
+  for (const ValueId v : moved.read) bytes += local_bytes(kernel.value(v).type);
+  for (const ValueId v : moved.written) bytes += local_bytes(kernel.value(v).type);
   return time.expected_ns(bytes);
 }
 

@@ -141,6 +141,9 @@ IndexedKernel put_kernel(const IndexedCall& call, size_t dim, const std::string&
   const std::string place = fmt::format("first + i * {}", step);
   IndexedCall::Names index = IndexedCall::names("g", out.global.size());
   index[dim] = fmt::format("(i + {})", lo);
+  // In place, a base is there already.
+  if (call.in.size() > 2 && !is_wide)
+    body += fmt::format("  if (a.p[{}] != a.p[2])\n", call.in.size());
   body += mine;
   if (call.in.size() > 2) {
     body += fmt::format("    set_item<{}>(sums + {}, {} ? {} : 0);\n  }}\n", type, place,

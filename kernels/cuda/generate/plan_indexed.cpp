@@ -8,6 +8,9 @@
 
 namespace hostir::cuda {
 
+// A thread reads no elements of a base but those that it writes.
+constexpr const char* kOwnElement = "own element";
+
 Expected<void> Planner::add_indexed(const Instruction& instruction) {
   IndexedCall call{instruction, {}, {}};
   GeneratedStep step;
@@ -21,14 +24,19 @@ Expected<void> Planner::add_indexed(const Instruction& instruction) {
     if (!walk) return unsupported(instruction, "its operand cannot be reached");
     call.in.push_back({&p, *walk});
     step.buffers.push_back(buffer);
-    step.uses.push_back({buffer, false, ""});
+    const bool is_base = record(instruction.kind).operands[o.slot].name == "base";
+    const uint32_t result = instruction.results.front().index;
+    const bool is_like_result =
+        p.box == placement(result).box &&
+        *walk == Walk{0, kernels::dense_view(result, placement(result)).strides};
+    step.uses.push_back({buffer, false, is_base && is_like_result ? kOwnElement : ""});
     step.read_bytes += static_cast<double>(p.local_bytes());
   }
   for (const ValueId result : instruction.results) {
     const int buffer = buffer_for(result.index);
     call.out.push_back(&placement(result));
     step.buffers.push_back(buffer);
-    step.uses.push_back({buffer, true, ""});
+    step.uses.push_back({buffer, true, kOwnElement});
     step.write_bytes += static_cast<double>(placement(result).local_bytes());
     set_memory(result.index, buffer);
   }

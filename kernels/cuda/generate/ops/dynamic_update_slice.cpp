@@ -19,6 +19,8 @@ IndexedKernel kernel_dynamic_update_slice(const IndexedCall& call) {
       start_lines(call, 2, call.in[0].placement->global, update) +
       fmt::format("  if (true{}) {{\n    {}[t] = {} ? {} : 0;\n    return;\n  }}\n", replaced,
                   call.result_memory(), call.holds(1, source), call.element(1, source)) +
+      // In place, the other elements are there already.
+      fmt::format("  if (a.p[{}] == a.p[0]) return;\n", call.in.size()) +
       fmt::format("  {}[t] = {} ? {} : 0;\n", call.result_memory(), call.holds(0, index),
                   call.element(0, index)));
 }
