@@ -25,6 +25,7 @@
 #include "hostir/passes/overlap/prefetch.h"
 #include "hostir/passes/overlap/rings.h"
 #include "hostir/passes/prepare/bind_sizes.h"
+#include "hostir/passes/prepare/shared_reductions.h"
 #include "hostir/passes/propagate/propagate.h"
 #include "hostir/passes/redistribute/split_reshards.h"
 #include "hostir/support/lists.h"
@@ -153,6 +154,7 @@ Expected<void> propagate_bound(LowerState& s) {
   const auto early = [](const OpRecord& op) { return op.expand_blocks == nullptr; };
   HOSTIR_ASSIGN_OR_RETURN(Function simple,
                           expand_composites(std::move(bordered), Origins::kNoted, early));
+  simple = with_shared_reductions(std::move(simple), s.keep);
   HOSTIR_ASSIGN_OR_RETURN(const auto edges, propagation_edges(s.out.program, simple));
   if (s.options.homes != nullptr) {
     s.homes.homes = homes_like(*s.options.homes, simple, edges);
