@@ -73,6 +73,38 @@ ValueId group_product(Builder& b, ValueId a, ValueId c, int64_t contracted) {
                      {"rhs_contracting", IntList{contracted}}}));
 }
 
+ValueId attention_scores(Builder& b, ValueId q, ValueId mask) {
+  const ValueId k = b.arg(1);
+  // k as it is given, not transposed: its gradient shares a copy that was gathered for it.
+  const ValueId products = b.widened(group_product(b, q, k, b.last_dim(k)));
+  if (b.error()) return products;
+  ValueId scores = b.mul(products, attention_scale(b, products));
+  if (b.error()) return scores;
+  const Shape shape = b.shape(scores);
+  const auto rank = static_cast<int64_t>(shape.size());
+  const ValueId lowest = b.full_like(scores, -1e30);
+  if (b.attributes().get_or<bool>("causal", false)) {
+    const ValueId query = b.iota(DType::kI32, shape, rank - 2);
+    const ValueId key = b.iota(DType::kI32, shape, rank - 1);
+    scores = b.select(b.compare(query, key, "ge"), scores, lowest);
+  }
+  if (!mask.valid()) return scores;
+  const ValueId wide = b.broadcast_to(grouped_mask(b, mask), shape);
+  if (b.error()) return scores;
+  if (b.dtype(wide) == DType::kI1) return b.select(wide, scores, lowest);
+  return b.add(scores, b.cast(wide, b.dtype(scores)));
+}
+
+AttentionWeights attention_weights(Builder& b, ValueId scores) {
+  if (b.error()) return {scores, scores};
+  const IntList keys = {b.last_dim(scores)};
+  const Shape shape = b.shape(scores);
+  const ValueId largest = b.reduce(OpKind::reduce_max, scores, keys);
+  const ValueId shifted = b.exp(b.sub(scores, b.unreduce(largest, keys, shape)));
+  const ValueId sum = b.sum(shifted, keys);
+  return {b.div(shifted, b.unreduce(sum, keys, shape)), b.add(largest, b.log(sum))};
+}
+
 Values attention_gradient(Builder& b, AttentionCotangents of) {
   const ValueId k = b.arg(1);
   const ValueId v = b.arg(2);
@@ -111,9 +143,13 @@ Values attention_gradient(Builder& b, AttentionCotangents of) {
   const IntList keys = {b.last_dim(of.weights)};
   ValueId d_scores;
   if (d_weights.valid()) {
-    const ValueId weighted = b.mul(d_weights, of.weights);
-    const ValueId sums = b.unreduce(b.sum(weighted, keys), keys, shape);
-    d_scores = b.sub(weighted, b.mul(of.weights, sums));
+    // The sum of weights times their cotangents; for those of dy it is the sum of y times dy.
+    const bool by_results = of.y.valid() && !of.d_weights.valid();
+    const ValueId weighted =
+        by_results ? b.mul(b.widened(by_groups(b, of.dy)), b.widened(by_groups(b, of.y)))
+                   : b.mul(d_weights, of.weights);
+    const ValueId sums = b.sum(weighted, {b.last_dim(weighted)});
+    d_scores = b.mul(of.weights, b.sub(d_weights, b.unreduce(sums, keys, shape)));
   }
   if (of.d_log_sums.valid()) {
     Shape per_query = shape;

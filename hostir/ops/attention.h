@@ -21,10 +21,21 @@ ValueId matrices_transposed(Builder& b, ValueId x);
 /// a[b.., G, R, S, k] with c[b.., G, ...], contracted over a's last dimension and c's `contracted`.
 ValueId group_product(Builder& b, ValueId a, ValueId c, int64_t contracted);
 
+/// The scaled products of queries, with their heads in groups, and keys, in f32 for narrower
+/// floats. A key that a query does not see has a very low score, whose exponential is 0.
+ValueId attention_scores(Builder& b, ValueId q, ValueId mask);
+
+struct AttentionWeights {
+  ValueId weights;   // the softmax of the scores
+  ValueId log_sums;  // per query, the logarithm of the sum of their exponentials
+};
+AttentionWeights attention_weights(Builder& b, ValueId scores);
+
 /// What the gradient is computed from, besides q, k and v. An invalid value is absent; a cotangent
 /// that is absent is zero.
 struct AttentionCotangents {
   ValueId weights;
+  ValueId y;  // spares a sum over the keys if only y has a cotangent
   ValueId dy;
   ValueId d_weights;
   ValueId d_log_sums;

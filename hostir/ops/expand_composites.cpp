@@ -84,10 +84,13 @@ class Expander {
   }
 
   // A result may have been declared before sizes were known: heads that share keys have a dimension
-  // of their own, although there turns out to be one per key.
+  // of their own, although there turns out to be one per key. What a ring makes for another one has
+  // more dimensions than its declaration.
   static ValueId as_declared(ops::Builder& b, ValueId made, const Shape& declared) {
     const Shape shape = b.shape(made);
-    return ops::product(shape) == ops::product(declared) ? b.reshape(made, declared) : made;
+    const bool fits =
+        shape.size() <= declared.size() && ops::product(shape) == ops::product(declared);
+    return fits ? b.reshape(made, declared) : made;
   }
 
   const Function& source_;

@@ -98,43 +98,14 @@ Expected<std::vector<Type>> infer_attention(const OpCall& call) {
                            ops::tensor(wide, std::move(sums))};
 }
 
-// Masked scores become a very low number, whose exponential is 0.
-ValueId masked(ops::Builder& b, ValueId scores) {
-  const Shape shape = b.shape(scores);
-  const auto rank = static_cast<int64_t>(shape.size());
-  const ValueId lowest = b.full_like(scores, -1e30);
-  if (b.attributes().get_or<bool>("causal", false)) {
-    const ValueId query = b.iota(DType::kI32, shape, rank - 2);
-    const ValueId key = b.iota(DType::kI32, shape, rank - 1);
-    scores = b.select(b.compare(query, key, "ge"), scores, lowest);
-  }
-  if (!b.has_arg(3)) return scores;
-  const ValueId mask = b.broadcast_to(ops::grouped_mask(b, b.arg(3)), shape);
-  if (b.error()) return {};
-  if (b.dtype(mask) == DType::kI1) return b.select(mask, scores, lowest);
-  return b.add(scores, b.cast(mask, b.dtype(scores)));
-}
-
 // Heads that share keys are a dimension of their own, so that groups, heads of a group and queries
 // can each be cut.
 ops::Values expand_attention(ops::Builder& b) {
-  const ValueId k = b.arg(1);
   const ValueId v = b.arg(2);
   const ValueId q = ops::by_groups(b, b.arg(0));
   const bool grouped = q != b.arg(0);
-  // k as it is given, not transposed: its gradient shares a copy that was gathered for it.
-  const ValueId products = ops::group_product(b, q, k, b.last_dim(k));
-  const ValueId wide = b.widened(products);
-  if (b.error()) return ops::Values(3, wide);
-  const ValueId scores = masked(b, b.mul(wide, ops::attention_scale(b, wide)));
-  if (b.error()) return ops::Values(3, scores);
-  const IntList keys = {b.last_dim(scores)};
-  const Shape scores_shape = b.shape(scores);
-  const ValueId largest = b.reduce(OpKind::reduce_max, scores, keys);
-  const ValueId shifted = b.exp(b.sub(scores, b.unreduce(largest, keys, scores_shape)));
-  const ValueId sum = b.sum(shifted, keys);
-  const ValueId weights = b.div(shifted, b.unreduce(sum, keys, scores_shape));
-  const ValueId log = b.add(largest, b.log(sum));
+  const ValueId scores = ops::attention_scores(b, q, b.has_arg(3) ? b.arg(3) : ValueId());
+  const auto [weights, log] = ops::attention_weights(b, scores);
   const ValueId shares = b.cast(weights, b.dtype(q));
   if (b.error()) return ops::Values(3, weights);
   Shape sums_shape = b.shape(b.arg(0));
@@ -154,9 +125,9 @@ ops::Values attention_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const bool adds_mask = has_mask && is_float(b.dtype(mask));
   ops::Values grads;
   if (dy[1].valid() || dy[2].valid()) {
-    grads = ops::attention_gradient(b, {b.result(1), dy[0], dy[1], dy[2], mask});
+    grads = ops::attention_gradient(b, {b.result(1), {}, dy[0], dy[1], dy[2], mask});
   } else {
-    ops::Values operands = {b.arg(0), b.arg(1), b.arg(2), b.result(0), b.result(1), dy[0]};
+    ops::Values operands = {b.arg(0), b.arg(1), b.arg(2), b.result(0), b.result(2), dy[0]};
     if (has_mask) operands.push_back(mask);
     grads = b.ops(OpKind::scaled_dot_product_attention_grad, operands, b.attributes(),
                   adds_mask ? 4 : 3, "grad");

@@ -6,7 +6,7 @@ namespace hostir {
 
 namespace {
 
-enum GradOperand : size_t { kQ, kK, kV, kY, kWeights, kDy, kMask };
+enum GradOperand : size_t { kQ, kK, kV, kY, kLogSums, kDy, kMask };
 
 std::vector<Type> operands_of_attention(const OpCall& call) {
   std::vector<Type> operands(call.operands.begin(), call.operands.begin() + kY);
@@ -36,19 +36,13 @@ ops::Violated check_results(const OpCall& call) {
                                  .operands = operands,
                                  .attributes = call.attributes});
   if (!types) return std::nullopt;
-  const auto differs = [&](size_t operand, const Type& wanted) {
+  for (const size_t operand : {kY, kLogSums, kDy}) {
     const Type& given = call.operands[operand];
-    Shape shape = shape_of(wanted);
-    // Weights may have been declared in groups that turn out to have one head each.
-    if (operand == kWeights && shape_of(given).size() > shape.size())
-      shape = ops::in_groups(shape, shape.size() - 3, shape[shape.size() - 3]);
-    return dtype_of(given) != dtype_of(wanted) || !ops::same_shape(shape_of(given), shape);
-  };
-  for (const size_t operand : {kY, kWeights, kDy}) {
-    const Type& wanted = (*types)[operand == kWeights ? 1 : 0];
-    if (!differs(operand, wanted)) continue;
+    const Type& wanted = (*types)[operand == kLogSums ? 2 : 0];
+    if (dtype_of(given) == dtype_of(wanted) && ops::same_shape(shape_of(given), shape_of(wanted)))
+      continue;
     return Violation{fmt::format("the {} of attention are {}, the gradient got {}",
-                                 operand == kWeights ? "weights" : "results", to_string(wanted),
+                                 operand == kLogSums ? "log_sums" : "results", to_string(wanted),
                                  to_string(call.operands[operand])),
                      static_cast<int>(operand)};
   }
@@ -64,9 +58,18 @@ Expected<std::vector<Type>> infer_gradient(const OpCall& call) {
   return out;
 }
 
+// Computes the weights again, from the logarithms of their sums. With a mask, a query may see no
+// key; its logarithm is then too coarse, so the sums are computed again, too.
 ops::Values expand_gradient(ops::Builder& b) {
-  return ops::attention_gradient(b, {b.arg(kWeights), b.arg(kDy), ValueId(), ValueId(),
-                                     b.has_arg(kMask) ? b.arg(kMask) : ValueId()});
+  const ValueId mask = b.has_arg(kMask) ? b.arg(kMask) : ValueId();
+  const ValueId scores = ops::attention_scores(b, ops::by_groups(b, b.arg(kQ)), mask);
+  if (b.error()) return ops::Values(4);
+  const auto weights = [&] {
+    if (mask.valid()) return ops::attention_weights(b, scores).weights;
+    const ValueId log_sums = ops::by_groups(b, b.arg(kLogSums));
+    return b.exp(b.sub(scores, b.unreduce(log_sums, {b.last_dim(scores)}, b.shape(scores))));
+  };
+  return ops::attention_gradient(b, {weights(), b.arg(kY), b.arg(kDy), {}, {}, mask});
 }
 
 }  // namespace
@@ -81,12 +84,14 @@ OpRecord op_scaled_dot_product_attention_grad() {
                   "Like scaled_dot_product_attention. If the queries are cut, the results for "
                   "keys and values are partial, or, with --overlap, travel in a ring.",
               .dtypes = "Floats; the softmax of 16- and 8-bit ones is differentiated in f32.",
-              .cost = "4 * S * T * (D + E) flops per head. Reads the weights (bytes)."},
+              .cost =
+                  "S * T * (6 * D + 4 * E) flops per head: the weights are computed again. One "
+                  "kernel that reads the operands and writes the results (bytes), as attention."},
       .operands = {{.name = "q", .doc = "queries"},
                    {.name = "k", .doc = "keys"},
                    {.name = "v", .doc = "values"},
                    {.name = "y", .doc = "the result of attention"},
-                   {.name = "weights", .doc = "its weights"},
+                   {.name = "log_sums", .doc = "the logarithms of its sums"},
                    {.name = "d_y", .doc = "the cotangent of y"},
                    {.name = "mask",
                     .doc = "as in attention",
@@ -111,7 +116,7 @@ OpRecord op_scaled_dot_product_attention_grad() {
       .constraints = {{"scaled_dot_product_attention_grad_c1",
                        "q, k, v and mask fit scaled_dot_product_attention.", check_forward},
                       {"scaled_dot_product_attention_grad_c2",
-                       "y, weights and d_y have the types of its results.", check_results}},
+                       "y, log_sums and d_y have the types of its results.", check_results}},
       .infer = infer_gradient,
       .expand = expand_gradient,
       .expand_ring = ops::ring_attention_gradient,
@@ -120,8 +125,8 @@ OpRecord op_scaled_dot_product_attention_grad() {
       .example =
           R"(fusion @f(%q: tensor<2x6x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x8xf32>, %d_y: tensor<2x6x8xf32>)
     -> (%d_q: tensor<2x6x8xf32>, %d_k: tensor<2x6x8xf32>, %d_v: tensor<2x6x8xf32>) {
-  %y, %weights = scaled_dot_product_attention %q, %k, %v
-  %d_q, %d_k, %d_v = scaled_dot_product_attention_grad %q, %k, %v, %y, %weights, %d_y
+  %y, %weights, %log_sums = scaled_dot_product_attention %q, %k, %v
+  %d_q, %d_k, %d_v = scaled_dot_product_attention_grad %q, %k, %v, %y, %log_sums, %d_y
   return %d_q, %d_k, %d_v
 })",
       .source = "T. Dao et al., FlashAttention, 2022, appendix B",

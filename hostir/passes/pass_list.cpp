@@ -226,9 +226,9 @@ Expected<void> make_kernels(LowerState& s) {
   s.function() = std::move(s.bound);
   s.before_kernels = std::move(s.out.program);
   s.segments = segment(s.before_kernels, s.resharded.function, kept_versions(s.resharded, s.keep));
+  move_reshards_up(s.before_kernels, s.resharded.function, s.segments);
   if (!s.is_shown(LowerPhase::kKernels)) return {};
   s.out.program = s.before_kernels;
-  move_reshards_up(s.before_kernels, s.resharded.function, s.segments);
   for (const Function& k : s.segments.kernels) s.out.program.add_function(k);
   return {};
 }
