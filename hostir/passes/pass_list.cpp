@@ -154,7 +154,7 @@ Expected<void> propagate_bound(LowerState& s) {
   const auto early = [](const OpRecord& op) { return op.expand_blocks == nullptr; };
   HOSTIR_ASSIGN_OR_RETURN(Function simple,
                           expand_composites(std::move(bordered), Origins::kNoted, early));
-  simple = with_shared_reductions(std::move(simple), s.keep);
+  if (s.runs("shared_reductions")) simple = with_shared_reductions(std::move(simple), s.keep);
   HOSTIR_ASSIGN_OR_RETURN(const auto edges, propagation_edges(s.out.program, simple));
   if (s.options.homes != nullptr) {
     s.homes.homes = homes_like(*s.options.homes, simple, edges);
@@ -226,7 +226,8 @@ Expected<void> make_kernels(LowerState& s) {
   s.function() = std::move(s.bound);
   s.before_kernels = std::move(s.out.program);
   s.segments = segment(s.before_kernels, s.resharded.function, kept_versions(s.resharded, s.keep));
-  move_reshards_up(s.before_kernels, s.resharded.function, s.segments);
+  if (s.runs("early_reshards"))
+    move_reshards_up(s.before_kernels, s.resharded.function, s.segments);
   if (!s.is_shown(LowerPhase::kKernels)) return {};
   s.out.program = s.before_kernels;
   for (const Function& k : s.segments.kernels) s.out.program.add_function(k);
@@ -334,9 +335,11 @@ constexpr std::array kPasses = {
 };
 
 constexpr std::array kRewrites = {
+    Rewrite{"shared_reductions", "propagated", "equal reductions are computed once"},
     Rewrite{"needless_reshards", "sharded", "no reshards to a layout that nobody needs"},
     Rewrite{"gather_first", "sharded", "composites on gathered operands, where that is faster"},
     Rewrite{"scale_after_sum", "sharded", "products are scaled after their sum, not before"},
+    Rewrite{"early_reshards", "kernels", "sums start where their operands are made"},
     Rewrite{"prefetch", "overlapped", "collectives of parameters one step ahead"},
 };
 

@@ -8,6 +8,7 @@
 #include "hostir/ir/compact.h"
 #include "hostir/passes/host/attribute_ids.h"
 #include "hostir/passes/prepare/fusion_info.h"
+#include "hostir/support/hash.h"
 #include "hostir/support/lists.h"
 
 namespace hostir {
@@ -61,8 +62,9 @@ class ReductionSharer {
     const OpShape shape = record(i.kind).shape;
     if (shape == OpShape::kLayout || !i.regions.empty()) return nullptr;
     size_t hash = static_cast<size_t>(i.kind);
-    combine(hash, hash_of(i.attributes));
-    for (const Operand& o : i.operands) combine(hash, o.value.valid() ? number(o.value) : 0);
+    hash = hash_with(hash, hash_of(i.attributes));
+    for (const Operand& o : i.operands)
+      hash = hash_with(hash, o.value.valid() ? number(o.value) : 0);
     const auto [begin, end] = known_.equal_range(hash);
     for (auto at = begin; at != end; ++at) {
       const Instruction& other = f_.instr(at->second);
