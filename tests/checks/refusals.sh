@@ -194,7 +194,7 @@ refuses 3 'error[replay_input]: input %a has changed: full(9) now gives other da
 mkdir "$work/set" && cp "$work/add.db" "$work/set/a.db" && cp "$work/mlp.db" "$work/set/b.db"
 refuses 3 'error[log_set_differs]: "W/set/b.db" is not of the same run as the files before it: 19 rows of the table "instruction" differ' trace info "$work/set"
 altered set/b.db 'PRAGMA user_version = 1'
-refuses 3 'error[log_set_version]: "W/set/b.db" has schema version 1; a set needs version 5 or later' trace info "$work/set"
+refuses 3 'error[log_set_version]: "W/set/b.db" has schema version 1; a set needs version 6 or later' trace info "$work/set"
 
 # Several processes.
 refuses 64 'error[launcher]: the backend null runs all ranks in one process, so each of the 2 that `hostir launch` started would repeat the whole run: leave out `launch -n 2`, or use --backend cuda' \

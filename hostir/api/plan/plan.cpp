@@ -316,8 +316,7 @@ class Planner {
     }
   }
 
-  // Tries all cuts, the better half, a quarter, ... until such a plan is the best; false if none
-  // is.
+  // Tries all cuts, then the better half, and so on, until one is best; false if none is.
   bool try_together(const Plan& from, const std::vector<PlanCut>& cuts,
                     std::vector<const Plan*>& seen) {
     for (size_t count = cuts.size(); count > 1; count /= 2) {

@@ -187,6 +187,8 @@ class Teller {
       if (static_cast<size_t>(rank) >= calls_.size()) continue;
       for (const MemberRef& ref : calls_[static_cast<size_t>(rank)]) {
         if (!ref.member->unfinished() || ref.meeting == nullptr || is_in_flight(ref)) continue;
+        const bool has_sides = v_.charge == Charge::kDifferentCall && v_.culprits.empty();
+        if (has_sides && ref.meeting == v_.at.meeting) break;  // sides() names its ranks
         if (std::count(told.begin(), told.end(), ref.meeting) != 0) break;
         told.push_back(ref.meeting);
         if (told.size() > 2) return text;
@@ -236,11 +238,13 @@ class Teller {
     }
     for (Calls& calls : all) std::ranges::sort(calls.ranks);
     std::ranges::sort(all, {}, [](const Calls& calls) { return calls.ranks.front(); });
+    const std::string group = " on " + communicator_name(run_, v_.communicator);  // named before
     std::string text;
     for (size_t i = 0; i < std::min(all.size(), kMostSides); ++i) {
+      std::string call = call_name(run_, all[i].first);
+      if (call.ends_with(group)) call.resize(call.size() - group.size());
       text += fmt::format("{}{} {} {}{}", i == 0 ? "" : ", ", model::list_of(all[i].ranks),
-                          verb(all[i].ranks, "calls", "call"), call_name(run_, all[i].first),
-                          at_stack(run_, all[i].first));
+                          verb(all[i].ranks, "calls", "call"), call, at_stack(run_, all[i].first));
     }
     if (all.size() > kMostSides)
       text += fmt::format(", and others make {} more different calls", all.size() - kMostSides);

@@ -336,7 +336,7 @@ TEST(PlanMeshes, AMeshIsWrittenAsInTheLanguageOrShorter) {
   ASSERT_TRUE(meshes) << meshes.error().message();
   EXPECT_EQ(axes_text((*meshes)[1]), "tp=4 dp=2");
   for (const std::string wrong : {"", "tp", "tp=0", "tp=2,tp=2", "a=2> device_ids=[1, 0]",
-                                  "a=65537", "a=2>\nmesh @b = <c=2"}) {
+                                  "a=16777217", "a=2>\nmesh @b = <c=2"}) {
     EXPECT_FALSE(parse_mesh_axes({wrong})) << wrong;
   }
   EXPECT_FALSE(parse_mesh_axes({"tp=2", "tp=4"}));
