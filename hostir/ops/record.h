@@ -2,9 +2,9 @@
 // tests.
 //
 // Each op has its own file with one function, `op_<mnemonic>()`, that returns the record, written
-// with designated initialisers. No other file tests for the op's kind (no `case OpKind::`).
-// Inference, constraints and sharding rules are plain functions of an `OpCall`. All strings are
-// literals.
+// with designated initialisers. Other code asks the record; the files that may name an op by its
+// kind, and why, are listed in tests/checks/source_rules.py. Inference, constraints and sharding
+// rules are plain functions of an `OpCall`. All strings are literals.
 #pragma once
 
 #include <optional>

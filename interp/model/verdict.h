@@ -51,7 +51,7 @@ struct WaitGraph {
   std::vector<WaitEdge> edges;
   std::vector<uint32_t> cycle;     // nodes of the shortest cycle; empty: none
   std::vector<uint32_t> culprits;  // nodes waited for that do not wait themselves
-  std::string sentence;            // `rank 0 blocked in all_reduce seq 0; never issued by rank 1`
+  std::string sentence;            // `rank 1 never came to all_reduce seq 0, in which rank 0 waits`
 };
 
 /// A line of explanation, and the ranks to which it applies.
