@@ -4,9 +4,8 @@
 // needed at `return` or by the optimiser, so its sum would start when the backward pass is over,
 // and until then every rank would hold the whole gradients of all layers.
 //
-//   1. A reshard moves if nothing else uses its operand and its result has no more elements, so
-//   that
-//      no rank holds more than before. Of a sum in several steps, the last may be as large as the
+//   1. A reshard moves if nothing else uses its operand and its result has no more elements: no
+//      rank holds more than before. Of a sum in several steps, the last may be as large as the
 //      operand of the first. Any other gather stays where its result is used.
 //   2. It moves right behind the kernel or the reshard that makes its operand, in the order of the
 //      text. A reshard of a parameter stays.
