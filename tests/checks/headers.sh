@@ -20,7 +20,7 @@ fi
 # Those of other compilers, of C, and of the tests are compiled by their own builds.
 list=$(grep -vE '^tests/|^hostir/api/c/hostir\.h|^traces/nccl_plugin/' <<<"$list" | xargs -r ls -d 2>/dev/null | sort -u)
 check() {
-  errors=$(clang++ -std=c++20 -fsyntax-only -x c++ -Wno-pragma-once-outside-header -I. -I"$1/kernels/cpu/generated" \
+  errors=$(clang++ -std=c++20 -fsyntax-only -x c++ -Wno-pragma-once-outside-header -I. -I"$1/kernels/cpu/generated" -I"$1/kernels/common/generated" \
     -isystem /usr/include/imgui -DIMGUI_DEFINE_MATH_OPERATORS "$2" 2>&1) && echo ok ||
     { echo "FAILED: $2"; grep -m 5 'error: ' <<<"$errors"; }
 }
