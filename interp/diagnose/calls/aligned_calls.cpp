@@ -109,13 +109,13 @@ bool is_only_moved(const model::Run& run, const AlignedCalls& aligned, size_t at
 }
 
 size_t next_mine(const AlignedCalls& aligned, size_t at) {
-  while (aligned.steps[at].mine == SIZE_MAX) ++at;
-  return aligned.steps[at].mine;
+  while (at < aligned.steps.size() && aligned.steps[at].mine == SIZE_MAX) ++at;
+  return at < aligned.steps.size() ? aligned.steps[at].mine : aligned.mine.calls.size();
 }
 
 size_t next_theirs(const AlignedCalls& aligned, size_t at) {
-  while (aligned.steps[at].theirs == SIZE_MAX) ++at;
-  return aligned.steps[at].theirs;
+  while (at < aligned.steps.size() && aligned.steps[at].theirs == SIZE_MAX) ++at;
+  return at < aligned.steps.size() ? aligned.steps[at].theirs : aligned.theirs.calls.size();
 }
 
 std::optional<MemberRef> left_out_instead(const model::Run& run, const AlignedCalls& aligned,
