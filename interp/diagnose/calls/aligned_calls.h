@@ -42,7 +42,7 @@ size_t partner(const AlignedCalls& aligned, size_t at);
 /// True if both made the call of gap `at`, from one line, and all members completed it in either
 /// place: its order explains nothing.
 bool is_only_moved(const model::Run& run, const AlignedCalls& aligned, size_t at);
-/// The rank's next call at or after step `at`; there must be one.
+/// The rank's next call at or after step `at`; the number of its calls if there is none.
 size_t next_mine(const AlignedCalls& aligned, size_t at);
 size_t next_theirs(const AlignedCalls& aligned, size_t at);
 
