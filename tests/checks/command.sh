@@ -616,6 +616,10 @@ expect 0 "lowering with the time of each pass" "$hostir" lower tests/programs/si
 says "each reshard one kernel or one collective" "every pass has its time"
 expect 0 "lowering with the text after one pass" "$hostir" lower tests/programs/simple_add.hir --print-after steps
 says "===== after steps =====" "the text after a pass is printed"
+expect 0 "lowering an alias of a transpose" "$hostir" lower tests/scripts/regress/alias_of_a_transpose.hir @transposed
+says "launch @mul_transpose_add ro(%w)" "a kernel that moves elements does not write what it reads"
+expect 0 "lowering an alias of a pointwise chain" "$hostir" lower tests/scripts/regress/alias_of_a_transpose.hir @place_by_place
+says " rw(%w)" "a pointwise kernel updates its parameter"
 expect 0 "lowering with the text of the kernels" "$hostir" lower tests/programs/simple_add.hir --print-kernels
 says "===== kernel @" "whose kernel it is is named"
 says "__global__ void" "generated CUDA C++ is printed"

@@ -11,17 +11,23 @@ namespace {
 
 constexpr size_t kNever = static_cast<size_t>(-1);
 
-// True if a kernel reads each element of the parameter before it computes the same element of a
-// result.
+// True if a kernel reads each element of the parameter before it writes the result's element of
+// the same place. Only pointwise ops keep places: a transpose of what they compute would read
+// elements that are already replaced. A reduction has read all elements when its result is used.
 bool is_read_element_by_element(const Function& kernel, ValueId parameter) {
+  std::vector<bool> in_place(kernel.values.size(), false);  // computed from it place by place
+  in_place[parameter.index] = true;
   for (const InstrId id : body_of(kernel)) {
     const Instruction& i = kernel.instr(id);
     if (is_terminator(i)) continue;
     const OpRecord& op = record(i.kind);
     for (const Operand& o : i.operands) {
-      if (o.value != parameter) continue;
+      if (!o.value.valid() || !in_place[o.value.index]) continue;
+      const bool is_parameter = o.value == parameter;
       const bool is_base = op.shape == OpShape::kIndexed && op.operands[o.slot].name == "base";
+      if (op.shape == OpShape::kReduction && !is_parameter) continue;
       if (op.shape != OpShape::kPointwise && !is_base) return false;
+      for (const ValueId made : i.results) in_place[made.index] = true;
     }
   }
   return true;

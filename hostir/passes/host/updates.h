@@ -3,8 +3,9 @@
 //   1. A value whose item runs after the last other use of %w is computed there: a kernel or a
 //      collective then writes %w's buffer instead of one of its own.
 //   2. A kernel that also reads %w updates it, `rw(%w)`, if it is known to read every element
-//      before it replaces it: %w is only an operand of pointwise ops, or what an op changes in
-//      places (dynamic_update_slice, put). The kernel's result is then an alias, too.
+//      before it replaces it: only pointwise ops and reductions use %w and what is computed from it
+//      place by place, or %w is what an op changes in places (dynamic_update_slice, put). The
+//      kernel's result is then an alias, too.
 //   3. Any other value is copied after the last item that uses it or %w; at the end if %w is also
 //      returned or relabelled, or if the value is itself a parameter.
 #pragma once
