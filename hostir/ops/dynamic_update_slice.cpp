@@ -58,15 +58,15 @@ OpRecord op_dynamic_update_slice() {
   return {
       .mnemonic = "dynamic_update_slice",
       .shape = OpShape::kIndexed,
-      .summary = "A copy of the base in which a box is replaced; scalars give its start.",
+      .summary = "Copies the base and replaces one box of it; scalars say where the box starts.",
       .doc = {.shapes = "Base and result of one shape, the update of the same rank and not larger, "
                         "one scalar start per dimension.",
               .sharding =
                   "All dimensions of the base pass through; the update is whole where it is "
                   "shorter than the base. Jointly linear in both.",
               .dtypes =
-                  "Base and update of one dtype, starts of any integer. A start is moved so that "
-                  "the box lies within the base.",
+                  "Base and update have the same dtype; starts are integers of any width. A start "
+                  "is moved so that the box lies within the base.",
               .cost = "Reads base and update and writes y once (bytes); no flops."},
       .operands = {{.name = "base", .doc = "what is copied", .partial = ops::kAllMovedAlike},
                    {.name = "update",

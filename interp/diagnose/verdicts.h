@@ -8,8 +8,8 @@
 
 namespace hostir::diagnose {
 
-/// For a run that is stuck: what judge() says, else the shortest cycle, else what does not
-/// complete.
+/// Why a run is stuck: judge()'s verdict; without one, the shortest cycle of waits; without a
+/// cycle, the calls that never complete.
 model::Verdict deadlock_verdict(const model::Run& run, const RecordedVerdict& judged);
 
 /// True if the arrived members made calls that do not match.

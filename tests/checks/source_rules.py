@@ -108,7 +108,7 @@ def rooms_without_readme(names):
         folder = name.rpartition("/")[0]
         if name.endswith(CODE) and (not name.startswith("tests/") or folder.count("/") == 1):
             rooms[folder] = rooms.get(folder, 0) + 1
-    return [f"{folder}: {count} files of code and no README.md; say in ten lines what is in it and whom it serves"
+    return [f"{folder} has {count} source files but no README.md; describe in ten lines what it holds and who uses it"
             for folder, count in sorted(rooms.items()) if count > 4 and f"{folder}/README.md" not in names]
 
 

@@ -51,8 +51,7 @@ std::vector<Table> run_tables() {
        .columns = {{"name", "TEXT PRIMARY KEY", "", "The size, without `?`."},
                    {"value", "INTEGER", "", "Its value in this run."}}},
       {.name = "source",
-       .doc = "Program texts: as they were given, in several files if it was converted, and as it "
-              "ran.",
+       .doc = "Program texts: each file as it was given, and the program that ran.",
        .columns = {{"id", "INTEGER PRIMARY KEY", "", "Number."},
                    {"kind", "TEXT", "", "`original`: as given; `program`: what ran, canonical."},
                    {"name", "TEXT", "", "File name, or NULL."},

@@ -34,7 +34,7 @@ bool is_ranked_before(const Plan& a, const Plan& b);
 const Plan* next_to_extend(std::span<const Plan* const> seen, const std::set<const Plan*>& extended,
                            double memory_bytes, size_t& detours);
 
-/// A plan with one cut more than another one.
+/// A plan, and the cut that was added to another plan to make it.
 struct TriedCut {
   const Plan* plan = nullptr;
   PlanCut cut;

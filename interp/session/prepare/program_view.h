@@ -87,7 +87,7 @@ struct ProgramView {
   RunChoices choices;  // empty for a recorded program
 
   std::vector<GivenLine> given_lines;  // sorted; several per fused instruction
-  bool shows_given = false;            // the host function is in there: not created by lowering
+  bool shows_given = false;            // the host function was written, not lowered
 
   std::string_view text() const { return sources->text(file); }
   const Mesh* mesh() const { return world ? &*world : nullptr; }
