@@ -89,7 +89,7 @@ configure_and_build() {
 # everything under everything.
 memory=(core cpu cuda device import io ir modules ops passes pipeline script session sim text traces)
 threaded=(cpu cuda device session sim traces)
-small=($(ls tests/programs/*.hir | grep -vE 'gpt_stages|block_training'))
+small=($(ls tests/programs/*.hir | grep -vE '/(gpt_.*|block_training|moe|fsdp_tp|overlap|dp_training|pipeline)\.hir'))
 most=("${small[@]}" $(ls -d tests/scripts/*/ | grep -v passes/) $(ls tests/scripts/passes/*.hir | grep -v rings))
 ranks=("${small[@]}" tests/scripts/{collectives,faults,stuck})
 kernels=(tests/programs tests/scripts/ops)
