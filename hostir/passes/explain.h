@@ -28,7 +28,7 @@ struct ExplainRecord {
   std::string what;      // `{tp} on dimension 1`, `unreduced {tp}`, `all_reduce over {tp}`
   std::string sentence;  // the reason, without a final full stop
   std::string from;      // the value, annotation or instruction that caused it: `%w1`, `@mlp#3`
-  std::string pass;      // `propagate`, `homes`, `cut`, `reshard`, `overlap`, `combine`
+  std::string pass;      // `propagate`, `homes`, `cut`, `reshard`, `regather`, `overlap`, `combine`
   std::vector<Alternative> lost = {};  // the cheapest ones first
   friend bool operator==(const ExplainRecord&, const ExplainRecord&) = default;
 };

@@ -21,6 +21,7 @@
 #include "hostir/passes/host/host_builder.h"
 #include "hostir/passes/host/lifetimes.h"
 #include "hostir/passes/host/member_regions.h"
+#include "hostir/passes/host/regather.h"
 #include "hostir/passes/meshes/mesh_borders.h"
 #include "hostir/passes/overlap/prefetch.h"
 #include "hostir/passes/overlap/rings.h"
@@ -228,6 +229,8 @@ Expected<void> make_kernels(LowerState& s) {
   s.segments = segment(s.before_kernels, s.resharded.function, kept_versions(s.resharded, s.keep));
   if (s.runs("early_reshards"))
     move_reshards_up(s.before_kernels, s.resharded.function, s.segments);
+  if (s.runs("regather"))
+    regather_parameters(s.before_kernels, s.resharded, s.segments, *s.moves, s.out.explanation);
   if (!s.is_shown(LowerPhase::kKernels)) return {};
   s.out.program = s.before_kernels;
   for (const Function& k : s.segments.kernels) s.out.program.add_function(k);
@@ -340,6 +343,7 @@ constexpr std::array kRewrites = {
     Rewrite{"gather_first", "sharded", "composites on gathered operands, where that is faster"},
     Rewrite{"scale_after_sum", "sharded", "products are scaled after their sum, not before"},
     Rewrite{"early_reshards", "kernels", "sums start where their operands are made"},
+    Rewrite{"regather", "kernels", "gathered parameters are gathered again, not kept"},
     Rewrite{"prefetch", "overlapped", "collectives of parameters one step ahead"},
 };
 

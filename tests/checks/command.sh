@@ -114,7 +114,7 @@ skipping() {  # PART FUSION LOWER-ARGUMENTS...
   expect 0 "@$2 without $1" sh -c '"$@" >"$0"' "$work/skipped.hir" "$hostir" lower "${@:3}" --skip "$1"
   expect 0 "@$2 without $1 is the same function" "$hostir" verify "$work/skipped.hir" "@$2.host" --against "@$2"
 }
-for part in overlapped combined streams shared_reductions needless_reshards gather_first scale_after_sum early_reshards prefetch; do
+for part in overlapped combined streams shared_reductions needless_reshards gather_first scale_after_sum early_reshards regather prefetch; do
   skipping $part whole tests/scripts/passes/gather_first.hir @whole
   skipping $part mlp tests/programs/tp_mlp.hir --size B=4 --size S=4 --size H=32 --size F=64 --mesh tp=4 --overlap collectives
 done

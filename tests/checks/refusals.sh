@@ -126,7 +126,7 @@ module @f attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32
   }
 }
 TEXT
-can="these can: overlapped, combined, streams, shared_reductions, needless_reshards, gather_first, scale_after_sum, early_reshards, prefetch"
+can="these can: overlapped, combined, streams, shared_reductions, needless_reshards, gather_first, scale_after_sum, early_reshards, regather, prefetch"
 refuses 64 "error[lower_c4]: \"steps\" cannot be left out: a host function can issue only single kernels and collectives; $can" \
   lower tests/programs/simple_add.hir --skip steps
 refuses 64 "error[lower_c4]: \"stepps\" cannot be left out: no pass has this name; $can" lower tests/programs/simple_add.hir --skip stepps

@@ -214,10 +214,12 @@ class Combiner {
   }
 
   // True if two collectives of one size have the same users, such as the real and the imaginary
-  // part of one value.
+  // part of one value. The gradients of two weights, which nothing uses, are no parts of a value.
   bool are_parts(TaskIndex call, TaskIndex t) const {
     const bool alike = tasks_[call].members.size() == 1 && tasks_[call].bytes == tasks_[t].bytes;
-    return alike && users_of(call) == users_of(t);
+    if (!alike) return false;
+    const std::vector<TaskIndex> users = users_of(call);
+    return !users.empty() && users == users_of(t);
   }
   // The kernels that use the result of a collective; looks through a kernel that only moves it.
   std::vector<TaskIndex> users_of(TaskIndex t) const {
