@@ -72,7 +72,10 @@ std::string PlacementKeys::key(const Instruction& i, int lookahead) {
     add((versions_.is_source(value) ? 1U : 0U) | (users_.reduced_anyway(value) ? 2U : 0U));
     const std::span<const Version> versions = versions_.all(value);
     add(static_cast<uint32_t>(versions.size()));
-    for (const Version& v : versions) add(sharding_number(v.sharding));
+    for (const Version& v : versions) {
+      add(sharding_number(v.sharding));
+      add(v.value.valid());
+    }
     if (versions.empty()) add_request(value);
     any_partial = any_partial || (versions.empty() ? requests_[value.index].sharding.is_partial()
                                                    : versions.front().sharding.is_partial());

@@ -36,7 +36,7 @@ class Resharder {
         keep_(keep),
         homes_(homes),
         alternatives_(alternatives),
-        versions_(moves, source_, out_, explanation, alternatives) {}
+        versions_(program, moves, source_, out_, explanation, alternatives) {}
 
   Expected<Resharded> run() {
     begin();

@@ -66,7 +66,104 @@ ValueId ValueVersions::add_value(const std::string& stem, Type type) {
 
 void ValueVersions::add(ValueId of, Version version) {
   origins_.emplace_back(out_.value(version.value).name, source_.value(of).name);
-  list(of).versions.push_back(std::move(version));
+  const Sharding sharding = version.sharding;
+  std::vector<Version>& all = list(of).versions;
+  all.push_back(std::move(version));
+  add_transposes(of, sharding, all.size() == 1);
+}
+
+// Nothing for an op that changes more than the order of dimensions.
+std::optional<ValueVersions::Transpose> ValueVersions::transpose_of(ValueId result) const {
+  const InstrId def = source_.value(result).defined_by;
+  if (!def.valid()) return std::nullopt;
+  const Instruction& i = source_.instr(def);
+  if (record(i.kind).shape != OpShape::kBroadcast || i.operands.size() != 1 ||
+      i.results.size() != 1)
+    return std::nullopt;
+  const auto rule = rule_of(program_, source_, i);
+  if (!rule) return std::nullopt;
+  const auto& from = rule->operands.front();
+  const auto& to = rule->results.front();
+  if (from.size() != to.size()) return std::nullopt;
+  Transpose out{i.operands.front().value, {}};
+  for (size_t d = 0; d < to.size(); ++d) {
+    const auto same = std::ranges::find(from, to[d]);
+    if (to[d].size() != 1 || same == from.end()) return std::nullopt;
+    const auto at = static_cast<size_t>(same - from.begin());
+    if (!(tensor_type(source_, result).shape[d] == tensor_type(source_, out.operand).shape[at]))
+      return std::nullopt;
+    out.dims.push_back(at);
+  }
+  return out;
+}
+
+Sharding ValueVersions::transposed(const Sharding& operand, const Transpose& how) {
+  Sharding out = operand;
+  for (size_t d = 0; d < how.dims.size(); ++d) out.dims[d] = operand.dims[how.dims[d]];
+  return out;
+}
+
+// Notes that the transpose `of` can be had in this sharding.
+void ValueVersions::add_transposed(ValueId of, const Sharding& sharding) {
+  std::vector<Version>& all = list(of).versions;
+  const bool is_known =
+      std::ranges::any_of(all, [&](const Version& v) { return v.sharding == sharding; });
+  if (is_known || sharding.is_partial() || sharding.mesh != all.front().sharding.mesh) return;
+  all.push_back({ValueId(), sharding});
+  add_transposes(of, sharding, false);
+}
+
+// A new version of `of`: its transposes can be had like it, and `of`, if it is one, like its
+// operand.
+void ValueVersions::add_transposes(ValueId of, const Sharding& sharding, bool is_first) {
+  if (is_first) {
+    if (const auto how = transpose_of(of)) {
+      list(how->operand).transposes.push_back(of);
+      const std::vector<Version> held = list(how->operand).versions;
+      for (const Version& v : held) add_transposed(of, transposed(v.sharding, *how));
+    }
+  }
+  const std::vector<ValueId> transposes = list(of).transposes;
+  for (const ValueId t : transposes) add_transposed(t, transposed(sharding, *transpose_of(t)));
+}
+
+// The time of the kernel that makes a transpose.
+double ValueVersions::transpose_ns(ValueId of, const Sharding& sharding) const {
+  const TensorType& type = tensor_type(source_, of);
+  const double bytes = largest_local_elems(moves_.mesh(sharding.mesh), type.shape, sharding) *
+                       static_cast<double>(size_bytes(type.dtype));
+  return moves_.on(sharding.mesh).cost().kernel_ns(type.dtype, 0, 2 * bytes);
+}
+
+// Makes a transpose from the version of its operand. It becomes the latest version.
+ValueId ValueVersions::make_transpose(ValueId of, size_t version, const UseSite& use,
+                                      const std::string& name) {
+  const Sharding target = list(of).versions[version].sharding;
+  const Transpose how = *transpose_of(of);
+  Sharding wanted = target;
+  for (size_t d = 0; d < how.dims.size(); ++d) wanted.dims[how.dims[d]] = target.dims[d];
+  const ValueId operand = obtain(how.operand, wanted, use);
+  Instruction made = source_.instr(source_.value(of).defined_by);
+  made.comments = {};
+  made.operands.front().value = operand;
+  TensorType type = tensor_type(source_, of);
+  type.sharding = target;
+  const ValueId result = add_value(name.empty() ? source_.value(of).name : name, type);
+  made.results = {result};
+  out_.add_instruction(out_.body, std::move(made));
+  explain(of,
+          {.value = {},
+           .what = "made from %" + out_.value(operand).name,
+           .sentence = fmt::format("{} needs {}, which its operand has already; no collective",
+                                   use.by, target.dims_to_string()),
+           .from = {},
+           .pass = "reshard"},
+          use);
+  std::vector<Version>& all = list(of).versions;
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(version));
+  all.push_back({result, target});
+  origins_.emplace_back(out_.value(result).name, source_.value(of).name);
+  return result;
 }
 
 const Version* ValueVersions::primary(ValueId of) const {
@@ -96,7 +193,8 @@ const Version& ValueVersions::cheapest(ValueId of, const Sharding& target) const
   if (l.versions.size() == 1) return *best;
   double best_ns = -1;
   for (const Version& v : l.versions) {
-    const double ns = moves_.cost_ns(type, v.sharding, target);
+    double ns = moves_.cost_ns(type, v.sharding, target);
+    if (!v.value.valid()) ns += transpose_ns(of, v.sharding);
     if (best_ns < 0 || ns < best_ns) {
       best = &v;
       best_ns = ns;
@@ -123,9 +221,10 @@ double ValueVersions::bytes(ValueId of, const Sharding& target) const {
 double ValueVersions::cost_ns(ValueId of, const Sharding& target) const {
   if (primary(of) == nullptr) return is_source(of) ? 0 : kRemakeNs;
   const Version& v = cheapest(of, target);
-  if (v.sharding == target) return 0;
+  const double made_ns = v.value.valid() ? 0 : transpose_ns(of, v.sharding);
+  if (v.sharding == target) return made_ns;
   if (is_source(of) && !target.is_partial()) return kRemakeNs;
-  return moves_.cost_ns(tensor_type(source_, of), v.sharding, target);
+  return made_ns + moves_.cost_ns(tensor_type(source_, of), v.sharding, target);
 }
 
 ValueId ValueVersions::remake_source(ValueId of, const Sharding& target, const std::string& name) {
@@ -146,7 +245,7 @@ ValueId ValueVersions::obtain(ValueId of, const Sharding& target, const UseSite&
                               const std::string& wanted) {
   if (const List* l = find(of)) {
     for (const Version& v : l->versions) {
-      if (v.sharding == target) return v.value;
+      if (v.sharding == target && v.value.valid()) return v.value;
     }
   }
   if (is_source(of) && !target.is_partial()) return remake_source(of, target, wanted);
@@ -156,7 +255,16 @@ ValueId ValueVersions::obtain(ValueId of, const Sharding& target, const UseSite&
     whole.unreduced_kind = Reduction::kSum;
     remake_source(of, whole, {});
   }
-  const Version from = cheapest(of, target);
+  Version from = cheapest(of, target);
+  if (!from.value.valid()) {
+    const std::vector<Version>& all = list(of).versions;
+    const auto at = std::ranges::find_if(
+        all, [&](const Version& v) { return !v.value.valid() && v.sharding == from.sharding; });
+    const bool is_all = from.sharding == target;
+    from.value = make_transpose(of, static_cast<size_t>(at - all.begin()), use,
+                                is_all ? wanted : std::string());
+    if (is_all) return from.value;
+  }
   TensorType type = tensor_type(source_, of);
   const std::vector<RedistributeStep>& steps = moves_.plan(type, from.sharding, target).steps;
   type.sharding = target;

@@ -3,10 +3,13 @@
 // A value in the source fusion may be needed under several shardings. Every version is kept, so
 // later uses share it (x is gathered once for wq, wk and wv). A new version is built from the
 // cheapest existing one. Sources (constants, iota, random numbers) are recomputed instead, because
-// any rank can compute any box of them.
+// any rank can compute any box of them. A transpose can be made from each version of its operand,
+// so a tied embedding, which a lookup uses as it is and the output projection transposed, is
+// gathered once. Such a version has no value until it is needed.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +22,7 @@
 namespace hostir {
 
 struct Version {
-  ValueId value;  // in the function being built
+  ValueId value;  // in the function being built; invalid: a transpose that is not made yet
   Sharding sharding;
 };
 
@@ -32,9 +35,10 @@ struct UseSite {
 class ValueVersions {
  public:
   /// All arguments must outlive this.
-  ValueVersions(MeshMoves& moves, const Function& source, Function& out, Explanation& explanation,
-                Alternatives alternatives)
-      : moves_(moves),
+  ValueVersions(const Program& program, MeshMoves& moves, const Function& source, Function& out,
+                Explanation& explanation, Alternatives alternatives)
+      : program_(program),
+        moves_(moves),
         source_(source),
         out_(out),
         names_(out),
@@ -73,13 +77,26 @@ class ValueVersions {
  private:
   struct List {
     std::vector<Version> versions;
+    std::vector<ValueId> transposes;  // that have versions
+  };
+  // How a value is made from another one by changing the order of its dimensions.
+  struct Transpose {
+    ValueId operand;
+    std::vector<size_t> dims;  // by dimension of the result: that of the operand
   };
   List& list(ValueId of);
   const List* find(ValueId of) const;
   const Version& cheapest(ValueId of, const Sharding& target) const;
+  std::optional<Transpose> transpose_of(ValueId result) const;
+  static Sharding transposed(const Sharding& operand, const Transpose& how);
+  void add_transposed(ValueId of, const Sharding& sharding);
+  void add_transposes(ValueId of, const Sharding& sharding, bool is_first);
+  double transpose_ns(ValueId of, const Sharding& sharding) const;
+  ValueId make_transpose(ValueId of, size_t version, const UseSite& use, const std::string& name);
   ValueId remake_source(ValueId of, const Sharding& target, const std::string& name);
   void explain_move(ValueId of, const Version& from, const Sharding& to, const UseSite& use);
 
+  const Program& program_;
   MeshMoves& moves_;
   const Function& source_;
   Function& out_;
