@@ -36,9 +36,9 @@ def predict(text, *arguments, **sizes):
             float(peak[1]) * {"M": 1, "G": 1024}[peak[2]])
 
 
-def layers(count):
-    """An MLP of some layers, data parallel, and its gradient."""
-    parameters = "".join(f", %w{n}: tensor<?Fx?Exf32>, %u{n}: tensor<?Ex?Fxf32>" for n in range(count))
+def layers(count, cut=""):
+    """An MLP of some layers, data parallel, and its gradient. `cut`: the sharding of weights."""
+    parameters = "".join(f", %w{n}: tensor<?Fx?Exf32>{cut}, %u{n}: tensor<?Ex?Fxf32>{cut}" for n in range(count))
     lines = []
     for n in range(count):
         lines += [f"  %a{n} = linear %h{n}, %w{n}", f"  %g{n} = gelu %a{n}", f"  %y{n} = linear %g{n}, %u{n}",
@@ -79,6 +79,15 @@ def reductions():
     output, _, peak = predict(FSDP, "--grad", "--wrt", "w1s", "--wrt", "w2s", L=24, **sizes)
     # Whole gradients of all layers would be 3072 MiB.
     expect(f"FSDP holds parts of gradients: peak {peak} MiB", peak < 1500, output)
+
+
+def written_out():
+    sizes = {"B": 32768, "E": 4096, "F": 16384}
+    weights = [word for n in range(12) for word in ("--wrt", f"w{n}", "--wrt", f"u{n}")]
+    _, _, loop = predict(FSDP.replace(") recompute {", ") {"), "--grad", "--wrt", "w1s", "--wrt", "w2s", L=12, **sizes)
+    output, _, peak = predict(layers(12, " <@m, [{dp}, {}]>"), "--grad", *weights, **sizes)
+    # The gathered weights of all layers would be 6144 MiB.
+    expect(f"FSDP layers written out hold {peak} MiB, as a loop: {loop} MiB", peak < 1.03 * loop, output)
 
 
 ADAM = """mesh @m = <dp=2>
@@ -169,6 +178,7 @@ def pipelines():
 
 
 reductions()
+written_out()
 aliases()
 reduced_once()
 attention()
