@@ -139,6 +139,7 @@ step golden-pictures tests/checks/golden_pictures.sh $hostir
 step random-host python3 tests/long/random_host_programs.py $hostir --seeds 0:60
 step pipelines tests/checks/pipelines.py $hostir
 step training-steps tests/checks/training_steps.py $hostir
+step overlap-auto tests/checks/overlap_auto.py $hostir
 beside random-fusions tests/long/random_fusions.py $hostir --seeds 0:400
 beside dumps tests/checks/dumps.py $hostir
 beside random-loops tests/long/random_loops.py $hostir --seeds 0:60

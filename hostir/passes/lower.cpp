@@ -48,7 +48,7 @@ Expected<Rings> best_rings(const Program& program, std::string_view fusion,
   LowerOptions trial = options;
   trial.dump = nullptr;
   trial.goes_on = nullptr;
-  trial.until = LowerPhase::kOverlapped;
+  trial.until = LowerPhase::kStreams;
   trial.alternatives = Alternatives::kOmitted;
   const Machine& machine = options.machine != nullptr ? *options.machine : default_machine();
   constexpr std::array<std::string_view, 3> kWith = {"with gathered keys and values", "with rings",

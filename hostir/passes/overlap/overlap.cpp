@@ -17,6 +17,23 @@
 
 namespace hostir {
 
+namespace {
+
+// A group is issued once, and the latencies of its members overlap.
+double call_ns(TaskTimes& times, const Function& host, const Instruction& call) {
+  if (call.kind != OpKind::group) return times.collective(call).ns;
+  double latency = 0;
+  double transfers = 0;
+  for (const InstrId id : host.region(call.regions.front()).instructions) {
+    const TaskTimes::Collective member = times.collective(host.instr(id));
+    latency = std::max(latency, member.latency_ns);
+    transfers += member.ns - member.latency_ns;
+  }
+  return latency + transfers;
+}
+
+}  // namespace
+
 // Predicts when a host function ends. Kernels run on one engine and collectives on another, in text
 // order. Each starts when its inputs are ready and the host has issued it.
 double expected_ns(const Program& program, const Function& host, const Machine& machine) {
@@ -33,7 +50,8 @@ double expected_ns(const Program& program, const Function& host, const Machine& 
   for (const InstrId id : host.region(host.body).instructions) {
     const Instruction& i = host.instr(id);
     issued += machine.issue_ns;
-    const bool communicates = record(i.kind).op_class == OpClass::kCommunication;
+    const bool communicates =
+        record(i.kind).op_class == OpClass::kCommunication || i.kind == OpKind::group;
     if (!communicates && i.kind != OpKind::launch) continue;
     const std::vector<BufferUse> uses = buffer_uses(host, i, memory);
     double& engine = engines[communicates ? 1 : 0];
@@ -43,7 +61,7 @@ double expected_ns(const Program& program, const Function& host, const Machine& 
       start = std::max(start, d.written);
       if (use.access != Access::kRead) start = std::max(start, d.read);
     }
-    engine = start + (communicates ? times.collective(i).ns : times.launch_ns(i));
+    engine = start + (communicates ? call_ns(times, host, i) : times.launch_ns(i));
     for (const BufferUse& use : uses) {
       Done& d = done[use.buffer.index];
       double& at = use.access == Access::kRead ? d.read : d.written;

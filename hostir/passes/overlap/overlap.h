@@ -52,7 +52,7 @@ struct OverlapRequest {
   std::function<std::string(const Instruction&)> value_of;
 };
 
-/// When the function, on one stream, is expected to end on two engines.
+/// When the function, on one stream, is expected to end on two engines; on one stream or several.
 double expected_ns(const Program& program, const Function& host, const Machine& machine);
 
 /// Rewrites the host function `host` of `program`, and the kernels that it launches. Entries of
