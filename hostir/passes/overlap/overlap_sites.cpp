@@ -109,6 +109,11 @@ class SiteFinder {
           std::any_of(site.launches.begin(), site.launches.end(),
                       [&](const ChunkedLaunch& l) { return taken_.count(l.at) != 0; });
       if (taken) found.problem = "its kernel is cut for another collective already";
+      // Views of the rows are made on all ranks.
+      const ShardType* type = shard(site.whole.valid() ? site.whole : site.part);
+      const Mesh* mesh = program_.find_mesh(type->sharding->mesh);
+      if (mesh->size() < program_.find_mesh(host_.mesh)->size())
+        found.problem = fmt::format("ranks outside of @{} have no rows of it", mesh->name);
     }
     if (!found.problem.empty()) {
       out_.refused.push_back({site.at, std::move(found.problem)});
