@@ -12,6 +12,7 @@ import tempfile
 HOSTIR = sys.argv[1]
 STAGES = "tests/programs/pipeline_stages.hir"
 SHARDED = "tests/programs/pipeline_sharded_stages.hir"
+TIED = "tests/programs/pipeline_tied_stages.hir"
 GPT = "tests/programs/gpt_stages.hir"
 SWEPT = "completes without p2p buffers, whatever the size of the messages\n"
 failures = []
@@ -33,8 +34,11 @@ def expect(what, holds, output=""):
 
 
 def generate(file, schedule, ranks, stages, micro_batches, *more):
-    names = ["first"] + ["middle"] * (stages - 2) + ["last"]
-    status, text = run(["pipeline", file, "--stages", ",".join(names), "--data", "x,target", "--schedule", schedule,
+    first, last, data = ("embed", "head", "ids,targets") if file == TIED else ("first", "last", "x,target")
+    names = [first] + ["middle"] * (stages - 2) + [last]
+    if file == TIED:
+        more = (*more, "--tied", "table")
+    status, text = run(["pipeline", file, "--stages", ",".join(names), "--data", data, "--schedule", schedule,
                         "--ranks", str(ranks), "--micro-batches", str(micro_batches), "--reference", *more])
     return text if status == 0 else f"exit status {status}: {text}"
 
@@ -44,7 +48,9 @@ def compare(text, directory):
     host = text[text.index("host @pipeline on"):]
     header = host[:host.index(" {\n")]
     names = re.findall(r"%([\w.]+): shard<", header[:header.index("->")])
-    inputs = [word for n, name in enumerate(names) for word in ("--input", f"{name}=normal({n})")]
+    numbers = {name: f"uniform({n}, 0.0, 10.0)" if name.endswith(("ids", "targets")) else f"normal({n})"
+               for n, name in enumerate(names)}
+    inputs = [word for name in names for word in ("--input", f"{name}={numbers[name]}")]
     files = [f"{n}=@{directory}/{n}.npy" for n in range(header[header.index("->"):].count(": shard<"))]
     wanted = [word for file in files for word in ("--output", file)]
     status, output = run(["run", "-", "@pipeline.whole.gradient", "-q", *inputs, *wanted], text)
@@ -68,6 +74,19 @@ def check(case):
     with tempfile.TemporaryDirectory() as directory:
         status, output = compare(text, directory)
     return case, status == 0 and output == SWEPT, output
+
+
+def tied():
+    """Both stages of a tied weight return the same gradient, and a sum that is left out is found."""
+    text = generate(TIED, "1f1b", 3, 3, 2)
+    with tempfile.TemporaryDirectory() as directory:
+        status, output = compare(text, directory)
+        expect("tied: as without a pipeline", status == 0, output)
+        kernel = r"(?s)(kernel @add_whole_2d_f32\(.*? = add %before, )%\w+"
+        wrong, changed = re.subn(kernel, r"\1%before", text)
+        expect("tied: gradients are added up", changed == 1 and "launch @add_whole_2d_f32 " in text, text)
+        status, output = compare(wrong, directory)
+        expect("tied: a missing sum is found", status in (1, 3, 4) and "instead of" in output, output)
 
 
 # Each mistake as a change of the text, and the expected message.
@@ -111,6 +130,7 @@ def gpt():
 
 def main():
     gpt()
+    tied()
     cases = []
     for micro_batches in (1, 2, 5):
         for ranks in (2, 4):
@@ -119,8 +139,10 @@ def main():
             cases += [(STAGES, schedule, ranks, stages, micro_batches) for schedule in ("interleaved", "zb-h1")]
     for schedule in ("gpipe", "1f1b", "interleaved", "zb-h1"):
         cases.append((SHARDED, schedule, 2, 4 if schedule == "interleaved" else 2, 3))
+        cases.append((TIED, schedule, 2, 4 if schedule == "interleaved" else 2, 3))
         if schedule in ("interleaved", "zb-h1"):
             cases.append((STAGES, schedule, 1, 3, 2))
+            cases.append((TIED, schedule, 1, 3, 2))
     cases.append((STAGES, "1f1b", 8, 8, 16))
     cases.append((STAGES, "1f1b", 3, 3, 4, "--batch", "sum"))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -298,6 +298,18 @@ refuses 2 'W/stages.hir:4:8: error[pipeline_c4]: @ids (stage0) has neither activ
 refuses 2 'W/stages.hir:18:8: error[pipeline_c6]: @on_b uses mesh @b, but a value before it is on @a: all stages of a pipeline must be on one mesh' \
   pipeline "$work/stages.hir" --stages on_a,on_b
 refuses 2 'error[pipeline_c6]: mesh @p has an axis "pp", which is the pipeline'"'"'s; rename it' pipeline "$work/stages.hir" --stages on_p
+tied=tests/programs/pipeline_tied_stages.hir
+{ sed '/^test/,$d' $tied; sed -n '/^fusion @middle/,/^}/p' $tied | sed 's/@middle/@other/; s/\[{}, {tp}\]/[{tp}, {}]/'; } >"$work/tied.hir"
+refuses 2 "$tied:23:80: error[pipeline_c7]: %targets of @head (stage1) is 4x3xi32, and no weight: all micro-batches would get the same numbers. Name it in --data if each has its own, or in --constants if not" \
+  pipeline $tied --stages embed,head --data ids
+refuses 2 "$tied:23:14: error[pipeline_c8]: %y is tied, but in @head (stage1) it is no weight: it is a result of the previous stage" \
+  pipeline $tied --stages embed,head --data ids,targets --tied y
+refuses 2 'error[pipeline_c8]: tied %w is 8x8xf32 cut [{}, {tp}] in @middle (stage1), but 8x8xf32 cut [{tp}, {}] in @other (stage2): write the same shape and sharding in both' \
+  pipeline "$work/tied.hir" --stages embed,middle,other,head --data ids,targets --tied w
+refuses 64 'error[pipeline_c2]: tied %w is a parameter of stage1 only, but a tied weight is one that several stages have; parameters that can be given are %ids, %table, %w, %v, %targets' \
+  pipeline $tied --stages embed,middle,head --data ids,targets --tied w
+refuses 64 'error[pipeline_c2]: constant %nothing is not a parameter of any stage; parameters that can be given are %ids, %table, %targets' \
+  pipeline $tied --stages embed,head --data ids,targets --constants nothing
 
 # Plans.
 refuses 64 'tests/programs/two_stages.hir:14:8: error[plan_meshes]: @mlp uses 2 meshes, @s0 and @s1 among them: plan chooses one mesh for a whole fusion; plan the part on each mesh as a fusion of its own' \

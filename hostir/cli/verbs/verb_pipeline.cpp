@@ -37,6 +37,11 @@ class PipelineVerb : public Verb {
                          Presence::kOptional);
     arguments.option("--stages", stages_, "the fusions, in order: embed,layer,layer,head");
     arguments.option("--data", data_, "parameters that are given per micro-batch: x,target");
+    arguments.option("--tied", tied_,
+                     "weights that several stages have, such as an embedding that is also the "
+                     "output projection: their gradients are added up");
+    arguments.option("--constants", constants_,
+                     "integer parameters that are the same for all micro-batches");
     std::vector<std::string> names;
     for (const pipeline::ScheduleName& s : pipeline::schedule_names()) names.emplace_back(s.name);
     arguments.choice("--schedule", schedule_, std::move(names), "the order of the work");
@@ -108,6 +113,8 @@ class PipelineVerb : public Verb {
     request.name = name_;
     request.stages = words(stages_);
     request.data = words(data_);
+    request.tied = words(tied_);
+    request.constants = words(constants_);
     request.kind = kind();
     request.ranks = ranks_.value_or(0);
     request.micro_batches = micro_batches_;
@@ -130,6 +137,8 @@ class PipelineVerb : public Verb {
   std::string path_;
   std::string stages_;
   std::string data_;
+  std::string tied_;
+  std::string constants_;
   std::string schedule_ = "1f1b";
   std::optional<int64_t> ranks_;
   int64_t stages_per_rank_ = 1;

@@ -17,6 +17,7 @@ class RankEmitter {
     exchanged_.resize(rank.buffers.size());
     for (size_t b = 0; b < rank.buffers.size(); ++b) {
       if (rank.buffers[b].parameter) values_[b] = to.parameters.at(*rank.buffers[b].parameter);
+      if (rank.buffers[b].result) values_[b] = to.results[*rank.buffers[b].result];
     }
   }
 
@@ -106,7 +107,9 @@ class RankEmitter {
   }
 
   void exchange(const RankOp& op) {
+    if (op.at_end) await_results();
     for (const Message& m : op.receives) {
+      if (rank_.buffers[m.buffer].result) continue;
       Instruction alloc = host_instruction(OpKind::alloc, {{"stream", to_.p2p}});
       alloc.results = {new_value(m.buffer)};
       append(std::move(alloc));
@@ -122,6 +125,12 @@ class RankEmitter {
     for (const Message& m : op.receives) exchanged_[m.buffer] = added;
   }
 
+  // Makes "p2p" wait for the sums in the results.
+  void await_results() {
+    if (added_.valid()) wait(event_of(host(), to_.names, added_, "added"), to_.p2p);
+    if (reduced_.valid()) wait(event_of(host(), to_.names, reduced_, "reduced"), to_.p2p);
+  }
+
   void transfer(RegionId region, OpKind kind, std::string_view slot, const Message& m) {
     Attributes peer;
     peer.set("peer", IndexExpr(m.peer));
@@ -134,12 +143,22 @@ class RankEmitter {
   void add(const RankOp& op) {
     const BufferIndex b = op.reads[0];
     const ValueId sum = to_.results[op.result];
+    if (op.whole) await_all(b);
     Attributes kernel;
-    kernel.set("kernel", Symbol{to_.add_kernel(rank_.buffers[b].type, op.first)});
+    kernel.set("kernel", Symbol{to_.add_kernel(rank_.buffers[b].type, op.first, op.whole)});
     added_ = append(host_instruction(
         OpKind::launch,
         {{"reads", values_[b]}, {op.first ? "writes" : "updates", sum}, {"stream", to_.compute}},
         std::move(kernel)));
+  }
+
+  // Before a sum of gradients that are complete, which may come from another rank.
+  void await_all(BufferIndex b) {
+    await(b);
+    if (reduced_.valid() && !is_reduction_known_) {
+      wait(event_of(host(), to_.names, reduced_, "reduced"), to_.compute);
+      is_reduction_known_ = true;
+    }
   }
 
   // Reduces sums in place, those over the same axes in one call.
@@ -154,16 +173,18 @@ class RankEmitter {
       for (const size_t r : results) {
         Attributes sum;
         sum.set("reduction", Reduction::kSum);
-        host().add_instruction(inner, host_instruction(OpKind::all_reduce,
-                                                       {{"comm", to_.sums.at(axes)},
-                                                        {"buffer", to_.results[r], to_.reduced[r]},
-                                                        {"stream", to_.collective}},
-                                                       std::move(sum)));
+        reduced_ = host().add_instruction(
+            inner, host_instruction(OpKind::all_reduce,
+                                    {{"comm", to_.sums.at(axes)},
+                                     {"buffer", to_.results[r], to_.reduced[r]},
+                                     {"stream", to_.collective}},
+                                    std::move(sum)));
       }
       if (results.size() == 1) continue;
       group.regions = {inner};
-      append(std::move(group));
+      reduced_ = append(std::move(group));
     }
+    is_reduction_known_ = false;
   }
 
   std::string axes_of(size_t result) {
@@ -195,6 +216,8 @@ class RankEmitter {
   std::vector<ValueId> values_;     // by buffer
   std::vector<InstrId> exchanged_;  // by buffer: the exchange it is in
   InstrId added_;                   // the last addition to a sum
+  InstrId reduced_;                 // the last reduction of sums
+  bool is_reduction_known_ = true;  // compute has waited for it
   std::set<InstrId> awaited_;       // exchanges that compute has waited for
 };
 

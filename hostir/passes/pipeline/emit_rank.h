@@ -21,8 +21,9 @@ struct PipelineHost {
   std::vector<ValueId> results;
   std::vector<Sharding> reduced;             // by result: its layout at the end
   std::map<std::string, ValueId> sums = {};  // communicators, by the axes that are summed over
-  /// The kernel that starts a sum of this type, or adds to one.
-  std::function<std::string(const ShardType&, bool first)> add_kernel;
+  /// The kernel that starts a sum of this type, or adds to one: a micro-batch's share of a batch,
+  /// or the whole value.
+  std::function<std::string(const ShardType&, bool first, bool whole)> add_kernel;
 };
 
 void emit_rank(PipelineHost& to, const RankOps& rank, RegionId region);

@@ -26,10 +26,12 @@ class PipelineMaker {
 
   Expected<Pipeline> run() {
     HOSTIR_ASSIGN_OR_RETURN(const auto roles, find_roles(out_.program, request_));
+    HOSTIR_ASSIGN_OR_RETURN(ties_, find_ties(out_.program, request_, roles));
     HOSTIR_TRY(check_results());
     HOSTIR_TRY(plan_schedule());
     HOSTIR_TRY(add_meshes());
     HOSTIR_TRY(make_stages(roles));
+    HOSTIR_TRY(check_ties());
     HOSTIR_TRY(build_host());
     out_.program.add_function(compacted(host_));
     out_.function = host_.name;
@@ -143,23 +145,64 @@ class PipelineMaker {
     return {};
   }
 
+  // Gradients travel between equal positions of two stages.
+  Expected<void> check_ties() const {
+    for (const Tie& tie : ties_) {
+      const auto layout = [&](size_t member) {
+        const auto& [s, p] = tie.members[member];
+        return stages_[s].layout(stages_[s].parameters[p]);
+      };
+      for (size_t m = 1; m < tie.members.size(); ++m) {
+        const ShardType one = layout(0);
+        const ShardType other = layout(m);
+        if (one.dtype == other.dtype && one.shape == other.shape &&
+            one.sharding->dims == other.sharding->dims)
+          continue;
+        const auto text = [](const ShardType& t) {
+          return fmt::format("{} cut {}", shape_to_string(t.shape, t.dtype),
+                             t.sharding->dims_to_string());
+        };
+        return fail(ErrorKind::kInvalid, "pipeline_c8",
+                    fmt::format("tied %{} is {} in @{} (stage{}), but {} in @{} (stage{}): write "
+                                "the same shape and sharding in both",
+                                tie.name, text(one), request_.stages[tie.members[0].first],
+                                tie.members[0].first, text(other),
+                                request_.stages[tie.members[m].first], tie.members[m].first));
+      }
+    }
+    return {};
+  }
+
+  std::vector<TiedResults> tied_results() const {
+    std::vector<TiedResults> out;
+    for (const Tie& tie : ties_) {
+      const auto& [owner, parameter] = tie.members.front();
+      TiedResults& made = out.emplace_back();
+      made.type = stages_[owner].reduced_layout(parameter);
+      for (const auto& [s, p] : tie.members)
+        made.members.emplace_back(static_cast<int64_t>(s), result_of_[s][p]);
+    }
+    return out;
+  }
+
   Expected<void> build_host() {
     host_.kind = FunctionKind::kHost;
     host_.name = free_symbol(program(), request_.name);
     host_.body = host_.add_region();
     HOSTIR_TRY(document());
-    PipelineHost to{
-        .host = host_,
-        .names = names_,
-        .comm = {},
-        .compute = {},
-        .p2p = {},
-        .collective = {},
-        .parameters = {},
-        .results = {},
-        .reduced = {},
-        .sums = {},
-        .add_kernel = [this](const ShardType& t, bool first) { return add_kernel(t, first); }};
+    PipelineHost to{.host = host_,
+                    .names = names_,
+                    .comm = {},
+                    .compute = {},
+                    .p2p = {},
+                    .collective = {},
+                    .parameters = {},
+                    .results = {},
+                    .reduced = {},
+                    .sums = {},
+                    .add_kernel = [this](const ShardType& t, bool first, bool whole) {
+                      return add_kernel(t, first, whole);
+                    }};
     add_parameters(to);
     add_declarations(to);
     add_results(to);
@@ -167,7 +210,8 @@ class PipelineMaker {
     for (size_t r = 0; r < meshes_.size(); ++r) {
       const RegionId region = host_.add_region();
       emit_rank(to,
-                plan_rank(out_.schedule, stages_, result_of_, steps[r], static_cast<int64_t>(r)),
+                plan_rank(out_.schedule, stages_, result_of_, tied_results(), steps[r],
+                          static_cast<int64_t>(r)),
                 region);
       Instruction where;
       where.kind = OpKind::where;
@@ -190,6 +234,13 @@ class PipelineMaker {
         s.stages(), s.ranks, s.micro_batches, name(s.kind),
         100.0 * static_cast<double>(times.idle()) / static_cast<double>(times.busy)));
     document_sums();
+    for (const Tie& tie : ties_) {
+      std::string stages;
+      for (const auto& [stage, p] : tie.members)
+        stages += fmt::format("{}{}", stages.empty() ? "" : ", ", stage);
+      host_.documentation.push_back(fmt::format(
+          "tied weight %{}: stages {} each get the sum of their gradients", tie.name, stages));
+    }
     std::string line;
     for (const char c : draw(times) + "\n") {
       if (c != '\n') {
@@ -313,10 +364,11 @@ class PipelineMaker {
     host_.add_instruction(host_.body, std::move(alloc));
   }
 
-  // `sum = share * value`, or `sum += share * value`, for any sizes.
-  std::string add_kernel(const ShardType& type, bool first) {
-    const std::string stem =
-        fmt::format("{}_{}d_{}", first ? "first" : "add", type.shape.size(), name(type.dtype));
+  // `sum = share * value`, or `sum += share * value`, for any sizes; the share of a whole value
+  // is 1.
+  std::string add_kernel(const ShardType& type, bool first, bool whole) {
+    const char* verb = first ? (whole ? "copy" : "first") : (whole ? "add_whole" : "add");
+    const std::string stem = fmt::format("{}_{}d_{}", verb, type.shape.size(), name(type.dtype));
     const auto known = kernels_.find(stem);
     if (known != kernels_.end()) return known->second;
     Function kernel;
@@ -340,8 +392,9 @@ class PipelineMaker {
     Instruction ret;
     ret.kind = OpKind::return_;
     b.begin(ret, "sum");
-    const double share =
-        request_.batch == Batch::kMean ? 1.0 / static_cast<double>(request_.micro_batches) : 1.0;
+    const double share = request_.batch == Batch::kMean && !whole
+                             ? 1.0 / static_cast<double>(request_.micro_batches)
+                             : 1.0;
     ValueId sum = b.scaled(value, share);
     if (!first) sum = b.add(before, sum);
     kernel.results.push_back({"sum", operand, std::nullopt, {}});
@@ -355,85 +408,14 @@ class PipelineMaker {
   Pipeline out_;
   std::vector<std::string> meshes_;  // of pipeline ranks
   std::vector<Stage> stages_;
+  std::vector<Tie> ties_;
   std::vector<std::vector<size_t>> result_of_;  // by stage and parameter
   std::map<std::string, std::string> kernels_;  // by what they do
   Function host_;
   UniqueNames names_;
 };
 
-std::string fusions_of(const Program& program) {
-  std::string out;
-  for (const Function& f : program.functions) {
-    if (f.kind == FunctionKind::kFusion) out += (out.empty() ? "@" : ", @") + f.name;
-  }
-  return out;
-}
-
-// The parameters of the stages that are not results of the previous stage.
-std::string given_parameters(const Program& program, const PipelineRequest& request) {
-  std::string out;
-  std::set<std::string> known;
-  size_t activations = 0;
-  for (const std::string& name : request.stages) {
-    const Function& f = *program.find_function(name);
-    for (size_t p = activations; p < f.params.size(); ++p) {
-      const std::string& parameter = f.value(f.params[p].value).name;
-      if (known.insert(parameter).second) out += (out.empty() ? "%" : ", %") + parameter;
-    }
-    activations = f.results.size();
-  }
-  return out;
-}
-
 }  // namespace
-
-Expected<std::vector<std::vector<Role>>> find_roles(const Program& program,
-                                                    const PipelineRequest& request) {
-  if (request.stages.empty()) {
-    return fail(ErrorKind::kUsage, "pipeline_c2",
-                "a pipeline needs at least one stage, the name of a fusion");
-  }
-  std::vector<std::vector<Role>> out;
-  std::vector<bool> found(request.data.size(), false);
-  size_t activations = 0;  // results of the previous stage
-  for (const std::string& name : request.stages) {
-    const Function* f = program.find_function(name);
-    if (f == nullptr || f->kind != FunctionKind::kFusion) {
-      return fail(ErrorKind::kUsage, "pipeline_c2",
-                  fmt::format("stage {} is to be @{}, which is not a fusion of the program; its "
-                              "fusions are {}",
-                              out.size(), name, fusions_of(program)));
-    }
-    if (activations > f->params.size()) {
-      return fail_at(ErrorKind::kInvalid, "pipeline_c3",
-                     fmt::format("@{} has {} parameters, the previous stage returns {} values",
-                                 name, f->params.size(), activations),
-                     f->name_span);
-    }
-    std::vector<Role>& roles = out.emplace_back();
-    for (size_t p = 0; p < f->params.size(); ++p) {
-      const auto at =
-          std::find(request.data.begin(), request.data.end(), f->value(f->params[p].value).name);
-      if (p < activations) {
-        roles.push_back(Role::kActivation);
-      } else if (at != request.data.end()) {
-        roles.push_back(Role::kData);
-        found[static_cast<size_t>(at - request.data.begin())] = true;
-      } else {
-        roles.push_back(Role::kWeight);
-      }
-    }
-    activations = f->results.size();
-  }
-  for (size_t d = 0; d < found.size(); ++d) {
-    if (found[d]) continue;
-    return fail(ErrorKind::kUsage, "pipeline_c2",
-                fmt::format("data %{} is not a parameter of any stage, or only one that the "
-                            "previous stage gives; parameters that can be given are {}",
-                            request.data[d], given_parameters(program, request)));
-  }
-  return out;
-}
 
 Expected<Pipeline> make_pipeline(const Program& program, const PipelineRequest& request) {
   return PipelineMaker(program, request).run();

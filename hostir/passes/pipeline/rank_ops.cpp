@@ -17,7 +17,7 @@ class RankPlanner {
               const std::vector<std::vector<size_t>>& results, int64_t rank)
       : schedule_(schedule), stages_(stages), results_(results), rank_(rank) {}
 
-  RankOps run(const RankSteps& steps) {
+  RankOps run(const RankSteps& steps, const std::vector<TiedResults>& ties) {
     for (const RankStep& step : steps) {
       if (step.action) {
         act(*step.action);
@@ -25,6 +25,7 @@ class RankPlanner {
         exchange(step.transfers);
       }
     }
+    add_ties(ties);
     find_last_uses();
     return std::move(out_);
   }
@@ -35,7 +36,7 @@ class RankPlanner {
   BufferIndex add_buffer(int64_t s, int64_t micro_batch, ValueId value, bool owned) {
     const std::string& name = stage(s).gradient.value(value).name;
     out_.buffers.push_back(
-        {fmt::format("s{}.{}.{}", s, name, micro_batch), stage(s).layout(value), owned, 0, {}});
+        {fmt::format("s{}.{}.{}", s, name, micro_batch), stage(s).layout(value), owned, 0, {}, {}});
     return out_.buffers.size() - 1;
   }
 
@@ -185,6 +186,59 @@ class RankPlanner {
     if (!op.sends.empty() || !op.receives.empty()) out_.ops.push_back(std::move(op));
   }
 
+  bool is_here(int64_t s) const { return schedule_.rank_of(s) == rank_; }
+
+  BufferIndex result_buffer(const TiedResults& tie, size_t result) {
+    const auto [known, is_new] = result_buffers_.try_emplace(result, out_.buffers.size());
+    if (is_new) out_.buffers.push_back({"tied", tie.type, false, 0, {}, result});
+    return known->second;
+  }
+
+  // The owner of each tied weight gets the gradients of the other stages, adds them in the order of
+  // the stages, and sends the sum back. The gradients of all ties travel in one group each way.
+  void add_ties(const std::vector<TiedResults>& ties) {
+    RankOp gather;
+    gather.kind = RankOp::Kind::kExchange;
+    gather.at_end = true;
+    RankOp back = gather;
+    std::vector<RankOp> sums;
+    std::vector<RankOp> copies;
+    const auto add = [](BufferIndex from, size_t result, bool first) {
+      RankOp op;
+      op.kind = RankOp::Kind::kAdd;
+      op.reads = {from};
+      op.result = result;
+      op.first = first;
+      op.whole = true;
+      return op;
+    };
+    for (const TiedResults& tie : ties) {
+      const auto& [owner, sum] = tie.members.front();
+      for (size_t m = 1; m < tie.members.size(); ++m) {
+        const auto& [other, result] = tie.members[m];
+        if (is_here(owner) && is_here(other)) {
+          sums.push_back(add(result_buffer(tie, result), sum, false));
+          copies.push_back(add(result_buffer(tie, sum), result, true));
+        } else if (is_here(owner)) {
+          const BufferIndex received = out_.buffers.size();
+          out_.buffers.push_back(
+              {fmt::format("s{}.tied.{}", other, result), tie.type, true, 0, {}, {}});
+          gather.receives.push_back({received, schedule_.rank_of(other)});
+          sums.push_back(add(received, sum, false));
+          back.sends.push_back({result_buffer(tie, sum), schedule_.rank_of(other)});
+        } else if (is_here(other)) {
+          gather.sends.push_back({result_buffer(tie, result), schedule_.rank_of(owner)});
+          back.receives.push_back({result_buffer(tie, result), schedule_.rank_of(owner)});
+        }
+      }
+    }
+    const auto is_empty = [](const RankOp& op) { return op.sends.empty() && op.receives.empty(); };
+    if (!is_empty(gather)) out_.ops.push_back(std::move(gather));
+    for (RankOp& op : sums) out_.ops.push_back(std::move(op));
+    if (!is_empty(back)) out_.ops.push_back(std::move(back));
+    for (RankOp& op : copies) out_.ops.push_back(std::move(op));
+  }
+
   void find_last_uses() {
     for (size_t n = 0; n < out_.ops.size(); ++n) {
       const RankOp& op = out_.ops[n];
@@ -204,6 +258,7 @@ class RankPlanner {
   std::map<std::tuple<int64_t, int64_t, ValueId>, BufferIndex> values_;
   std::map<std::pair<int64_t, size_t>, BufferIndex> parameters_;
   std::map<Action, std::vector<BufferIndex>> outgoing_;
+  std::map<size_t, BufferIndex> result_buffers_;
   std::set<size_t> begun_;           // results that hold a sum
   std::map<int64_t, int64_t> done_;  // by stage: micro-batches with all weights' gradients
 };
@@ -211,9 +266,9 @@ class RankPlanner {
 }  // namespace
 
 RankOps plan_rank(const Schedule& schedule, const std::vector<Stage>& stages,
-                  const std::vector<std::vector<size_t>>& results, const RankSteps& steps,
-                  int64_t rank) {
-  return RankPlanner(schedule, stages, results, rank).run(steps);
+                  const std::vector<std::vector<size_t>>& results,
+                  const std::vector<TiedResults>& ties, const RankSteps& steps, int64_t rank) {
+  return RankPlanner(schedule, stages, results, rank).run(steps, ties);
 }
 
 }  // namespace hostir::pipeline

@@ -16,6 +16,13 @@ struct RankBuffer {
   size_t last_use = 0;  // index of an op
   // A parameter of the host function, or a view of one micro-batch of it.
   std::optional<std::pair<int64_t, size_t>> parameter;  // stage and index
+  std::optional<size_t> result;  // the buffer of this result of the host function
+};
+
+/// The gradients of a weight that several stages have.
+struct TiedResults {
+  ShardType type;                                   // of each gradient at the end
+  std::vector<std::pair<int64_t, size_t>> members;  // stage and result, the owner first
 };
 
 struct Message {
@@ -33,6 +40,8 @@ struct RankOp {
   std::vector<Message> receives;
   size_t result = 0;            // kAdd: index of the host function's result
   bool first = false;           // kAdd: the sum is still empty
+  bool whole = false;           // kAdd: of a batch, not of one micro-batch
+  bool at_end = false;          // kExchange: of results, after all work on them
   std::vector<size_t> results;  // kReduce: those that are partial sums
 };
 
@@ -42,9 +51,9 @@ struct RankOps {
 };
 
 /// `results` gives, by stage and parameter, the index of the host function's result for the
-/// gradient of a weight; the loss is result 0.
+/// gradient of a weight; the loss is result 0. `ties`: results to add up at the end.
 RankOps plan_rank(const Schedule& schedule, const std::vector<Stage>& stages,
-                  const std::vector<std::vector<size_t>>& results, const RankSteps& steps,
-                  int64_t rank);
+                  const std::vector<std::vector<size_t>>& results,
+                  const std::vector<TiedResults>& ties, const RankSteps& steps, int64_t rank);
 
 }  // namespace hostir::pipeline

@@ -134,6 +134,37 @@ class WholeModel {
   std::vector<std::string> weights_;
 };
 
+// Returns the sum of the gradients of a tied weight in place of each of them. The results of
+// `gradient` are the loss and the gradients of `weights`, in order.
+Expected<void> add_ties(Function& gradient, const std::vector<std::string>& weights,
+                        const PipelineRequest& request, const std::vector<Tie>& ties,
+                        const Program& program) {
+  UniqueNames names(gradient);
+  std::vector<InstrId>& body = gradient.region(gradient.body).instructions;
+  const InstrId ret = body.back();
+  body.pop_back();
+  ops::Builder b(gradient, gradient.body, [&](std::string_view s) { return names.fresh(s); });
+  for (const Tie& tie : ties) {
+    std::vector<size_t> results;
+    for (const auto& [s, p] : tie.members) {
+      const Function& f = *program.find_function(request.stages[s]);
+      const std::string name = fmt::format("s{}.{}", s, f.value(f.params[p].value).name);
+      results.push_back(static_cast<size_t>(std::ranges::find(weights, name) - weights.begin()) +
+                        1);
+    }
+    ValueId sum;
+    b.begin(Instruction(), "d_" + tie.name);
+    for (const size_t r : results) {
+      const ValueId own = gradient.instr(ret).operands[r].value;
+      sum = sum.valid() ? b.add(sum, own) : own;
+    }
+    for (const size_t r : results) gradient.instr(ret).operands[r].value = sum;
+  }
+  if (b.error()) return tl::unexpected(*b.error());
+  gradient.region(gradient.body).instructions.push_back(ret);
+  return {};
+}
+
 TestPiece test_against(const Function& host, const std::string& reference,
                        const ExampleInputs& input, const PipelineRequest& request) {
   TestPiece test;
@@ -172,6 +203,8 @@ Expected<void> add_reference(Pipeline& pipeline, const PipelineRequest& request)
   const std::string gradient_name = free_symbol(program, name + ".gradient");
   HOSTIR_ASSIGN_OR_RETURN(Function gradient,
                           differentiate(program, model, gradient_name, whole.weights()));
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Tie> ties, find_ties(program, request, roles));
+  HOSTIR_TRY(add_ties(gradient, whole.weights(), request, ties, program));
   const auto unknown = [](const IndexExpr&) { return std::optional<int64_t>(); };
   const ExampleInputs input(program, model, unknown);
   TestPiece test =
