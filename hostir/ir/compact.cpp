@@ -21,9 +21,10 @@ class Compactor {
     out_.regions.clear();
   }
 
-  Function run() {
+  Function run(std::vector<ValueId>* now) {
     for (Parameter& p : out_.params) p.value = value(p.value);
     if (out_.body.valid()) out_.body = region(out_.body);
+    if (now != nullptr) *now = std::move(map_);
     return std::move(out_);
   }
 
@@ -67,7 +68,9 @@ class Compactor {
 
 }  // namespace
 
-Function compacted(Function function) { return Compactor(std::move(function)).run(); }
+Function compacted(Function function, std::vector<ValueId>* now) {
+  return Compactor(std::move(function)).run(now);
+}
 
 Function with_empty_body(const Function& function) {
   Function out;

@@ -9,8 +9,8 @@
 namespace hostir {
 
 /// The same function with values in order: parameters, then results in preorder. Values without a
-/// definition are dropped.
-Function compacted(Function function);
+/// definition are dropped. `now`: by old id, the new one; invalid for dropped values.
+Function compacted(Function function, std::vector<ValueId>* now = nullptr);
 
 /// The same function with its values but without instructions, for a pass that writes new ones.
 Function with_empty_body(const Function& function);

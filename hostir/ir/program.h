@@ -33,12 +33,24 @@ struct Comments {
   friend bool operator==(const Comments&, const Comments&) = default;
 };
 
+/// The value of the lowered fusion whose elements something holds, as they are or as addends of
+/// them: the one id of a value on its way from the fusion through host code and the log to the
+/// window. Its number is that of the value in the fusion as after the phase `unrolled`, where
+/// values are in text order; values that composites are made of have the numbers after those.
+/// Comparing programs ignores it, as it ignores source positions.
+struct Origin {
+  ValueId value;  // invalid: none of them
+  bool valid() const { return value.valid(); }
+  friend bool operator==(const Origin&, const Origin&) { return true; }
+};
+
 struct Value {
   std::string name;  // without '%'; unique among the names visible at its definition
   Type type;
   InstrId defined_by;         // invalid for a parameter or region argument
   uint32_t result_index = 0;  // index into the results of `defined_by`
   SourceSpan span;
+  Origin origin;  // of a buffer: what it was allocated for
   friend bool operator==(const Value&, const Value&) = default;
 };
 
@@ -52,6 +64,7 @@ struct Operand {
   uint8_t slot = 0;              // index into the record's operand list
   SharedSharding becomes;        // `rw(%y -> [{dp}, {}])`: the layout after the instruction
   SourceSpan span;
+  Origin origin;  // of a buffer that is written: what it holds after the instruction
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 

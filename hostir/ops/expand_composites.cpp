@@ -68,6 +68,7 @@ class Expander {
       Value& value = rebuild_.out().value(values[r]);
       value.name = result.name;
       value.span = result.span;
+      value.origin = result.origin;
       const Sharding* s = sharding_of(result.type);
       if (s != nullptr && s->dims.size() == shape_of(value.type).size()) {
         std::get<TensorType>(value.type).sharding = *s;

@@ -33,13 +33,7 @@ Rebuild::Rebuild(const Function& source, const Program* program)
       builder_(
           out_, out_.body, [this](std::string_view stem) { return names_.fresh(stem); }, program),
       map_(source.values.size()) {
-  for (const Parameter& p : source.params) {
-    const Value& value = source.value(p.value);
-    const ValueId made = out_.add_value(value.name, value.type);
-    out_.value(made).span = value.span;
-    out_.params.push_back({made, p.inout});
-    set(p.value, made);
-  }
+  for (const Parameter& p : source.params) out_.params.push_back({copy_value(p.value), p.inout});
 }
 
 ValueId Rebuild::at(ValueId source) const {
@@ -47,6 +41,15 @@ ValueId Rebuild::at(ValueId source) const {
 }
 
 void Rebuild::set(ValueId source, ValueId value) { map_[source.index] = value; }
+
+ValueId Rebuild::copy_value(ValueId source) {
+  const Value& value = source_.value(source);
+  const ValueId made = out_.add_value(value.name, value.type);
+  out_.value(made).span = value.span;
+  out_.value(made).origin = value.origin;
+  set(source, made);
+  return made;
+}
 
 Instruction Rebuild::with_operands(const Instruction& source) const {
   Instruction out = source;
@@ -58,24 +61,15 @@ Instruction Rebuild::with_operands(const Instruction& source) const {
 InstrId Rebuild::copy(const Instruction& source, const Visit& visit) {
   Instruction made = with_operands(source);
   for (RegionId& region : made.regions) region = copy_region(region, visit);
-  for (const ValueId r : source.results) {
-    const Value& value = source_.value(r);
-    const ValueId result = out_.add_value(value.name, value.type);
-    out_.value(result).span = value.span;
-    made.results.push_back(result);
-    set(r, result);
-  }
+  for (const ValueId r : source.results) made.results.push_back(copy_value(r));
   return out_.add_instruction(region_, std::move(made));
 }
 
 RegionId Rebuild::copy_region(RegionId source, const Visit& visit) {
   const RegionId made = out_.add_region();
   for (const ValueId argument : source_.region(source).arguments) {
-    const Value& value = source_.value(argument);
-    const ValueId copied = out_.add_value(value.name, value.type);
-    out_.value(copied).span = value.span;
+    const ValueId copied = copy_value(argument);
     out_.region(made).arguments.push_back(copied);
-    set(argument, copied);
   }
   const RegionId outer = std::exchange(region_, made);
   builder_.set_region(made);

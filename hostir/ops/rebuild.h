@@ -36,6 +36,7 @@ class Rebuild {
   Function take();
 
  private:
+  ValueId copy_value(ValueId source);
   RegionId copy_region(RegionId source, const Visit& visit);
   void drop_unused(RegionId region, const std::vector<bool>& removable, std::vector<bool>& used);
 

@@ -4,6 +4,7 @@
 // a decision by cost also says what it did not choose: that takes about as long as deciding.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,18 @@ struct ExplainRecord {
   std::string from;      // the value, annotation or instruction that caused it: `%w1`, `@mlp#3`
   std::string pass;      // `propagate`, `homes`, `cut`, `reshard`, `regather`, `overlap`, `combine`
   std::vector<Alternative> lost = {};  // the cheapest ones first
+  Origin id = {};                      // of the value
   friend bool operator==(const ExplainRecord&, const ExplainRecord&) = default;
 };
 
 using Explanation = std::vector<ExplainRecord>;
+
+/// A value of the fusion as an explanation refers to it.
+struct ExplainedValue {
+  std::string name;
+  Origin id = {};
+};
+using ValueNamer = std::function<ExplainedValue(const Instruction&)>;
 
 /// `12.3 us, 2 collectives, 64 KiB`.
 std::string cost_text(double ns, size_t collectives, double bytes);

@@ -24,8 +24,8 @@ namespace {
 
 Expected<Lowered> lower_once(const Program& program, std::string_view fusion,
                              const LowerOptions& options, Rings rings) {
-  LowerState state{
-      program, std::string(fusion), options, options.keep, {}, {}, rings, {}, {}, {}, {}, {}, {}};
+  LowerState state{program, std::string(fusion), options, {}, {}, 0, {}, rings, {}, {}, {}, {}, {},
+                   {}};
   for (const Pass& pass : all_passes()) {
     const auto begin = std::chrono::steady_clock::now();
     if (state.runs(pass.name)) HOSTIR_TRY(pass.run(state));

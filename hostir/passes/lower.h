@@ -34,6 +34,7 @@
 #include "hostir/passes/host/lower_host.h"
 #include "hostir/passes/meshes/mesh_moves.h"
 #include "hostir/passes/overlap/overlap.h"
+#include "hostir/passes/prepare/value_names.h"
 
 namespace hostir {
 
@@ -82,7 +83,7 @@ struct Lowered {
   Function sharded;      // the fusion with explicit reshards, for expect_sharding and the GUI
   NamedHomes homes;      // of axes
   Explanation explanation;
-  std::vector<Provenance> provenance;  // empty before `host`
+  ValueNames value_names;              // by Origin; empty before `unrolled`
   bool has_rings = false;              // attention is computed in a ring (rings.h)
   std::vector<LoopValue> loop_values;  // what `unrolled` named the values of loops
   std::vector<int64_t> pass_ns;        // the time each pass took

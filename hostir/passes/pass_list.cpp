@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -28,6 +27,7 @@
 #include "hostir/passes/overlap/rings.h"
 #include "hostir/passes/prepare/bind_sizes.h"
 #include "hostir/passes/prepare/shared_reductions.h"
+#include "hostir/passes/prepare/unshard.h"
 #include "hostir/passes/propagate/propagate.h"
 #include "hostir/passes/redistribute/split_reshards.h"
 #include "hostir/support/lists.h"
@@ -75,14 +75,21 @@ double largest_bytes(const Function& fusion) {
   return largest;
 }
 
-// All versions of the values to keep.
-std::vector<std::string> kept_versions(const Resharded& steps,
-                                       const std::vector<std::string>& kept) {
-  std::vector<std::string> out;
-  for (const auto& [built, origin] : steps.origins) {
-    for (const std::string& keep : kept) {
-      if (origin == keep) out.push_back(built);
-    }
+// What must stay visible so that the values to keep can be read. Where a reshard that the user
+// wrote changes nothing, its operand does.
+std::vector<ValueId> visible_values(const LowerState& s) {
+  std::vector<ValueId> out;
+  const auto origin = [](const Value& v) { return v.origin.value; };
+  const std::vector<Value>& built = s.resharded.function.values;
+  const Function& written = *s.before_kernels.find_function(s.fusion);
+  for (const ValueId keep : s.keep) {
+    out.push_back(keep);
+    if (std::ranges::find(built, keep, origin) != built.end()) continue;
+    const auto at = std::ranges::find(written.values, keep, origin);
+    if (at == written.values.end()) continue;
+    const ValueId moved =
+        unsharded_value(written, ValueId(static_cast<size_t>(at - written.values.begin())));
+    out.push_back(origin(written.value(moved)));
   }
   return out;
 }
@@ -117,15 +124,20 @@ Expected<void> unroll(LowerState& s) {
     s.out.loop_values = std::move(unrolled.values);
   }
   HOSTIR_TRY(recheck(s.out.program, s.function()));
-  s.keep.clear();
+  for (Value& v : s.function().values) v.origin = {};
+  number_values(s.function(), s.out.value_names);
+  s.written_values = s.out.value_names.size();
   for (const std::string& keep : s.options.keep) {
     std::vector<std::string> names = names_in_passes(s.out.loop_values, keep);
-    if (names.empty() && s.function().find_value(keep)) names = {keep};
-    if (names.empty()) {
+    if (names.empty()) names = {keep};
+    const size_t before = s.keep.size();
+    for (const std::string& name : names) {
+      if (const auto value = s.function().find_value(name)) s.keep.push_back(*value);
+    }
+    if (s.keep.size() == before) {
       return fail(ErrorKind::kUsage, "lower_c3",
                   fmt::format("keep(%{}): @{} has no such value", keep, s.fusion));
     }
-    s.keep.insert(s.keep.end(), names.begin(), names.end());
   }
   std::unique_ptr<MeshMoves>& moves = s.options.moves != nullptr ? *s.options.moves : s.own_moves;
   if (moves == nullptr) {
@@ -157,6 +169,8 @@ Expected<void> propagate_bound(LowerState& s) {
   HOSTIR_ASSIGN_OR_RETURN(Function simple,
                           expand_composites(std::move(bordered), Origins::kNoted, early));
   if (s.runs("shared_reductions")) simple = with_shared_reductions(std::move(simple), s.keep);
+  s.out.value_names.resize(s.written_values);
+  number_values(simple, s.out.value_names);
   HOSTIR_ASSIGN_OR_RETURN(const auto edges, propagation_edges(s.out.program, simple));
   if (s.options.homes != nullptr) {
     s.homes.homes = homes_like(*s.options.homes, simple, edges);
@@ -208,9 +222,11 @@ Expected<void> reshard(LowerState& s) {
   if (s.runs("needless_reshards"))
     drop_needless_reshards(s.resharded, *s.moves, s.keep, s.out.explanation);
   if (s.runs("gather_first"))
-    gather_first(s.out.program, s.bound, s.resharded, *s.moves, s.out.explanation);
+    gather_first(s.out.program, s.bound, s.resharded.function, *s.moves, s.out.value_names,
+                 s.out.explanation);
   if (s.runs("scale_after_sum"))
-    scale_after_sum(s.out.program, s.resharded, *s.moves, s.keep, s.out.explanation);
+    scale_after_sum(s.out.program, s.resharded.function, *s.moves, s.keep, s.out.value_names,
+                    s.out.explanation);
   s.resharded.function = compacted(std::move(s.resharded.function));
   s.out.sharded = s.resharded.function;
   if (s.is_shown(LowerPhase::kSharded)) s.function() = s.resharded.function;
@@ -227,7 +243,7 @@ Expected<void> split(LowerState& s) {
 Expected<void> make_kernels(LowerState& s) {
   s.function() = std::move(s.bound);
   s.before_kernels = std::move(s.out.program);
-  s.segments = segment(s.before_kernels, s.resharded.function, kept_versions(s.resharded, s.keep));
+  s.segments = segment(s.before_kernels, s.resharded.function, visible_values(s));
   if (s.runs("early_reshards"))
     move_reshards_up(s.before_kernels, s.resharded.function, s.segments);
   if (s.runs("regather"))
@@ -240,46 +256,42 @@ Expected<void> make_kernels(LowerState& s) {
 
 Expected<void> make_host_function(LowerState& s) {
   s.out.function = free_symbol(s.before_kernels, s.fusion + ".host");
-  HOSTIR_ASSIGN_OR_RETURN(HostLowering host,
-                          lower_to_host(s.before_kernels, *s.before_kernels.find_function(s.fusion),
-                                        s.resharded.function, s.segments, s.resharded.origins,
-                                        s.out.mesh, s.out.function));
+  HOSTIR_ASSIGN_OR_RETURN(
+      HostLowering host,
+      lower_to_host(s.before_kernels, *s.before_kernels.find_function(s.fusion),
+                    s.resharded.function, s.segments, s.out.mesh, s.out.function));
   s.out.program = std::move(s.before_kernels);
   for (Function& k : host.kernels) s.out.program.add_function(std::move(k));
-  s.out.provenance = std::move(host.provenance);
   s.out.program.add_function(std::move(host.host));
   return {};
 }
 
-// Names the fusion value that a collective moves: one of its buffers is named after a version of
-// it, or if all are packed, the instruction that it is lowered from produces it.
-std::function<std::string(const Instruction&)> value_namer(LowerState& s) {
+// Finds the fusion value that a collective moves: one of its buffers is for a version of it, or if
+// all are packed, the instruction that it is lowered from produces it.
+ValueNamer value_namer(LowerState& s) {
   const Function& bound = s.function();
-  return
-      [&s, &bound, sources = bound.preorder(),
-       origins = std::map<std::string, std::string>(
-           s.resharded.origins.begin(), s.resharded.origins.end())](const Instruction& collective) {
-        std::string name;
-        for (const std::string_view slot : {"output", "buffer", "input"}) {
-          const ValueId buffer = slot_value(collective, slot);
-          if (!buffer.valid()) continue;
-          const std::string& found = s.host().value(buffer).name;
-          if (const auto origin = origins.find(found); origin != origins.end())
-            return origin->second;
-          if (name.empty()) name = found;
-        }
-        const size_t number = collective.from.empty() ? 0 : collective.from.back().number;
-        if (number == 0 || number > sources.size()) return name;
-        const std::vector<ValueId>& made = bound.instr(sources[number - 1]).results;
-        return made.empty() ? name : bound.value(made.front()).name;
-      };
+  return [&s, &bound, sources = bound.preorder()](const Instruction& collective) {
+    ExplainedValue out;
+    for (const std::string_view slot : {"output", "buffer", "input"}) {
+      const ValueId buffer = slot_value(collective, slot);
+      if (!buffer.valid()) continue;
+      const Value& found = s.host().value(buffer);
+      if (found.origin.valid())
+        return ExplainedValue{name_of(found, s.out.value_names), found.origin};
+      if (out.name.empty()) out.name = found.name;
+    }
+    const size_t number = collective.from.empty() ? 0 : collective.from.back().number;
+    if (number == 0 || number > sources.size()) return out;
+    const std::vector<ValueId>& made = bound.instr(sources[number - 1]).results;
+    if (!made.empty()) out = {bound.value(made.front()).name, bound.value(made.front()).origin};
+    return out;
+  };
 }
 
 void overlap_as(LowerState& s, Overlap way) {
   if (way == Overlap::kNone) return;
   overlap_collectives(s.out.program, s.out.function,
-                      {s.source, s.moves->machine(), way, value_namer(s)}, s.out.provenance,
-                      s.out.explanation);
+                      {s.source, s.moves->machine(), way, value_namer(s)}, s.out.explanation);
   if (!s.runs("prefetch")) return;
   std::optional<Function> earlier = prefetched(s.host());
   if (!earlier) return;
@@ -321,11 +333,9 @@ void overlap_best(LowerState& s) {
       Way{Overlap::kAuto, "with the best way at each place"}, Way{Overlap::kNone, "as it is"},
       Way{Overlap::kCollectives, "with collectives in chunks"}, Way{Overlap::kRing, "with rings"}};
   const Program program = s.out.program;
-  const std::vector<Provenance> provenance = s.out.provenance;
   const Explanation explanation = std::exchange(s.out.explanation, {});
   struct Made {
     Program program;
-    std::vector<Provenance> provenance;
     Explanation explanation;
   };
   std::optional<Made> best;
@@ -335,20 +345,17 @@ void overlap_best(LowerState& s) {
   bool any_better = false;
   for (const Way& way : kWays) {
     s.out.program = program;
-    s.out.provenance = provenance;
     s.out.explanation.clear();
     overlap_as(s, way.overlap);
     const double ns = final_ns(s);
     times += fmt::format("{}{} {}", times.empty() ? "" : ", ", time_text(ns), way.text);
     if (best && ns >= least) continue;
     any_better = best.has_value();
-    best =
-        Made{std::move(s.out.program), std::move(s.out.provenance), std::move(s.out.explanation)};
+    best = Made{std::move(s.out.program), std::move(s.out.explanation)};
     least = ns;
     chosen = way.text;
   }
   s.out.program = std::move(best->program);
-  s.out.provenance = std::move(best->provenance);
   s.out.explanation = explanation;
   append(std::move(best->explanation), s.out.explanation);
   if (!any_better) return;

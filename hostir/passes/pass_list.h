@@ -20,9 +20,10 @@ struct LowerState {
   const Program& source;
   std::string fusion;  // name
   const LowerOptions& options;
-  std::vector<std::string> keep;  // options.keep, from `unrolled` on with the values of each pass
+  std::vector<ValueId> keep;  // Origins of options.keep, in all passes of loops
   Lowered out;
 
+  size_t written_values = 0;   // values of the fusion as after `unrolled`
   Function bound;              // the fusion as after `unrolled`, from `propagated` to `kernels`
   Rings rings = Rings::kNone;  // how `propagated` may compute attention
   MeshMoves* moves = nullptr;  // plans and costs on the fusion's meshes: own_moves or an option

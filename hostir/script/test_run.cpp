@@ -37,8 +37,8 @@ Expected<Execution> execute_once(const RunRecord& run, const RunStatement& state
     for (std::string& name : names_in_passes(run.prepared->loop_values, value))
       names.push_back(std::move(name));
   }
-  const auto wanted = [names = std::move(names)](const std::string& name) {
-    return contains(names, name);
+  const auto wanted = [names = std::move(names)](const Value& buffer) {
+    return contains(names, buffer.name);
   };
   out.values = std::make_unique<interp::ValueRecorder>(wanted, nullptr);
   out.events = std::make_unique<EventRecorder>(out.values.get());

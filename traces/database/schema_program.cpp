@@ -43,6 +43,24 @@ std::vector<Table> program_tables() {
                    {"source", "INTEGER", "", "source.id."},
                    {"source_first_byte", "INTEGER", "bytes", "Where it begins in that source."},
                    {"source_end_byte", "INTEGER", "bytes", "Where it ends."}}},
+      {.name = "fusion_value",
+       .doc =
+           "Values of the fusion that was lowered, in text order, then those that its composites "
+           "are made of.",
+       .columns = {{"id", "INTEGER PRIMARY KEY", "", "Number of the value."},
+                   {"name", "TEXT", "", "Name without `%`."}}},
+      {.name = "buffer_value",
+       .doc = "The value of the fusion that a buffer of the host function was made for.",
+       .columns = {{"buffer", "INTEGER PRIMARY KEY", "",
+                    "Number of the buffer among the function's values: parameters, then results in "
+                    "text order."},
+                   {"value", "INTEGER", "", "fusion_value.id."}}},
+      {.name = "written_value",
+       .doc = "The value of the fusion, or addends of it, that an instruction leaves in a buffer.",
+       .columns = {{"instruction", "INTEGER", "", "instruction.id."},
+                   {"operand", "INTEGER", "", "Its operand that is written, from 0."},
+                   {"value", "INTEGER", "", "fusion_value.id."}},
+       .constraint = "PRIMARY KEY (instruction, operand)"},
       {.name = "frame",
        .doc = "The call stack of each instruction, in logs made from other tools' files.",
        .columns = {{"instruction", "INTEGER", "", "instruction.id."},
@@ -125,6 +143,10 @@ std::vector<Table> program_tables() {
                    {"subject", "TEXT", "", "Value or instruction."},
                    {"rule", "TEXT", "", "The rule that decided, or NULL."},
                    {"text", "TEXT", "", "The reason."}}},
+      {.name = "explain_value",
+       .doc = "The value of the fusion that an explanation is about.",
+       .columns = {{"explain", "INTEGER PRIMARY KEY", "", "explain.id."},
+                   {"value", "INTEGER", "", "fusion_value.id."}}},
   };
 }
 

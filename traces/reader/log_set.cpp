@@ -147,10 +147,16 @@ class Merger {
 
   Expected<void> check_program(const std::string& path) {
     HOSTIR_ASSIGN_OR_RETURN(const auto version, database_.query_int("PRAGMA s.user_version"));
-    if (version.value_or(0) != kSchemaVersion) {
+    if (version.value_or(0) > kSchemaVersion) {
+      return fail(ErrorKind::kRuntime, "log_newer",
+                  fmt::format("\"{}\" was written by a newer program: it has schema version {}, "
+                              "this program reads up to {}",
+                              path, *version, kSchemaVersion));
+    }
+    if (version.value_or(0) < kMergeableVersion) {
       return fail(ErrorKind::kRuntime, "log_set_version",
                   fmt::format("\"{}\" has schema version {}; a set needs version {} or later", path,
-                              version.value_or(0), kSchemaVersion));
+                              version.value_or(0), kMergeableVersion));
     }
     for (const std::string_view table : {"instruction", "communicator"}) {
       HOSTIR_ASSIGN_OR_RETURN(

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <functional>
+#include <limits>
 #include <map>
 
 #include "hostir/support/process_id.h"
@@ -261,6 +262,61 @@ Expected<void> load_sources(Database& database, LogTables& log) {
                   });
 }
 
+/// Logs of older versions do not have it.
+Expected<void> load_held_values(Database& database, LogTables& log) {
+  HOSTIR_ASSIGN_OR_RETURN(const bool is_known, has_table(database, "fusion_value"));
+  if (!is_known) return {};
+  interp::HeldValues& held = log.recorded.held;
+  HOSTIR_TRY(for_rows(database, "SELECT id, name FROM fusion_value ORDER BY id",
+                      [&](const Statement& row) -> Expected<void> {
+                        if (row.integer(0) != static_cast<int64_t>(held.names.size()))
+                          return damaged("fusion_value");
+                        held.names.push_back(row.text(1));
+                        return {};
+                      }));
+  const auto value_in = [&](const Statement& row, int column) -> std::optional<Origin> {
+    const int64_t number = row.integer(column);
+    if (number < 0 || number >= static_cast<int64_t>(held.names.size())) return std::nullopt;
+    return Origin{ValueId(static_cast<size_t>(number))};
+  };
+  HOSTIR_TRY(for_rows(database, "SELECT buffer, value FROM buffer_value ORDER BY buffer",
+                      [&](const Statement& row) -> Expected<void> {
+                        const auto value = value_in(row, 1);
+                        const int64_t buffer = row.integer(0);
+                        // A line of the text names a few values; this bounds the list.
+                        if (!value || buffer < 0 ||
+                            buffer > static_cast<int64_t>(log.program.size()))
+                          return damaged("buffer_value");
+                        held.buffers.resize(static_cast<size_t>(buffer));
+                        held.buffers.push_back(*value);
+                        return {};
+                      }));
+  HOSTIR_TRY(for_rows(
+      database,
+      "SELECT instruction, operand, value FROM written_value ORDER BY instruction, operand",
+      [&](const Statement& row) -> Expected<void> {
+        const auto value = value_in(row, 2);
+        const int64_t code = row.integer(0);
+        const int64_t operand = row.integer(1);
+        if (!value || code < 0 || code >= static_cast<int64_t>(log.instructions.size()) ||
+            operand < 0 || operand > std::numeric_limits<int32_t>::max())
+          return damaged("written_value");
+        held.written.push_back(
+            {static_cast<interp::CodeIndex>(code), static_cast<uint32_t>(operand), *value});
+        return {};
+      }));
+  return for_rows(
+      database, "SELECT explain, value FROM explain_value",
+      [&](const Statement& row) -> Expected<void> {
+        const auto value = value_in(row, 1);
+        const int64_t explain = row.integer(0) - 1;
+        if (!value || explain < 0 || explain >= static_cast<int64_t>(log.explanations.size()))
+          return damaged("explain_value");
+        log.explanations[static_cast<size_t>(explain)].value = *value;
+        return {};
+      });
+}
+
 Expected<void> load_texts(Database& database, LogTables& log) {
   HOSTIR_TRY(load_sources(database, log));
   HOSTIR_TRY(
@@ -270,9 +326,10 @@ Expected<void> load_texts(Database& database, LogTables& log) {
       }));
   HOSTIR_TRY(for_rows(database, "SELECT subject, rule, text FROM explain ORDER BY id",
                       [&](const Statement& row) {
-                        log.explanations.push_back({row.text(0), row.text(1), row.text(2)});
+                        log.explanations.push_back({row.text(0), row.text(1), row.text(2), {}});
                         return Expected<void>{};
                       }));
+  HOSTIR_TRY(load_held_values(database, log));
   return for_rows(database, "SELECT name, kind, expression, digest FROM input ORDER BY id",
                   [&](const Statement& row) {
                     log.inputs.push_back({row.text(0), row.text(1), row.text(2),

@@ -21,7 +21,7 @@ std::shared_ptr<const interp::ProgramView> as_written(const LogReader& log) {
   options.entry = log.run().entry;
   for (const auto& [name, size] : log.run().sizes) options.sizes.bind(name, size);
   options.phases = interp::PhaseTexts(log.phases());
-  options.recorded = &log.tables().recorded.given;
+  options.recorded = &log.tables().recorded;
   const auto view = interp::make_program_view(*program, std::move(options));
   if (!view || (*view)->code->rank_count != log.run().rank_count) return nullptr;
   const interp::Code& code = *(*view)->code;

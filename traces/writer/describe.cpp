@@ -64,8 +64,9 @@ RunDescription describe(const interp::Prepared& prepared, const interp::BackendR
   }
   for (const ExplainRecord& record : prepared.explanation) {
     run.explanations.push_back({record.value.empty() ? "@" + prepared.function : "%" + record.value,
-                                record.pass, sentence(record)});
+                                record.pass, sentence(record), record.id});
   }
+  run.held = interp::held_values(*prepared.code, prepared.value_names);
   run.inputs = inputs_of(prepared);
   run.properties.emplace_back("clock", interp::name(backend.traits.clock));
   run.properties.emplace_back("kernels", backend.reference_kernels ? "reference" : "fast");

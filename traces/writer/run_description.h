@@ -148,6 +148,7 @@ struct RunDescription {
   std::vector<interp::Rank> started_ranks;  // empty: all
   std::vector<interp::PhaseText> phases;
   std::vector<interp::LogExplain> explanations;
+  interp::HeldValues held;
   std::vector<InputDescription> inputs;
   std::vector<KernelDescription> kernels;
   std::vector<std::pair<std::string, std::string>> properties;  // "max_steps" -> "1000"

@@ -236,17 +236,51 @@ class PhaseWriter {
   std::unordered_map<std::string_view, int64_t> ids_;
 };
 
+Expected<void> write_pair(Statement& row, int64_t key, Origin value) {
+  if (!value.valid()) return {};
+  row.bind_int(1, key);
+  row.bind_int(2, value.value.index);
+  return row.run();
+}
+
 Expected<void> write_phases(Database& database, const RunDescription& run) {
   HOSTIR_ASSIGN_OR_RETURN(PhaseWriter phases, PhaseWriter::create(database));
   for (const interp::PhaseText& phase : run.phases) HOSTIR_TRY(phases.write(phase));
   HOSTIR_ASSIGN_OR_RETURN(
       Statement explain,
       database.prepare("INSERT INTO explain (subject, rule, text) VALUES (?, ?, ?)"));
+  HOSTIR_ASSIGN_OR_RETURN(Statement about,
+                          database.prepare("INSERT INTO explain_value VALUES (?, ?)"));
+  int64_t id = 0;  // SQLite counts from 1
   for (const interp::LogExplain& e : run.explanations) {
     explain.bind_text(1, e.subject);
     bind_text_or_null(explain, 2, e.rule);
     explain.bind_text(3, e.text);
     HOSTIR_TRY(explain.run());
+    HOSTIR_TRY(write_pair(about, ++id, e.value));
+  }
+  return {};
+}
+
+Expected<void> write_held_values(Database& database, const interp::HeldValues& held) {
+  HOSTIR_ASSIGN_OR_RETURN(Statement names,
+                          database.prepare("INSERT INTO fusion_value VALUES (?, ?)"));
+  for (size_t v = 0; v < held.names.size(); ++v) {
+    names.bind_int(1, static_cast<int64_t>(v));
+    names.bind_text(2, held.names[v]);
+    HOSTIR_TRY(names.run());
+  }
+  HOSTIR_ASSIGN_OR_RETURN(Statement buffers,
+                          database.prepare("INSERT INTO buffer_value VALUES (?, ?)"));
+  for (size_t b = 0; b < held.buffers.size(); ++b)
+    HOSTIR_TRY(write_pair(buffers, static_cast<int64_t>(b), held.buffers[b]));
+  HOSTIR_ASSIGN_OR_RETURN(Statement written,
+                          database.prepare("INSERT INTO written_value VALUES (?, ?, ?)"));
+  for (const interp::HeldValues::Written& w : held.written) {
+    written.bind_int(1, w.code);
+    written.bind_int(2, w.operand);
+    written.bind_int(3, w.value.value.index);
+    HOSTIR_TRY(written.run());
   }
   return {};
 }
@@ -261,6 +295,7 @@ Expected<void> write_run_rows(Database& database, const RunDescription& run,
   HOSTIR_TRY(write_meshes(database, run.program));
   HOSTIR_TRY(write_ranks_and_streams(database, run));
   HOSTIR_TRY(write_communicators(database, run.program));
+  HOSTIR_TRY(write_held_values(database, run.held));
   return write_phases(database, run);
 }
 

@@ -58,12 +58,17 @@ class ExplainPanel : public Panel {
     });
   }
 
-  // True if the record is about the selected value, or about a fusion instruction that the selected
-  // instruction was made from.
+  // True if the record is about the selected value, about the value of the fusion that the selected
+  // buffer is for, or about a fusion instruction that the selected instruction was made from.
   static bool is_related(const Frame& frame, const interp::LogExplain& r,
                          const std::string& wanted) {
     if (!wanted.empty() && (r.subject == wanted || r.subject == "%" + wanted)) return true;
     const interp::ProgramView& program = *frame.model.snapshot()->program;
+    if (r.value.valid() && program.code) {
+      const Function& host = *program.code->functions.front();
+      const auto buffer = host.find_value(wanted);
+      if (buffer && host.value(*buffer).origin.value == r.value.value) return true;
+    }
     const auto& code = frame.model.selection.code;
     if (!code || *code >= program.instructions.size()) return false;
     return r.subject == program.address(*code) ||

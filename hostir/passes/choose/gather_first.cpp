@@ -48,17 +48,16 @@ AxisList gathered_axes(const Sharding& from, const Sharding& to) {
 
 class GatherFirst {
  public:
-  GatherFirst(const Program& program, const Function& bound, Resharded& made, MeshMoves& moves,
-              Explanation& explanation)
+  GatherFirst(const Program& program, const Function& bound, Function& made, MeshMoves& moves,
+              const ValueNames& value_names, Explanation& explanation)
       : program_(program),
         bound_(bound),
-        made_(made),
-        f_(made.function),
+        f_(made),
         moves_(moves),
+        value_names_(value_names),
         explanation_(explanation),
         uses_(uses_of(f_)),
-        sources_(bound.preorder()),
-        origins_(made.origins.begin(), made.origins.end()) {
+        sources_(bound.preorder()) {
     for (const InstrId id : body_of(f_)) place_.emplace(id, place_.size());
   }
 
@@ -220,26 +219,24 @@ class GatherFirst {
 
   void explain(const ExpansionKey& key, const Group& g, InstrId gather, const AxisList& axes,
                double gathered_ns, double in_parts_ns) {
-    std::set<std::string> names;
-    for (const ValueId v : g.values) names.insert(origin_of(v));
+    std::set<ValueId> explained;
+    for (const ValueId v : g.values) explained.insert(f_.value(v).origin.value);
+    explained.erase(ValueId());
     std::erase_if(explanation_, [&](const ExplainRecord& r) {
-      return (r.pass == "reshard" || r.pass == "cut") && names.contains(r.value);
+      return (r.pass == "reshard" || r.pass == "cut") && explained.contains(r.id.value);
     });
+    const Value& moved = f_.value(f_.instr(gather).operands.front().value);
     const std::string at = fmt::format("@{}#{}", key.first, key.second);
     const Instruction& op = bound_.instr(sources_[key.second - 1]);
     explanation_.push_back(
-        {.value = origin_of(f_.instr(gather).operands.front().value),
+        {.value = name_of(moved, value_names_),
          .what = "takes its operands without " + axes_to_string(axes),
          .sentence = fmt::format("the result of {} at {} is needed without; {} with moves and work",
                                  record(op.kind).mnemonic, at, time_text(gathered_ns)),
          .from = at,
          .pass = "reshard",
-         .lost = {{"computed in parts and gathered", in_parts_ns, 0, time_text(in_parts_ns), {}}}});
-  }
-
-  std::string origin_of(ValueId v) const {
-    const auto at = origins_.find(f_.value(v).name);
-    return at == origins_.end() ? f_.value(v).name : at->second;
+         .lost = {{"computed in parts and gathered", in_parts_ns, 0, time_text(in_parts_ns), {}}},
+         .id = moved.origin});
   }
 
   // The version of `v` under `to` that exists before the instruction; invalid if there is none.
@@ -260,7 +257,6 @@ class GatherFirst {
     UniqueNames names(f_);
     std::map<std::pair<ValueId, std::string>, ValueId> made;
     std::map<ValueId, ValueId> same;
-    std::set<std::string> dropped;
     std::vector<InstrId> body;
     for (const InstrId id : std::vector<InstrId>(body_of(f_))) {
       for (Operand& o : f_.instr(id).operands) {
@@ -270,7 +266,6 @@ class GatherFirst {
       if (touched_.contains(id) && i.kind == OpKind::reshard &&
           sharding_at(f_, i.operands.front().value) == sharding_at(f_, i.results.front())) {
         same.emplace(i.results.front(), i.operands.front().value);
-        dropped.insert(f_.value(i.results.front()).name);
         continue;
       }
       const auto at = wanted_.find(id);
@@ -290,28 +285,25 @@ class GatherFirst {
       body.push_back(id);
     }
     f_.region(f_.body).instructions = std::move(body);
-    std::erase_if(made_.origins, [&](const auto& pair) { return dropped.contains(pair.first); });
   }
 
   ValueId add_move(ValueId value, const Sharding& to, InstrId user, UniqueNames& names,
                    std::vector<InstrId>& body) {
-    const std::string name = names.fresh(f_.value(value).name + "_gathered");
-    made_.origins.emplace_back(name, origin_of(value));
-    const ValueId result = add_reshard(f_, value, to, user, name);
+    const ValueId result =
+        add_reshard(f_, value, to, user, names.fresh(f_.value(value).name + "_gathered"));
     body.push_back(f_.region(f_.body).instructions.back());
     return result;
   }
 
   const Program& program_;
   const Function& bound_;
-  Resharded& made_;
   Function& f_;
   MeshMoves& moves_;
+  const ValueNames& value_names_;
   Explanation& explanation_;
   std::vector<std::vector<InstrId>> uses_;
-  std::vector<InstrId> sources_;                // by number in `bound`
-  std::map<std::string, std::string> origins_;  // of built values
-  std::map<InstrId, size_t> place_;             // in the body
+  std::vector<InstrId> sources_;     // by number in `bound`
+  std::map<InstrId, size_t> place_;  // in the body
   std::map<ExpansionKey, std::vector<InstrId>> groups_;
   std::map<InstrId, ExpansionKey> key_of_;
   std::set<InstrId> touched_;  // of the groups to rewrite, and the reshards of their results
@@ -320,9 +312,9 @@ class GatherFirst {
 
 }  // namespace
 
-void gather_first(const Program& program, const Function& bound, Resharded& made, MeshMoves& moves,
-                  Explanation& explanation) {
-  GatherFirst(program, bound, made, moves, explanation).run();
+void gather_first(const Program& program, const Function& bound, Function& made, MeshMoves& moves,
+                  const ValueNames& value_names, Explanation& explanation) {
+  GatherFirst(program, bound, made, moves, value_names, explanation).run();
 }
 
 }  // namespace hostir

@@ -11,13 +11,15 @@
 // The ops of a fusion have global semantics, so a group is right under every sharding.
 #pragma once
 
-#include "hostir/passes/choose/reshard.h"
+#include "hostir/passes/explain.h"
+#include "hostir/passes/meshes/mesh_moves.h"
+#include "hostir/passes/prepare/value_names.h"
 
 namespace hostir {
 
 /// `bound`: the fusion that `from` of the instructions refers to; it has the composites. Results
 /// stay cut where they are annotated.
-void gather_first(const Program& program, const Function& bound, Resharded& made, MeshMoves& moves,
-                  Explanation& explanation);
+void gather_first(const Program& program, const Function& bound, Function& made, MeshMoves& moves,
+                  const ValueNames& value_names, Explanation& explanation);
 
 }  // namespace hostir

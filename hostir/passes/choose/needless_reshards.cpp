@@ -13,10 +13,11 @@ namespace hostir {
 
 namespace {
 
-void explain_kept(const std::string& value, const Sharding& held, const Sharding& annotated,
+void explain_kept(Origin value, const Sharding& held, const Sharding& annotated,
                   Explanation& explanation) {
   for (ExplainRecord& record : explanation) {
-    if (record.value != value || record.sentence.find(kAnnotationUse) == std::string::npos)
+    if (!value.valid() || record.id.value != value.value ||
+        record.sentence.find(kAnnotationUse) == std::string::npos)
       continue;
     record.what = "stays";
     record.sentence =
@@ -27,7 +28,7 @@ void explain_kept(const std::string& value, const Sharding& held, const Sharding
 
 }  // namespace
 
-void drop_needless_reshards(Resharded& made, MeshMoves& moves, std::span<const std::string> keep,
+void drop_needless_reshards(Resharded& made, MeshMoves& moves, std::span<const ValueId> keep,
                             Explanation& explanation) {
   if (made.annotated.empty()) return;
   Function& f = made.function;
@@ -42,7 +43,7 @@ void drop_needless_reshards(Resharded& made, MeshMoves& moves, std::span<const s
     const auto moves_on = [&](InstrId user) { return f.instr(user).kind == OpKind::reshard; };
     const InstrId by = f.value(annotated).defined_by;
     const bool is_moved = by.valid() && moves_on(by);  // a constant is made again, not moved
-    if (!is_moved || contains(keep, f.value(annotated).name) ||
+    if (!is_moved || contains(keep, f.value(annotated).origin.value) ||
         !std::ranges::all_of(users, moves_on))
       continue;
     const ValueId held = f.instr(by).operands.front().value;
@@ -55,15 +56,10 @@ void drop_needless_reshards(Resharded& made, MeshMoves& moves, std::span<const s
     if (past_it >= over_it) continue;
     needless.insert(by);
     for (const InstrId user : users) f.instr(user).operands.front().value = held;
-    explain_kept(f.value(annotated).name, *tensor_type(f, held).sharding,
+    explain_kept(f.value(annotated).origin, *tensor_type(f, held).sharding,
                  *tensor_type(f, annotated).sharding, explanation);
     // The op's own result takes the name.
-    const std::string name = std::exchange(f.value(annotated).name, {});
-    std::erase_if(made.origins, [&](const auto& pair) { return pair.first == name; });
-    const auto before = std::ranges::find(made.origins, f.value(held).name,
-                                          &std::pair<std::string, std::string>::first);
-    if (before != made.origins.end()) before->first = name;
-    f.value(held).name = name;
+    f.value(held).name = std::exchange(f.value(annotated).name, {});
   }
   std::erase_if(f.region(f.body).instructions, [&](InstrId id) { return needless.contains(id); });
 }

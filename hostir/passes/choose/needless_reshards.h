@@ -11,7 +11,7 @@ namespace hostir {
 /// Drops a reshard to an annotation if no op needs the value in that sharding, or if it is only
 /// resharded again and that takes longer than directly from the op's own sharding. The search for
 /// homes counts these reshards, because an annotation asks for them.
-void drop_needless_reshards(Resharded& made, MeshMoves& moves, std::span<const std::string> keep,
+void drop_needless_reshards(Resharded& made, MeshMoves& moves, std::span<const ValueId> keep,
                             Explanation& explanation);
 
 }  // namespace hostir

@@ -28,7 +28,7 @@ bool closed(const Sharding& s) {
 class Resharder {
  public:
   Resharder(const Program& program, Function fusion, MeshMoves& moves,
-            std::span<const std::string> keep, const AxisHomes& homes, Explanation& explanation,
+            std::span<const ValueId> keep, const AxisHomes& homes, Explanation& explanation,
             Alternatives alternatives)
       : program_(program),
         source_(std::move(fusion)),
@@ -58,7 +58,7 @@ class Resharder {
         HOSTIR_TRY(process(id, written));
       }
     }
-    return Resharded{std::move(out_), versions_.origins(), std::move(annotated_)};
+    return Resharded{std::move(out_), std::move(annotated_)};
   }
 
  private:
@@ -117,7 +117,7 @@ class Resharder {
   std::vector<bool> needed_values() const {
     std::vector<bool> needed(source_.values.size(), false);
     for (size_t v = 0; v < needed.size(); ++v) {
-      needed[v] = contains(keep_, source_.values[v].name);
+      needed[v] = contains(keep_, source_.values[v].origin.value);
     }
     const std::vector<InstrId>& body = body_of(source_);
     for (auto id = body.rbegin(); id != body.rend(); ++id) {
@@ -320,6 +320,7 @@ class Resharder {
     std::vector<bool> needed(source_.values.size(), false);
     for (size_t r = 0; r < i.results.size(); ++r) {
       source_.value(made[r]).name = source_.value(i.results[r]).name;  // replaces the result
+      source_.value(made[r]).origin = source_.value(i.results[r]).origin;
       requests_[made[r].index] = requests_[i.results[r].index];
       const uint32_t index = i.results[r].index;
       needed[made[r].index] = index >= needed_.size() || needed_[index];
@@ -465,7 +466,7 @@ class Resharder {
   const Program& program_;
   Function source_;
   MeshMoves& moves_;
-  std::span<const std::string> keep_;
+  std::span<const ValueId> keep_;
   const AxisHomes& homes_;
   const Alternatives alternatives_;
   std::vector<ValueId> annotated_;           // in out_, resharded to their annotations
@@ -482,7 +483,7 @@ class Resharder {
 }  // namespace
 
 Expected<Resharded> insert_reshards(const Program& program, Function fusion, MeshMoves& moves,
-                                    std::span<const std::string> keep, Explanation& explanation,
+                                    std::span<const ValueId> keep, Explanation& explanation,
                                     const AxisHomes& homes, Alternatives alternatives) {
   return Resharder(program, std::move(fusion), moves, keep, homes, explanation, alternatives).run();
 }

@@ -16,7 +16,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "hostir/passes/explain.h"
@@ -30,8 +29,6 @@ inline constexpr std::string_view kAnnotationUse = "its annotation";
 
 struct Resharded {
   Function function;
-  /// Built value -> value in the fusion with the same (possibly partial) content.
-  std::vector<std::pair<std::string, std::string>> origins;
   /// Built values that are made by a reshard to their annotation.
   std::vector<ValueId> annotated;
 };
@@ -40,7 +37,7 @@ struct Resharded {
 /// that propagate() was given. Drops instructions that
 /// contribute neither to a result nor to a value in `keep`.
 Expected<Resharded> insert_reshards(const Program& program, Function fusion, MeshMoves& moves,
-                                    std::span<const std::string> keep, Explanation& explanation,
+                                    std::span<const ValueId> keep, Explanation& explanation,
                                     const AxisHomes& homes, Alternatives alternatives);
 
 }  // namespace hostir

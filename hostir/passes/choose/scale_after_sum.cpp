@@ -45,13 +45,14 @@ struct ScaledProduct {
 
 class ScaleAfterSum {
  public:
-  ScaleAfterSum(const Program& program, Resharded& made, MeshMoves& moves,
-                std::span<const std::string> keep, Explanation& explanation)
+  ScaleAfterSum(const Program& program, Function& made, MeshMoves& moves,
+                std::span<const ValueId> keep, const ValueNames& value_names,
+                Explanation& explanation)
       : program_(program),
-        made_(made),
-        f_(made.function),
+        f_(made),
         moves_(moves),
         keep_(keep),
+        value_names_(value_names),
         explanation_(explanation),
         uses_(uses_of(f_)) {}
 
@@ -76,7 +77,7 @@ class ScaleAfterSum {
     const Instruction& i = f_.instr(id);
     if (i.results.size() != 1) return InstrId();
     const ValueId v = i.results.front();
-    if (uses_[v.index].size() != 1 || contains(keep_, f_.value(v).name)) return InstrId();
+    if (uses_[v.index].size() != 1 || contains(keep_, f_.value(v).origin.value)) return InstrId();
     const InstrId user = uses_[v.index].front();
     return is_terminator(f_.instr(user)) ? InstrId() : user;
   }
@@ -237,17 +238,19 @@ class ScaleAfterSum {
     is_new(old_count, before_product, before_[p.product]);
     is_new(before_product, f_.instructions.size(), after_[p.product]);
     f_.instr(p.product).operands[p.operand].value = operand;
+    // Neither is scaled any more.
+    f_.value(product).origin = f_.value(completed).origin = {};
     pass_on(p, result);
     drop(p);
     uses_[sum.index].push_back(f_.value(scale).defined_by);
     explanation_.push_back(
-        {.value = origin_of(f_.instr(p.finish).results.front()),
+        {.value = name_of(f_.value(f_.instr(p.finish).results.front()), value_names_),
          .what = "is scaled after its sum",
          .sentence = fmt::format("the sum over {} that scales it is complete at the same time; {} "
                                  "of work, {} with the sum that it would wait for",
                                  axes_to_string(sharding_at(f_, sum).unreduced),
                                  time_text(after_ns), time_text(before_ns)),
-         .from = origin_of(sum),
+         .from = name_of(f_.value(sum), value_names_),
          .pass = "reshard"});
   }
 
@@ -270,34 +273,17 @@ class ScaleAfterSum {
     const InstrId by = f_.value(result).defined_by;
     f_.instr(by).results = {finished};
     f_.value(finished).defined_by = by;
-    const ValueId product = f_.instr(p.product).results.front();
-    forget_name(finished);
-    if (p.shaping.empty()) {
-      result = product;
-    } else {
-      forget_name(product);
-    }
+    if (p.shaping.empty()) result = f_.instr(p.product).results.front();
     f_.value(finished).name = f_.value(result).name;
     f_.value(result).name = names().fresh(f_.value(result).name + "_unscaled");
-  }
-
-  // A value that no longer has the content of one of the fusion's, or does not exist any more.
-  void forget_name(ValueId v) {
-    const std::string& name = f_.value(v).name;
-    std::erase_if(made_.origins, [&](const auto& pair) { return pair.first == name; });
   }
 
   void drop(const ScaledProduct& p) {
     for (const InstrId id : {p.spread, p.scaling, p.finish}) dropped_.insert(id);
     if (p.cast.valid()) dropped_.insert(p.cast);
-    for (const InstrId id : {p.spread, p.scaling, p.cast}) {
-      if (id.valid()) forget_name(f_.instr(id).results.front());
-    }
     std::vector<InstrId>& others = uses_[f_.instr(p.completed).results.front().index];
     std::erase(others, p.spread);
-    if (!others.empty()) return;
-    dropped_.insert(p.completed);
-    forget_name(f_.instr(p.completed).results.front());
+    if (others.empty()) dropped_.insert(p.completed);
   }
 
   void rebuild_body() {
@@ -315,22 +301,16 @@ class ScaleAfterSum {
     f_.region(f_.body).instructions = std::move(body);
   }
 
-  std::string origin_of(ValueId v) const {
-    const auto at = std::ranges::find(made_.origins, f_.value(v).name,
-                                      &std::pair<std::string, std::string>::first);
-    return at == made_.origins.end() ? f_.value(v).name : at->second;
-  }
-
   UniqueNames& names() {
     if (!names_) names_.emplace(f_);
     return *names_;
   }
 
   const Program& program_;
-  Resharded& made_;
   Function& f_;
   MeshMoves& moves_;
-  std::span<const std::string> keep_;
+  std::span<const ValueId> keep_;
+  const ValueNames& value_names_;
   Explanation& explanation_;
   std::vector<std::vector<InstrId>> uses_;
   const size_t count_ = f_.instructions.size();  // before the first rewrite
@@ -342,9 +322,10 @@ class ScaleAfterSum {
 
 }  // namespace
 
-void scale_after_sum(const Program& program, Resharded& made, MeshMoves& moves,
-                     std::span<const std::string> keep, Explanation& explanation) {
-  ScaleAfterSum(program, made, moves, keep, explanation).run();
+void scale_after_sum(const Program& program, Function& made, MeshMoves& moves,
+                     std::span<const ValueId> keep, const ValueNames& value_names,
+                     Explanation& explanation) {
+  ScaleAfterSum(program, made, moves, keep, value_names, explanation).run();
 }
 
 }  // namespace hostir

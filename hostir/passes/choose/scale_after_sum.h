@@ -11,12 +11,17 @@
 //   4. Keep this if it does no more work than the completed sum took to wait for.
 #pragma once
 
-#include "hostir/passes/choose/reshard.h"
+#include <span>
+
+#include "hostir/passes/explain.h"
+#include "hostir/passes/meshes/mesh_moves.h"
+#include "hostir/passes/prepare/value_names.h"
 
 namespace hostir {
 
 /// The values in `keep` are computed as the fusion says.
-void scale_after_sum(const Program& program, Resharded& made, MeshMoves& moves,
-                     std::span<const std::string> keep, Explanation& explanation);
+void scale_after_sum(const Program& program, Function& made, MeshMoves& moves,
+                     std::span<const ValueId> keep, const ValueNames& value_names,
+                     Explanation& explanation);
 
 }  // namespace hostir

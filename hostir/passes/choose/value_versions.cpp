@@ -65,7 +65,8 @@ ValueId ValueVersions::add_value(const std::string& stem, Type type) {
 }
 
 void ValueVersions::add(ValueId of, Version version) {
-  origins_.emplace_back(out_.value(version.value).name, source_.value(of).name);
+  Origin& origin = out_.value(version.value).origin;
+  if (!origin.valid()) origin = source_.value(of).origin;
   const Sharding sharding = version.sharding;
   std::vector<Version>& all = list(of).versions;
   all.push_back(std::move(version));
@@ -162,7 +163,7 @@ ValueId ValueVersions::make_transpose(ValueId of, size_t version, const UseSite&
   std::vector<Version>& all = list(of).versions;
   all.erase(all.begin() + static_cast<std::ptrdiff_t>(version));
   all.push_back({result, target});
-  origins_.emplace_back(out_.value(result).name, source_.value(of).name);
+  out_.value(result).origin = source_.value(of).origin;
   return result;
 }
 
@@ -284,7 +285,9 @@ ValueId ValueVersions::obtain(ValueId of, const Sharding& target, const UseSite&
 
 void ValueVersions::explain(ValueId of, ExplainRecord record, const UseSite& use) {
   const auto owner = owner_.find(of.index);
-  record.value = source_.value(owner != owner_.end() ? owner->second : of).name;
+  const Value& value = source_.value(owner != owner_.end() ? owner->second : of);
+  record.value = value.name;
+  record.id = value.origin;
   record.from = fmt::format("@{}#{}", source_.name, use.number);
   explanation_.push_back(std::move(record));
 }

@@ -48,9 +48,8 @@ class ValueVersions {
   /// Adds a value to the function being built, named `stem` or a unique name derived from it.
   ValueId add_value(const std::string& stem, Type type);
 
+  /// Adds a version. It gets the source value's Origin, unless it is a version of another value.
   void add(ValueId of, Version version);
-  /// Pairs of a built value and the source value it is a version of (for `--check-unsharded`).
-  const std::vector<std::pair<std::string, std::string>>& origins() const { return origins_; }
   /// The primary version; nullptr for a source that has no version yet.
   const Version* primary(ValueId of) const;
   /// All versions so far, the primary one first.
@@ -104,7 +103,6 @@ class ValueVersions {
   Explanation& explanation_;
   Alternatives alternatives_;
   std::vector<List> lists_;
-  std::vector<std::pair<std::string, std::string>> origins_;
   std::map<uint32_t, ValueId> owner_;
 };
 

@@ -105,7 +105,7 @@ class HomeSearch {
   // `used`: the only mesh that the fusion names; `mesh` may have more ranks.
   HomeSearch(const Program& program, const Function& fusion,
              const std::vector<PropagationEdge>& edges, const std::string& mesh, const Mesh& used,
-             MeshMoves& moves, std::span<const std::string> kept, Alternatives alternatives)
+             MeshMoves& moves, std::span<const ValueId> kept, Alternatives alternatives)
       : program_(program),
         fusion_(fusion),
         edges_(edges),
@@ -306,7 +306,7 @@ class HomeSearch {
     body.resize(kMaxOpsTried);
     for (const InstrId id : body) {
       for (const ValueId r : f.instr(id).results) {
-        if (is_used[r.index]) keep_.push_back(f.value(r).name);
+        if (is_used[r.index]) keep_.push_back(f.value(r).origin.value);
       }
     }
     body.push_back(end);
@@ -366,7 +366,7 @@ class HomeSearch {
   const std::string& mesh_;
   const Mesh& used_;
   MeshMoves& moves_;
-  std::vector<std::string> keep_;
+  std::vector<ValueId> keep_;
   const Alternatives alternatives_;
   std::optional<Function> sample_;                     // if the fusion has too many to try them all
   std::vector<PropagationEdge> sample_edges_;          // of sample_
@@ -400,7 +400,7 @@ AxisHomes homes_like(const NamedHomes& homes, const Function& fusion,
 Expected<ChosenHomes> cheapest_homes(const Program& program, const Function& fusion,
                                      const std::vector<PropagationEdge>& edges,
                                      const std::string& mesh, MeshMoves& moves,
-                                     std::span<const std::string> keep, Alternatives alternatives) {
+                                     std::span<const ValueId> keep, Alternatives alternatives) {
   const std::vector<std::string> used = value_meshes(fusion).used;
   if (used.size() != 1 || has_priorities(fusion)) return ChosenHomes();
   return HomeSearch(program, fusion, edges, mesh, *program.find_mesh(used.front()), moves, keep,

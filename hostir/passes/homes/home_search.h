@@ -39,7 +39,7 @@ struct ChosenHomes {
 Expected<ChosenHomes> cheapest_homes(const Program& program, const Function& fusion,
                                      const std::vector<PropagationEdge>& edges,
                                      const std::string& mesh, MeshMoves& moves,
-                                     std::span<const std::string> keep, Alternatives alternatives);
+                                     std::span<const ValueId> keep, Alternatives alternatives);
 
 /// The homes that a search found for a fusion with another number of the same layers.
 AxisHomes homes_like(const NamedHomes& homes, const Function& fusion,

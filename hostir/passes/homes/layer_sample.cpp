@@ -199,14 +199,10 @@ class Sampler {
       }
     }
     std::erase_if(joined_.params, [&](const Parameter& p) { return !is_used[p.value.index]; });
-    LayerSample out{compacted(std::move(joined_)), {}};
-    std::unordered_map<std::string, size_t> by_name;
-    for (size_t v = 0; v < out.function.values.size(); ++v)
-      by_name.emplace(out.function.values[v].name, v);
-    for (const Value& value : fusion_.values) {
-      const auto at = by_name.find(value.name);
-      out.tensor_of.push_back(at == by_name.end() ? LayerSample::kNotThere : at->second);
-    }
+    std::vector<ValueId> now;  // the values were those of the whole fusion so far
+    LayerSample out{compacted(std::move(joined_), &now), {}};
+    for (const ValueId value : now)
+      out.tensor_of.push_back(value.valid() ? value.index : LayerSample::kNotThere);
     out.tensor_of.resize(fusion_.values.size() + fusion_.results.size(), LayerSample::kNotThere);
     for (size_t r = 0; r < kept_results_.size(); ++r)
       out.tensor_of[fusion_.values.size() + kept_results_[r]] = out.function.values.size() + r;

@@ -41,7 +41,7 @@ using Clocks = std::array<double, kEngines>;  // when each engine is free
 class Combiner {
  public:
   Combiner(const Program& program, const Function& host, const Machine& machine,
-           const std::function<std::string(const Instruction&)>& value_of, Explanation& explanation)
+           const ValueNamer& value_of, Explanation& explanation)
       : in_(host),
         times_(program, host, machine),
         issue_ns_(machine.issue_ns),
@@ -74,7 +74,7 @@ class Combiner {
     return record(i.kind).op_class == OpClass::kCommunication;
   }
   const Instruction& instr(TaskIndex t) const { return in_.instr(tasks_[t].members.front()); }
-  const std::string& name_of(InstrId collective) {
+  const ExplainedValue& value_of(InstrId collective) {
     const auto [at, is_new] = names_.try_emplace(collective);
     if (is_new) at->second = value_of_(in_.instr(collective));
     return at->second;
@@ -344,7 +344,7 @@ class Combiner {
     const Instruction& i = instr(t);
     std::string others;
     for (const InstrId id : tasks_[call].members) {
-      others += (others.empty() ? "%" : ", %") + name_of(id);
+      others += (others.empty() ? "%" : ", %") + value_of(id).name;
     }
     const std::string sentence =
         pays ? fmt::format("joins the call for {}: saves one start, {}; the function ends {}",
@@ -354,15 +354,20 @@ class Combiner {
                    "not joined to the call for {}: that saves one start, {}, but the "
                    "function ends {} later",
                    others, time_text(saved), time_text(lost));
-    const std::string& name = name_of(tasks_[t].members.front());
-    const std::string& first = name_of(tasks_[call].members.front());
-    explanation_.push_back(
-        {name, std::string(record(i.kind).mnemonic), sentence, "%" + first, "combine"});
+    const ExplainedValue& joining = value_of(tasks_[t].members.front());
+    const std::string& first = value_of(tasks_[call].members.front()).name;
+    const auto add = [&](const ExplainedValue& value, const std::string& why) {
+      explanation_.push_back({.value = value.name,
+                              .what = std::string(record(i.kind).mnemonic),
+                              .sentence = why,
+                              .from = "%" + first,
+                              .pass = "combine",
+                              .id = value.id});
+    };
+    add(joining, sentence);
     if (!pays) return;
-    for (const InstrId id : tasks_[call].members) {
-      explanation_.push_back({name_of(id), std::string(record(i.kind).mnemonic),
-                              "shares its call with %" + name, "%" + first, "combine"});
-    }
+    for (const InstrId id : tasks_[call].members)
+      add(value_of(id), "shares its call with %" + joining.name);
   }
 
   Function build() const {
@@ -386,8 +391,8 @@ class Combiner {
   const Function& in_;
   TaskTimes times_;
   double issue_ns_;
-  const std::function<std::string(const Instruction&)>& value_of_;
-  std::map<InstrId, std::string> names_;  // value_of_() by collective
+  const ValueNamer& value_of_;
+  std::map<InstrId, ExplainedValue> names_;  // value_of_() by collective
   Explanation& explanation_;
   std::vector<InstrId> declarations_;
   std::vector<CombineTask> tasks_;      // those of the text, then joint calls
@@ -407,8 +412,7 @@ class Combiner {
 }  // namespace
 
 Function combine_collectives(const Program& program, const Function& host, const Machine& machine,
-                             const std::function<std::string(const Instruction&)>& value_of,
-                             Explanation& explanation) {
+                             const ValueNamer& value_of, Explanation& explanation) {
   return without_equal_members(Combiner(program, host, machine, value_of, explanation).run());
 }
 

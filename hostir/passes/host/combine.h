@@ -15,9 +15,6 @@
 //      keep their order, so every rank still issues the same sequence.
 #pragma once
 
-#include <functional>
-#include <string>
-
 #include "hostir/ir/machine.h"
 #include "hostir/passes/explain.h"
 
@@ -29,7 +26,6 @@ inline constexpr double kMaxCombinedBytes = 30.0 * 1024 * 1024;
 /// `host` is straight-line, on one stream. `value_of` names the fusion value that a collective
 /// produces, for the explanation.
 Function combine_collectives(const Program& program, const Function& host, const Machine& machine,
-                             const std::function<std::string(const Instruction&)>& value_of,
-                             Explanation& explanation);
+                             const ValueNamer& value_of, Explanation& explanation);
 
 }  // namespace hostir

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "hostir/ir/access.h"
 #include "hostir/ir/compact.h"
 #include "hostir/passes/host/host_builder.h"
 #include "hostir/passes/host/kernel_table.h"
@@ -19,9 +20,7 @@ namespace {
 class HostLowerer {
  public:
   HostLowerer(const Program& program, const Function& original, const Function& fusion,
-              const Segments& segments,
-              const std::vector<std::pair<std::string, std::string>>& origins, const Mesh& mesh,
-              const std::string& host_name)
+              const Segments& segments, const Mesh& mesh, const std::string& host_name)
       : program_(program),
         fusion_(fusion),
         segments_(segments),
@@ -30,10 +29,8 @@ class HostLowerer {
         mesh_(mesh),
         kernels_(program, plan_.launches.empty() ? segments.kernels : std::vector<Function>()),
         fusion_names_(fusion),
-        original_names_(original),
         uses_(uses_of(fusion)),
         buffers_(fusion.values.size()) {
-    for (const auto& [built, source] : origins) origins_.emplace(built, source);
     if (!plan_.launches.empty()) {
       for (const Function& k : segments_.kernels) by_name_.emplace(k.name, &k);
     }
@@ -77,6 +74,8 @@ class HostLowerer {
     return host().add_value(std::move(name), std::move(type));
   }
 
+  Origin origin_of(ValueId fusion_value) const { return fusion_.value(fusion_value).origin; }
+
   ShardType shard_type(ValueId fusion_value) const {
     const TensorType& t = tensor_type(fusion_, fusion_value);
     return {t.dtype, t.shape, *t.sharding, std::nullopt};
@@ -88,9 +87,8 @@ class HostLowerer {
       const bool updated = std::any_of(updates_.begin(), updates_.end(),
                                        [&](const Update& u) { return u.parameter == p.value; });
       host().params.push_back({made, p.inout || updated});
+      host().value(made).origin = origin_of(p.value);
       buffers_[p.value.index] = made;
-      out_.provenance.push_back({fusion_.value(p.value).name, 0, fusion_.value(p.value).name,
-                                 *tensor_type(fusion_, p.value).sharding});
     }
   }
 
@@ -182,8 +180,10 @@ class HostLowerer {
   // The buffer that a value is written to: that of the parameter that it updates, or a new one.
   ValueId buffer_for(ValueId value, const std::vector<OpRef>& from) {
     const auto home = home_.find(value);
-    return home != home_.end() ? buffers_[home->second.index]
-                               : alloc(fusion_.value(value).name, shard_type(value), from);
+    if (home != home_.end()) return buffers_[home->second.index];
+    const ValueId made = alloc(fusion_.value(value).name, shard_type(value), from);
+    host().value(made).origin = origin_of(value);
+    return made;
   }
 
   // The name of the kernel in the program. Where some kernels are replaced by others that update,
@@ -215,12 +215,9 @@ class HostLowerer {
 
   // Records the content of a buffer after the instruction added last.
   void wrote(ValueId buffer, ValueId fusion_value) {
-    const uint32_t write = ++writes_[buffer.index];
-    if (!fusion_value.valid()) return;
-    const auto origin = origins_.find(fusion_.value(fusion_value).name);
-    if (origin == origins_.end() || !original_names_.has(origin->second)) return;
-    out_.provenance.push_back({host().value(buffer).name, write, origin->second,
-                               *tensor_type(fusion_, fusion_value).sharding});
+    for (Operand& o : host().instructions.back().operands) {
+      if (o.value == buffer && writes(o.access)) o.origin = origin_of(fusion_value);
+    }
   }
 
   void communicate(const Instruction& reshard) {
@@ -258,6 +255,7 @@ class HostLowerer {
         host_instruction(OpKind::reinterpret, {{"buffer", buffers_[in.index]}}, {}, reshard.from);
     i.results = {made};
     host().add_instruction(host().body, std::move(i));
+    host().value(made).origin = origin_of(out);
     buffers_[out.index] = made;
   }
 
@@ -331,10 +329,11 @@ class HostLowerer {
     launch(kernel, {from}, {to}, refs);
   }
 
-  // The buffer under a type that says where the blocks are.
+  // The buffer under a type that says where the blocks are. It holds the same value.
   ValueId view_of_blocks(ValueId buffer, ShardType type, const std::vector<OpRef>& refs) {
     const ValueId made =
         host().add_value(names_.fresh(host().value(buffer).name + "_blocks"), std::move(type));
+    host().value(made).origin = host().value(buffer).origin;
     Instruction i = host_instruction(OpKind::reinterpret, {{"buffer", buffer}}, {}, refs);
     i.results = {made};
     host().add_instruction(host().body, std::move(i));
@@ -354,7 +353,6 @@ class HostLowerer {
       } else {
         const ValueId packed = alloc(fusion_.value(in).name + "_packed", std::move(type), refs);
         repack(OpKind::pack, in, blocks, send, packed, refs);
-        wrote(packed, ValueId());
         send = packed;
       }
     }
@@ -377,8 +375,7 @@ class HostLowerer {
         host_instruction(
             kind, {{"comm", comm(step)}, {"input", send}, {"output", target}, {"stream", stream_}},
             attributes_of(step, in), refs));
-    wrote(target, copied ? ValueId() : out);
-    if (!copied) return;
+    if (!copied) return wrote(target, out);
     buffers_[out.index] = buffer_for(out, refs);
     repack(OpKind::unpack, out, *received.blocks, target, buffers_[out.index], refs);
     wrote(buffers_[out.index], out);
@@ -397,6 +394,7 @@ class HostLowerer {
       const ValueId value = ret.operands[r].value;
       if (!contains(overwritten, memory_of_value(program_, fusion_, value))) continue;
       const ValueId kept = alloc(fusion_.value(value).name + "_kept", shard_type(value), {});
+      host().value(kept).origin = origin_of(value);
       copy(value, returned[r].value, kept);
       returned[r].value = kept;
     }
@@ -433,25 +431,20 @@ class HostLowerer {
   std::map<std::string, const Function*> by_name_;  // kernels of the segments, if some are replaced
   UniqueNames names_;                               // in the host function
   UniqueNames fusion_names_;
-  UniqueNames original_names_;
   std::vector<std::vector<InstrId>> uses_;  // by value in the fusion
-  std::map<std::string, std::string> origins_;
   HostLowering out_;
   std::vector<ValueId> buffers_;  // by value in the fusion
   std::map<std::string, ValueId> comms_;
-  std::map<uint32_t, uint32_t> writes_;
   std::map<ValueId, ValueId> home_;  // values computed in the buffers of parameters
   ValueId stream_;
 };
 
 }  // namespace
 
-Expected<HostLowering> lower_to_host(
-    const Program& program, const Function& original, const Function& fusion,
-    const Segments& segments, const std::vector<std::pair<std::string, std::string>>& origins,
-    const std::string& mesh, const std::string& host_name) {
-  return HostLowerer(program, original, fusion, segments, origins, *program.find_mesh(mesh),
-                     host_name)
+Expected<HostLowering> lower_to_host(const Program& program, const Function& original,
+                                     const Function& fusion, const Segments& segments,
+                                     const std::string& mesh, const std::string& host_name) {
+  return HostLowerer(program, original, fusion, segments, *program.find_mesh(mesh), host_name)
       .run();
 }
 

@@ -11,7 +11,8 @@
 //      type describes the blocks. If only their sizes must be stated, a view of the buffer
 //      suffices.
 //   5. A buffer that only gets another mesh is reinterpreted.
-//   6. `from(...)` records which fusion instructions an instruction implements.
+//   6. `from(...)` records which fusion instructions an instruction implements. The Origin of a
+//      buffer that it writes says which value of the fusion the buffer then holds.
 // The result is already correct: everything is on one stream and nothing is freed. Later passes
 // assign streams and lifetimes.
 #pragma once
@@ -20,26 +21,14 @@
 
 namespace hostir {
 
-/// The fusion value that a buffer holds after one of the instructions that write it.
-struct Provenance {
-  std::string buffer;  // name in the host function
-  uint32_t write = 0;  // n: after the n-th instruction that writes it (1-based); 0: a parameter
-  std::string value;   // name in the fusion
-  Sharding sharding;   // of the buffer at that point; partial if `unreduced` is not empty
-  friend bool operator==(const Provenance&, const Provenance&) = default;
-};
-
 struct HostLowering {
   Function host;
   std::vector<Function> kernels;  // the kernels of the segments and the new ones
-  std::vector<Provenance> provenance;
 };
 
-/// `fusion` and `origins` are the results of split_reshards(). `host_name` must be unused in
-/// `program`.
-Expected<HostLowering> lower_to_host(
-    const Program& program, const Function& original, const Function& fusion,
-    const Segments& segments, const std::vector<std::pair<std::string, std::string>>& origins,
-    const std::string& mesh, const std::string& host_name);
+/// `fusion` is the result of split_reshards(). `host_name` must be unused in `program`.
+Expected<HostLowering> lower_to_host(const Program& program, const Function& original,
+                                     const Function& fusion, const Segments& segments,
+                                     const std::string& mesh, const std::string& host_name);
 
 }  // namespace hostir

@@ -82,6 +82,7 @@ class MemberRegions {
         if (last_use_[r.index] < end) continue;
         yielded.push_back(r);
         const ValueId mine = out_.add_value(names_.fresh(in_.value(r).name), in_.value(r).type);
+        out_.value(mine).origin = in_.value(r).origin;
         local[r.index] = mine;
         r = mine;
       }

@@ -311,7 +311,7 @@ class Regatherer {
       const ValueId before = items_.writes(n).front();
       const ValueId after =
           f_.add_value(names_.fresh(f_.value(before).name), f_.value(before).type);
-      add_origin(before, after);
+      f_.value(after).origin = f_.value(before).origin;
       if (const auto* use = std::get_if<KernelUse>(&segments_.items[n])) {
         KernelUse again = *use;
         again.reads = {made};
@@ -336,13 +336,6 @@ class Regatherer {
     std::vector<InstrId>& body = f_.region(f_.body).instructions;
     std::rotate(body.end() - 2, body.end() - 1, body.end());  // `return` stays the last
     return made;
-  }
-
-  void add_origin(ValueId before, ValueId after) {
-    const auto known = std::ranges::find(steps_.origins, f_.value(before).name,
-                                         &std::pair<std::string, std::string>::first);
-    if (known != steps_.origins.end())
-      steps_.origins.emplace_back(f_.value(after).name, known->second);
   }
 
   void replace_in(size_t n, ValueId before, ValueId after) {

@@ -15,8 +15,7 @@
 //      between uses first.
 //   4. If all together lower the peak by less than kLeastSaved, everything stays as it was.
 // The rule looks at memory alone, so a program of layers takes as much as the loop over them.
-// `lower
-// --skip regather` keeps the gathered parameters. The pass runs after move_reshards_up().
+// `lower --skip regather` keeps the gathered parameters. The pass runs after move_reshards_up().
 #pragma once
 
 #include "hostir/passes/choose/reshard.h"

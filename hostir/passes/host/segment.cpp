@@ -5,7 +5,6 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "hostir/ir/compact.h"
 #include "hostir/passes/host/kernel_table.h"
@@ -33,7 +32,7 @@ struct Group {
 
 class Segmenter {
  public:
-  Segmenter(const Program& program, const Function& f, std::span<const std::string> keep)
+  Segmenter(const Program& program, const Function& f, std::span<const ValueId> keep)
       : f_(f),
         keep_(keep.begin(), keep.end()),
         uses_(uses_of(f)),
@@ -172,7 +171,7 @@ class Segmenter {
     return true;
   }
 
-  bool kept(ValueId v) const { return keep_.count(f_.value(v).name) != 0; }
+  bool kept(ValueId v) const { return keep_.contains(f_.value(v).origin.value); }
 
   bool needed_outside(ValueId v, size_t g) const {
     if (kept(v)) return true;
@@ -333,7 +332,7 @@ class Segmenter {
   }
 
   const Function& f_;
-  std::unordered_set<std::string> keep_;
+  std::set<ValueId> keep_;
   std::vector<std::vector<InstrId>> uses_;  // by value
   std::vector<Group> groups_;
   std::vector<size_t> group_of_;                 // by value: the group that computes it
@@ -467,8 +466,7 @@ std::optional<KernelUse> applied_kernel(const Instruction& i) {
 
 }  // namespace
 
-Segments segment(const Program& program, const Function& fusion,
-                 std::span<const std::string> keep) {
+Segments segment(const Program& program, const Function& fusion, std::span<const ValueId> keep) {
   Segmenter segmenter(program, fusion, keep);
   segmenter.run();
   Segments out;

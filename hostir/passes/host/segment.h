@@ -39,9 +39,9 @@ struct Segments {
   std::vector<Function> kernels;
 };
 
-/// `fusion` is the output of split_reshards(). `keep` names values that must stay visible; unknown
-/// names are ignored. Kernel names are unique in `program`.
-Segments segment(const Program& program, const Function& fusion, std::span<const std::string> keep);
+/// `fusion` is the output of split_reshards(). `keep`: Origins of values that must stay visible.
+/// Kernel names are unique in `program`.
+Segments segment(const Program& program, const Function& fusion, std::span<const ValueId> keep);
 
 /// A kernel with a single op, for local reshards, pack and unpack.
 Function single_op_kernel(std::string name, Instruction op, const TensorType& from,

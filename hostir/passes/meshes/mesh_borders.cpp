@@ -53,8 +53,12 @@ class BorderBuilder {
     b.begin(by, name);
     const std::string suffix = "on_" + to.mesh;
     const Attributes attributes = ops::attrs({{"to", std::move(to)}});
-    if (!goes_as_number(value)) return b.op(OpKind::reshard, {value}, attributes, suffix);
-    return b.cast(b.op(OpKind::reshard, {b.cast(value, DType::kI32)}, attributes), DType::kI1);
+    const ValueId made =
+        goes_as_number(value)
+            ? b.cast(b.op(OpKind::reshard, {b.cast(value, DType::kI32)}, attributes), DType::kI1)
+            : b.op(OpKind::reshard, {value}, attributes, suffix);
+    if (made.valid()) rebuild_.out().value(made).origin = rebuild_.out().value(value).origin;
+    return made;
   }
 
   // A reshard that the user wrote.
@@ -104,6 +108,7 @@ class BorderBuilder {
     again.results = {
         rebuild_.out().add_value(rebuild_.names().fresh(v.name + "_on_" + mesh), type)};
     at->second = again.results.front();
+    rebuild_.out().value(at->second).origin = v.origin;
     rebuild_.out().add_instruction(rebuild_.out().body, std::move(again));
     return at->second;
   }
@@ -114,6 +119,7 @@ class BorderBuilder {
     type.sharding = std::move(sharding);
     const ValueId made = rebuild_.out().add_value(name, type);
     rebuild_.out().value(made).span = f_.value(of).span;
+    if (name == f_.value(of).name) rebuild_.out().value(made).origin = f_.value(of).origin;
     return made;
   }
 

@@ -87,34 +87,15 @@ class Overlapper {
         choices_(found_.sites.size()),
         explanation_(explanation) {}
 
-  /// The values whose provenance no longer holds.
-  std::set<std::string> run() {
+  void run() {
     for (const RefusedSite& r : found_.refused) {
       explain(r.at, "not overlapped: " + r.problem);
     }
-    std::set<std::string> cut;
-    if (found_.sites.empty()) return cut;
     for (size_t s = 0; s < found_.sites.size(); ++s) decide(s);
     const bool any = std::any_of(choices_.begin(), choices_.end(), [](const OverlapChoice& c) {
       return c.overlap != Overlap::kNone;
     });
-    if (!any) return cut;
-    Function made = *rewritten();
-    for (size_t s = 0; s < found_.sites.size(); ++s) {
-      const OverlapSite& site = found_.sites[s];
-      if (choices_[s].overlap == Overlap::kNone) continue;
-      for (const ValueId v : {site.part, site.whole}) {
-        if (v.valid() && host_.value(v).defined_by.valid()) cut.insert(host_.value(v).name);
-      }
-      for (const ChunkedLaunch& l : site.launches) {
-        const Instruction& i = host_.instr(host_.region(host_.body).instructions[l.at]);
-        for (const ValueId w : operands_in_slot(i, slot_index(i.kind, "writes"))) {
-          cut.insert(host_.value(w).name);
-        }
-      }
-    }
-    install(std::move(made));
-    return cut;
+    if (any) install(*rewritten());
   }
 
  private:
@@ -235,8 +216,13 @@ class Overlapper {
     const Instruction& i = at(index);
     std::string from;
     for (const OpRef& ref : i.from) from = fmt::format("@{}#{}", ref.function, ref.number);
-    explanation_.push_back({request_.value_of(i), std::string(record(i.kind).mnemonic),
-                            std::move(sentence), std::move(from), "overlap"});
+    const ExplainedValue value = request_.value_of(i);
+    explanation_.push_back({.value = value.name,
+                            .what = std::string(record(i.kind).mnemonic),
+                            .sentence = std::move(sentence),
+                            .from = std::move(from),
+                            .pass = "overlap",
+                            .id = value.id});
   }
 
   // Puts the function and its kernels into the program and removes kernels that are no longer
@@ -309,10 +295,8 @@ std::optional<Overlap> overlap_named(std::string_view word) {
 }
 
 void overlap_collectives(Program& program, const std::string& host, const OverlapRequest& request,
-                         std::vector<Provenance>& provenance, Explanation& explanation) {
-  if (request.overlap == Overlap::kNone) return;
-  const std::set<std::string> cut = Overlapper(program, host, request, explanation).run();
-  std::erase_if(provenance, [&](const Provenance& p) { return cut.count(p.buffer) != 0; });
+                         Explanation& explanation) {
+  if (request.overlap != Overlap::kNone) Overlapper(program, host, request, explanation).run();
 }
 
 }  // namespace hostir

@@ -29,7 +29,6 @@
 //      passes need it.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,15 +48,15 @@ struct OverlapRequest {
   const Machine& machine;
   Overlap overlap = Overlap::kNone;
   /// The fusion value that a collective produces, for the explanation.
-  std::function<std::string(const Instruction&)> value_of;
+  ValueNamer value_of;
 };
 
 /// When the function, on one stream, is expected to end on two engines; on one stream or several.
 double expected_ns(const Program& program, const Function& host, const Machine& machine);
 
-/// Rewrites the host function `host` of `program`, and the kernels that it launches. Entries of
-/// `provenance` for buffers that are now written in parts are dropped.
+/// Rewrites the host function `host` of `program`, and the kernels that it launches. Instructions
+/// that write a buffer in parts have no Origin.
 void overlap_collectives(Program& program, const std::string& host, const OverlapRequest& request,
-                         std::vector<Provenance>& provenance, Explanation& explanation);
+                         Explanation& explanation);
 
 }  // namespace hostir

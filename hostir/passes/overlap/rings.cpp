@@ -27,8 +27,11 @@ class RingFinder {
  public:
   RingFinder(const Program& program, const Function& fusion, const Function& propagated)
       : program_(program), fusion_(fusion), propagated_(propagated), uses_(uses_of(fusion)) {
-    for (size_t v = 0; v < propagated.values.size(); ++v) {
-      shardings_.emplace(propagated.values[v].name, sharding_of(propagated.values[v].type));
+    shardings_.resize(fusion.values.size());
+    for (const Value& v : propagated.values) {
+      const uint32_t index = v.origin.value.index;
+      if (index < shardings_.size() && shardings_[index] == nullptr)
+        shardings_[index] = sharding_of(v.type);
     }
     for (const InstrId id : body_of(fusion)) {
       if (record(fusion.instr(id).kind).expand_ring == nullptr) continue;
@@ -71,10 +74,7 @@ class RingFinder {
                            address(fusion_, number), "overlap"});
   }
 
-  const Sharding* sharding_of_value(ValueId value) const {
-    const auto found = shardings_.find(fusion_.value(value).name);
-    return found == shardings_.end() ? nullptr : found->second;
-  }
+  const Sharding* sharding_of_value(ValueId value) const { return shardings_[value.index]; }
 
   // Returns why the instruction cannot be a ring; empty if it can.
   std::string visit(InstrId id) {
@@ -134,7 +134,7 @@ class RingFinder {
   const Function& fusion_;
   const Function& propagated_;
   std::vector<std::vector<InstrId>> uses_;
-  std::map<std::string, const Sharding*> shardings_;  // by the name of a value
+  std::vector<const Sharding*> shardings_;  // of the propagated values, by their Origin
   std::map<InstrId, RingCut> cuts_;
   std::map<InstrId, std::string> problems_;
 };

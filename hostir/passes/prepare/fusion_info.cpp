@@ -94,6 +94,7 @@ ValueId add_reshard(Function& function, ValueId value, const Sharding& to, Instr
   move.operands.push_back(Operand{.value = value});
   move.from = function.instr(user).from;
   const ValueId result = function.add_value(name, type);
+  function.value(result).origin = function.value(value).origin;
   move.results = {result};
   function.add_instruction(function.body, std::move(move));
   return result;

@@ -17,7 +17,7 @@ namespace {
 
 class ReductionSharer {
  public:
-  ReductionSharer(Function fusion, std::span<const std::string> keep)
+  ReductionSharer(Function fusion, std::span<const ValueId> keep)
       : f_(std::move(fusion)), keep_(keep), same_as_(f_.values.size()), uses_(f_.values.size(), 0) {
     for (size_t v = 0; v < same_as_.size(); ++v) same_as_[v] = ValueId(v);
   }
@@ -100,7 +100,7 @@ class ReductionSharer {
       const Sharding* own = sharding_of(value.type);
       const Sharding* other = sharding_of(f_.value(earlier.results[r]).type);
       const bool same = own == nullptr ? other == nullptr : other != nullptr && *own == *other;
-      if (!same || contains(keep_, value.name)) return false;
+      if (!same || contains(keep_, value.origin.value)) return false;
     }
     return true;
   }
@@ -121,7 +121,8 @@ class ReductionSharer {
     for (auto id = body.rbegin(); id != body.rend(); ++id) {
       const Instruction& i = f_.instr(*id);
       const auto stays = [&](ValueId r) {
-        return uses_[r.index] != 0 || !was_used_[r.index] || contains(keep_, f_.value(r).name);
+        return uses_[r.index] != 0 || !was_used_[r.index] ||
+               contains(keep_, f_.value(r).origin.value);
       };
       if (is_terminator(i) || std::ranges::any_of(i.results, stays)) {
         kept.push_back(*id);
@@ -135,7 +136,7 @@ class ReductionSharer {
   }
 
   Function f_;
-  std::span<const std::string> keep_;
+  std::span<const ValueId> keep_;
   std::vector<ValueId> same_as_;  // by value: the first one with the same elements
   std::unordered_multimap<size_t, InstrId> known_;
   std::set<OpRef> with_products_;     // composites, such as attention
@@ -146,7 +147,7 @@ class ReductionSharer {
 
 }  // namespace
 
-Function with_shared_reductions(Function fusion, std::span<const std::string> keep) {
+Function with_shared_reductions(Function fusion, std::span<const ValueId> keep) {
   return ReductionSharer(std::move(fusion), keep).run();
 }
 

@@ -19,6 +19,6 @@
 
 namespace hostir {
 
-Function with_shared_reductions(Function fusion, std::span<const std::string> keep);
+Function with_shared_reductions(Function fusion, std::span<const ValueId> keep);
 
 }  // namespace hostir

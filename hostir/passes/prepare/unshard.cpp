@@ -16,7 +16,10 @@ void drop_sharding(Type& type) {
 
 Program unshard(const Program& program, std::string_view name) {
   Function out = *program.find_function(name);
-  for (Value& v : out.values) drop_sharding(v.type);
+  for (size_t v = 0; v < out.values.size(); ++v) {
+    drop_sharding(out.values[v].type);
+    out.values[v].origin.value = ValueId(v);
+  }
   for (ResultDecl& r : out.results) drop_sharding(r.type);
   std::vector<ValueId> now;
   for (size_t v = 0; v < out.values.size(); ++v) now.emplace_back(v);

@@ -377,6 +377,7 @@ class Propagation {
   void apply(const PropagationEdge& e, const AxesMove& move) {
     ShardedTensor& tensor = tensors_[e.tensors[move.tensor]];
     explanation_.push_back(explained(e, move, tensor.name, tensors_[e.tensors[move.source]].name));
+    explanation_.back().id = tensor.id;
     tensor.dims[move.dim].axes = move.axes;
     tensor.dims[move.dim].unit = move.unit;
     ++tensor.changes;
@@ -427,13 +428,15 @@ Function propagate(const Program& program, Function fusion,
   std::vector<bool> annotated;
   for (const Value& v : fusion.values) {
     tensors.push_back(tensor_from(v.name, v.type));
+    tensors.back().id = v.origin;
     annotated.push_back(sharding_of(v.type) != nullptr);
     if (annotated.back()) {
       explanation.push_back({.value = v.name,
                              .what = sharding_of(v.type)->dims_to_string(),
                              .sentence = "written in the program",
                              .from = {},
-                             .pass = "propagate"});
+                             .pass = "propagate",
+                             .id = v.origin});
     }
   }
   for (const ResultDecl& r : fusion.results) tensors.push_back(tensor_from(r.name, r.type));

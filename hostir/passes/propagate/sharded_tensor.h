@@ -17,6 +17,7 @@ struct ShardedTensor {
   double elems = 1;
   uint64_t changes = 0;  // how often axes were added
   uint32_t state = 0;    // PropagationMemory::state_of(); 0: not known
+  Origin id = {};
 };
 
 /// A tensor of this type. Without an annotation, all its dimensions are open.

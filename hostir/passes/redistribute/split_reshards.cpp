@@ -13,8 +13,6 @@ class Splitter {
   Splitter(Resharded in, MeshMoves& moves)
       : in_(std::move(in.function)), moves_(moves), names_(in_) {
     out_.function = with_empty_body(in_);
-    out_.origins = std::move(in.origins);
-    for (const auto& [built, original] : out_.origins) origin_.emplace(built, original);
     for (size_t v = 0; v < in_.values.size(); ++v) now_.emplace_back(v);
   }
 
@@ -34,14 +32,6 @@ class Splitter {
   }
 
  private:
-  void add_origin(const std::string& built, const std::string& value) {
-    const auto origin = origin_.find(value);
-    if (origin == origin_.end()) return;
-    const std::string original = origin->second;  // copied because the map grows
-    out_.origins.emplace_back(built, original);
-    origin_.emplace(built, original);
-  }
-
   void split(const Instruction& i) {
     Function& f = out_.function;
     const ValueId result = i.results.front();
@@ -63,7 +53,7 @@ class Splitter {
         const std::string name = f.value(result).name;  // copied because values are added below
         current =
             f.add_value(names_.fresh(name + "_" + std::string(hostir::name(steps[s].kind))), type);
-        add_origin(f.value(current).name, name);
+        f.value(current).origin = f.value(result).origin;
         step.results = {current};
         step.comments = {};
       }
@@ -75,8 +65,7 @@ class Splitter {
   MeshMoves& moves_;
   Resharded out_;
   UniqueNames names_;
-  std::unordered_map<std::string, std::string> origin_;  // by name: the first origin
-  std::vector<ValueId> now_;                             // the replacement of each old value
+  std::vector<ValueId> now_;  // the replacement of each old value
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ ValueId request(BorderSums::Wanted& wanted, ValueId value, const Sharding& shard
 }  // namespace
 
 BorderSums::BorderSums(const Function& source, const std::vector<RequestedSharding>& requests,
-                       const MeshMoves& moves, std::span<const std::string> keep)
+                       const MeshMoves& moves, std::span<const ValueId> keep)
     : source_(source),
       requests_(requests),
       moves_(moves),
@@ -44,7 +44,7 @@ BorderSums::BorderSums(const Function& source, const std::vector<RequestedShardi
     }
   }
   for (size_t v = 0; v < uses_.size(); ++v) {
-    if (contains(keep, source.values[v].name)) uses_[v] += 2;
+    if (contains(keep, source.values[v].origin.value)) uses_[v] += 2;
   }
   // By value: how many slices, pads and rolls it may be the sum of.
   std::vector<size_t> windows(uses_.size(), 0);

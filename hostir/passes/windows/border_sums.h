@@ -30,7 +30,7 @@ class BorderSums {
   /// `requests` is indexed by the values of `source`. All must outlive this; values and requests
   /// may be added. The values in `keep` are computed in any case.
   BorderSums(const Function& source, const std::vector<RequestedSharding>& requests,
-             const MeshMoves& moves, std::span<const std::string> keep);
+             const MeshMoves& moves, std::span<const ValueId> keep);
 
   /// True if only a sum needs the value.
   bool is_skipped(ValueId value) const {

@@ -20,7 +20,7 @@ double elements(const Function& function, ValueId value) {
 }  // namespace
 
 HaloExchanges::HaloExchanges(const Function& source, const std::vector<RequestedSharding>& requests,
-                             std::span<const std::string> keep)
+                             std::span<const ValueId> keep)
     : source_(source),
       requests_(requests),
       views_(source.values.size()),
@@ -42,7 +42,8 @@ HaloExchanges::HaloExchanges(const Function& source, const std::vector<Requested
   if (windows_.empty()) return;
   users_ = uses_of(source);
   kept_.assign(source.values.size(), false);
-  for (size_t v = 0; v < kept_.size(); ++v) kept_[v] = contains(keep, source.values[v].name);
+  for (size_t v = 0; v < kept_.size(); ++v)
+    kept_[v] = contains(keep, source.values[v].origin.value);
 }
 
 bool HaloExchanges::is_cut(ValueId value, size_t d) const {

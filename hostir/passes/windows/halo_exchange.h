@@ -35,7 +35,7 @@ class HaloExchanges {
   /// `requests` is indexed by the values of `source`. Both must outlive this; values and requests
   /// may be added. The values in `keep` are computed in any case.
   HaloExchanges(const Function& source, const std::vector<RequestedSharding>& requests,
-                std::span<const std::string> keep);
+                std::span<const ValueId> keep);
 
   /// The value of which `value` is a window; nullopt if it is none.
   std::optional<ValueId> root_of(ValueId value) const;

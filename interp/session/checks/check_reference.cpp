@@ -28,8 +28,7 @@ Expected<RecordedWrites> record_writes(const Prepared& prepared, const BackendFa
                                        RunOptions options, int64_t max_bytes,
                                        ValueRecorder::Completed completed = {}) {
   RecordedWrites out;
-  out.recorder =
-      std::make_unique<ValueRecorder>([](const std::string&) { return true; }, options.trace);
+  out.recorder = std::make_unique<ValueRecorder>([](const Value&) { return true; }, options.trace);
   out.recorder->limit(max_bytes);
   out.recorder->on_completed(std::move(completed));
   options.trace = out.recorder.get();

@@ -17,25 +17,49 @@
 namespace hostir::interp {
 namespace {
 
+// The versions that one write instruction left on all ranks.
+using Write = std::vector<const RecordedVersion*>;
+
 struct RecordedRun {
   const Prepared& prepared;
   RunResult result;
   std::unique_ptr<ValueRecorder> recorder;
+  std::map<ValueId, std::vector<Write>> writes;  // by the value of the fusion that they store
 };
+
+// In order of the host function; in loops the last execution counts.
+std::map<ValueId, std::vector<Write>> writes_of(const Code& code, const ValueRecorder& recorder) {
+  using Place = std::pair<CodeIndex, uint32_t>;  // an instruction and a register
+  std::map<Place, std::map<Rank, const RecordedVersion*>> versions;
+  for (const RecordedVersion& v : recorder.versions()) versions[{v.code, v.reg}][v.rank] = &v;
+  std::map<ValueId, std::vector<Write>> out;
+  for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
+    const CodeInstruction& c = code.instructions[i];
+    if (c.role != CodeRole::kInstruction) continue;
+    const std::vector<Operand>& operands = code.source(i).operands;
+    for (size_t o = 0; o < operands.size(); ++o) {
+      if (!operands[o].origin.valid()) continue;
+      const auto written = versions.find({i, c.operands[o]});
+      if (written == versions.end()) continue;
+      Write& write = out[operands[o].origin.value].emplace_back();
+      for (const auto& [rank, version] : written->second) write.push_back(version);
+    }
+  }
+  return out;
+}
 
 Expected<RecordedRun> recorded_run(const Prepared& prepared, const BackendFactory& make_backend,
                                    RunOptions options) {
-  RecordedRun out{prepared, {}, {}};
-  const auto holds_a_value = [&prepared](const std::string& buffer) {
-    return std::any_of(prepared.provenance.begin(), prepared.provenance.end(),
-                       [&](const Provenance& p) { return p.write > 0 && p.buffer == buffer; });
-  };
+  RecordedRun out{prepared, {}, {}, {}};
+  const size_t values = prepared.source->find_function(prepared.function)->values.size();
+  const auto holds_a_value = [values](const Value& v) { return v.origin.value.index < values; };
   out.recorder = std::make_unique<ValueRecorder>(holds_a_value, options.trace);
   options.trace = out.recorder.get();
   options.attach = [&out](Interpreter& interpreter) { out.recorder->attach(interpreter); };
   HOSTIR_ASSIGN_OR_RETURN(out.result, run(prepared, make_backend, options));
   const Fault* fault = out.result.worst();
   if (fault && fault->fatal) return tl::unexpected(to_error(*fault));
+  out.writes = writes_of(*prepared.code, *out.recorder);
   return out;
 }
 
@@ -45,51 +69,18 @@ std::vector<NamedInput> as_inputs(const std::vector<std::pair<std::string, Tenso
   return out;
 }
 
-// The versions that one write instruction left on all ranks: same writer, same register.
-using Write = std::vector<const RecordedVersion*>;
-
-bool writes_buffer(const Code& code, CodeIndex i, const std::string& buffer) {
-  const CodeInstruction& c = code.instructions[i];
-  if (c.role != CodeRole::kInstruction) return false;
-  const Function& f = *code.functions[c.function];
-  for (const Operand& o : code.source(i).operands) {
-    if (writes(o.access) && o.value.valid() && f.value(o.value).name == buffer) return true;
-  }
-  return false;
-}
-
-// The n-th instruction in the text that writes the buffer, n from 1; kNoCode: a parameter.
-CodeIndex writer_of(const Code& code, const Provenance& provenance) {
-  uint32_t n = 0;
-  for (size_t i = 0; i < code.instructions.size() && provenance.write > 0; ++i) {
-    const auto index = static_cast<CodeIndex>(i);
-    if (writes_buffer(code, index, provenance.buffer) && ++n == provenance.write) return index;
-  }
-  return kNoCode;
-}
-
-// Writes that stored a fusion value in a buffer; in loops the last one counts.
-std::vector<Write> writes_of(const RecordedRun& run, const std::string& value) {
-  std::vector<Write> out;
-  for (const Provenance& p : run.prepared.provenance) {
-    if (p.value != value || p.write == 0) continue;
-    const CodeIndex writer = writer_of(*run.prepared.code, p);
-    std::map<Rank, const RecordedVersion*> by_rank;
-    for (const RecordedVersion& v : run.recorder->versions()) {
-      if (v.code == writer && v.name == p.buffer) by_rank[v.rank] = &v;
-    }
-    Write write;
-    for (const auto& [rank, version] : by_rank) write.push_back(version);
-    if (!write.empty()) out.push_back(std::move(write));
-  }
-  return out;
-}
-
 Assembled assembled(const RecordedRun& run, const Write& write) {
   std::vector<ShardData> shards;
   for (const RecordedVersion* v : write)
     shards.push_back({v->rank, v->placement.box, v->data ? &*v->data : nullptr});
   return assemble(*run.prepared.program, write.front()->type, shards);
+}
+
+// The number by which a run refers to a value of the fusion. Lowering with loops gives the fusion
+// without them, whose values have it already.
+ValueId number_of(const Function& fusion, ValueId value) {
+  const Origin origin = fusion.value(value).origin;
+  return origin.valid() ? origin.value : value;
 }
 
 Rank holder(const Write& write, const std::vector<int64_t>& index) {
@@ -102,9 +93,22 @@ Rank holder(const Write& write, const std::vector<int64_t>& index) {
   return kNoRank;
 }
 
+// The values of a fusion in its unsharded form, by their numbers. The result of a reshard is its
+// operand there.
+std::vector<ValueId> unsharded_values_of(const Function& fusion, const Function& plain) {
+  std::vector<ValueId> now(fusion.values.size());
+  for (size_t v = 0; v < plain.values.size(); ++v)
+    now[plain.values[v].origin.value.index] = ValueId(v);
+  std::vector<ValueId> out;
+  for (size_t v = 0; v < now.size(); ++v)
+    out.push_back(now[unsharded_value(fusion, ValueId(v)).index]);
+  return out;
+}
+
 // Everything needed to report where a value differs.
 struct Comparison {
   const Function& fusion;
+  std::vector<ValueId> plain;  // by value of the fusion: that of the unsharded form
   RoundingBounds roundings;
   const RecordedRun& sharded;
   const RecordedRun& unsharded;
@@ -147,37 +151,34 @@ std::optional<UnshardedDifference> compare_write(const Comparison& c, ValueId id
                        describe(*found, whole.tensor));
 }
 
-// The name of the value in the unsharded run, which has no reshards.
-const std::string& unsharded_name(const Function& fusion, ValueId value) {
-  return fusion.value(unsharded_value(fusion, value)).name;
-}
-
-// The value of the fusion in the unsharded run, if it was in a buffer there.
-std::optional<Tensor> reference_value(const RecordedRun& run, const std::string& value) {
-  for (const auto& [name, tensor] : run.prepared.inputs) {
-    if (name == value) return tensor;
+// A value of the unsharded run, if it was in a buffer there.
+std::optional<Tensor> reference_value(const RecordedRun& run, ValueId value) {
+  const Function& f = *run.prepared.source->find_function(run.prepared.function);
+  for (size_t p = 0; p < f.params.size(); ++p) {
+    if (f.params[p].value == value) return run.prepared.inputs[p].second;
   }
-  const std::vector<Write> writes = writes_of(run, value);
-  if (writes.empty() || !writes.back().front()->data) return std::nullopt;
-  return writes.back().front()->data;
+  const auto writes = run.writes.find(value);
+  if (writes == run.writes.end()) return std::nullopt;
+  return writes->second.back().front()->data;
 }
 
 void compare_values(Comparison& c, UnshardedReport& report) {
   const std::vector<InstrId> order = c.fusion.preorder();
   for (const Parameter& p : c.fusion.params) {
-    const auto value = reference_value(c.unsharded, c.fusion.value(p.value).name);
+    const auto value = reference_value(c.unsharded, c.plain[p.value.index]);
     if (value) c.roundings.set_known(p.value, *value);
   }
   for (uint32_t n = 1; n <= order.size() && !report.difference; ++n) {
     const OpRef op{c.fusion.name, n};
     c.roundings.add(c.fusion.instr(order[n - 1]));
     for (const ValueId result : c.fusion.instr(order[n - 1]).results) {
-      const std::string& value = c.fusion.value(result).name;
-      const auto expected = reference_value(c.unsharded, unsharded_name(c.fusion, result));
+      const auto expected = reference_value(c.unsharded, c.plain[result.index]);
       if (!expected) continue;
       c.roundings.set_known(result, *expected);
-      const std::vector<Write> writes = writes_of(c.sharded, value);
-      if (!writes.empty()) report.compared.push_back(value);
+      const auto found = c.sharded.writes.find(number_of(c.fusion, result));
+      if (found == c.sharded.writes.end()) continue;
+      const std::vector<Write>& writes = found->second;
+      report.compared.push_back(c.fusion.value(result).name);
       for (const Write& write : writes) {
         report.difference = compare_write(c, result, op, write, *expected);
         if (report.difference) return;
@@ -187,8 +188,7 @@ void compare_values(Comparison& c, UnshardedReport& report) {
         return whole.missing.empty() && whole.tensor.dtype == expected->dtype &&
                whole.tensor.data == expected->data;
       };
-      if (!writes.empty() && std::all_of(writes.begin(), writes.end(), has_equal_bits))
-        c.roundings.set_equal(result);
+      if (std::all_of(writes.begin(), writes.end(), has_equal_bits)) c.roundings.set_equal(result);
     }
   }
 }
@@ -224,13 +224,16 @@ void compare_outputs(const Comparison& c, UnshardedReport& report) {
   }
 }
 
-// The fusion values that the sharded run had in buffers, so that the unsharded run keeps them too.
-std::vector<std::string> values_to_keep(const Function& fusion, const RecordedRun& sharded) {
+// Names of the values in the unsharded form that the sharded run had in buffers, so that the
+// unsharded run keeps them too.
+std::vector<std::string> values_to_keep(const Function& fusion, const Function& plain,
+                                        const std::vector<ValueId>& now,
+                                        const RecordedRun& sharded) {
   std::vector<std::string> out;
   for (const InstrId instruction : fusion.preorder()) {
     for (const ValueId result : fusion.instr(instruction).results) {
-      const std::string& value = fusion.value(result).name;
-      if (!writes_of(sharded, value).empty()) out.push_back(unsharded_name(fusion, result));
+      if (sharded.writes.contains(number_of(fusion, result)))
+        out.push_back(plain.value(now[result.index]).name);
     }
   }
   return out;
@@ -260,15 +263,18 @@ Expected<UnshardedReport> check_unsharded(const Prepared& prepared,
                           recorded_run(prepared, make_backend, run_options));
   const Program plain = unshard(*prepared.source, name);
   const Function& fusion = *prepared.source->find_function(name);
+  const Function& plain_fusion = *plain.find_function(name);
+  std::vector<ValueId> now = unsharded_values_of(fusion, plain_fusion);
   PrepareOptions options;
   options.function = name;
-  options.keep = values_to_keep(fusion, sharded);
+  options.keep = values_to_keep(fusion, plain_fusion, now, sharded);
   HOSTIR_ASSIGN_OR_RETURN(const auto reference,
                           prepare(plain, as_inputs(prepared.inputs), options));
   HOSTIR_ASSIGN_OR_RETURN(const RecordedRun unsharded,
                           recorded_run(*reference, make_backend, on_one_rank(run_options)));
   UnshardedReport report;
-  Comparison comparison{fusion, RoundingBounds(fusion), sharded, unsharded, tolerance};
+  Comparison comparison{fusion,  std::move(now), RoundingBounds(fusion),
+                        sharded, unsharded,      tolerance};
   compare_values(comparison, report);
   compare_outputs(comparison, report);
   return report;
@@ -277,10 +283,9 @@ Expected<UnshardedReport> check_unsharded(const Prepared& prepared,
 namespace {
 
 // `inputs` are by position, because parameter names may differ.
-auto prepared_unsharded(const Program& program, const std::string& fusion,
+auto prepared_unsharded(const Program& plain, const std::string& fusion,
                         const std::vector<std::pair<std::string, Tensor>>& inputs,
                         std::vector<std::string> keep) {
-  const Program plain = unshard(program, fusion);
   PrepareOptions options;
   options.function = fusion;
   options.keep = std::move(keep);
@@ -298,18 +303,18 @@ Expected<UnshardedValues> unsharded_values(
     const std::vector<std::pair<std::string, Tensor>>& inputs, const BackendFactory& make_backend,
     const RunOptions& run_options) {
   const Function& f = *program.find_function(fusion);
+  const Program plain = unshard(program, fusion);
+  const std::vector<ValueId> now = unsharded_values_of(f, *plain.find_function(fusion));
   std::vector<std::string> names;
-  for (const InstrId id : f.preorder()) {
-    for (const ValueId v : f.instr(id).results) names.push_back(unsharded_name(f, v));
+  for (const Value& v : plain.find_function(fusion)->values) {
+    if (v.defined_by.valid()) names.push_back(v.name);
   }
   HOSTIR_ASSIGN_OR_RETURN(const auto prepared,
-                          prepared_unsharded(program, fusion, inputs, std::move(names)));
+                          prepared_unsharded(plain, fusion, inputs, std::move(names)));
   HOSTIR_ASSIGN_OR_RETURN(const RecordedRun run,
                           recorded_run(*prepared, make_backend, on_one_rank(run_options)));
   UnshardedValues out;
-  for (size_t v = 0; v < f.values.size(); ++v)
-    out.values.push_back(
-        reference_value(run, unsharded_name(f, ValueId(static_cast<uint32_t>(v)))));
+  for (const ValueId v : now) out.values.push_back(reference_value(run, v));
   out.outputs = run.result.outputs;
   return out;
 }
@@ -318,7 +323,8 @@ Expected<std::vector<NamedOutput>> unsharded_outputs(
     const Program& program, const std::string& fusion,
     const std::vector<std::pair<std::string, Tensor>>& inputs, const BackendFactory& make_backend,
     const RunOptions& run_options) {
-  HOSTIR_ASSIGN_OR_RETURN(const auto prepared, prepared_unsharded(program, fusion, inputs, {}));
+  HOSTIR_ASSIGN_OR_RETURN(const auto prepared,
+                          prepared_unsharded(unshard(program, fusion), fusion, inputs, {}));
   HOSTIR_ASSIGN_OR_RETURN(RunResult result, run(*prepared, make_backend, on_one_rank(run_options)));
   const Fault* fault = result.worst();
   if (fault && fault->fatal) return tl::unexpected(to_error(*fault));

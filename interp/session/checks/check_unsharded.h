@@ -4,8 +4,7 @@
 // 2. Run the same fusion without shardings on one rank, keeping the values that the sharded run had
 //    in buffers.
 // 3. Compare, in the order of the fusion's instructions, every value that exists on both sides.
-//    Provenance maps buffers to values: a buffer belongs to the fusion value whose instruction it
-//    came `from`.
+//    The Origin of an operand that the host function writes says which value that is.
 // Partial values are reduced first; replicas must agree. The first difference names op, rank and
 // element.
 #pragma once

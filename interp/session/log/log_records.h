@@ -14,6 +14,7 @@
 
 #include "hostir/ir/dtype.h"
 #include "hostir/ir/op_kind.h"
+#include "hostir/ir/program.h"
 #include "hostir/ir/sharding.h"
 #include "interp/core/fault_record.h"
 #include "interp/core/ids.h"
@@ -185,6 +186,7 @@ struct LogExplain {
   std::string subject;  // `%h`, `@mlp#4`
   std::string rule;
   std::string text;
+  Origin value = {};  // of the fusion; invalid in logs of version 6 and before
 };
 
 struct LogInput {

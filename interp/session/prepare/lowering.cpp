@@ -51,7 +51,7 @@ Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& 
   out.program = std::move(lowered.program);
   out.host = std::move(lowered.function);
   out.explanation = std::move(lowered.explanation);
-  out.provenance = std::move(lowered.provenance);
+  out.value_names = std::move(lowered.value_names);
   out.loop_values = std::move(lowered.loop_values);
   return out;
 }

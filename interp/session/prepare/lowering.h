@@ -18,7 +18,7 @@ struct LoweredFusion {
   Program program;   // with the host function and its kernels
   std::string host;  // name of the host function
   Explanation explanation;
-  std::vector<Provenance> provenance;
+  ValueNames value_names;  // by Origin
   std::vector<LoopValue> loop_values;
 };
 

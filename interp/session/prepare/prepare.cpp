@@ -183,7 +183,7 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
     program = std::move(lowered.program);
     entry = std::move(lowered.host);
     out->explanation = std::move(lowered.explanation);
-    out->provenance = std::move(lowered.provenance);
+    out->value_names = std::move(lowered.value_names);
     out->lowered = true;
   }
   ProgramViewOptions view;
@@ -192,7 +192,8 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
   view.phases = std::move(phases);
   view.given = options.sources;
   if (options.recorded != nullptr) {
-    view.recorded = &options.recorded->given;
+    view.recorded = options.recorded;
+    out->value_names = options.recorded->held.names;
     view.phases = PhaseTexts(options.recorded->phases);
   }
   view.source = out->source.get();

@@ -114,7 +114,7 @@ struct Prepared {
   bool recorded = false;                   // it is a log's, with the sizes that it ran with
   std::shared_ptr<const Code> code;
   std::shared_ptr<const ProgramView> view;
-  std::vector<Provenance> provenance;                            // of buffers, if it was lowered
+  ValueNames value_names;                                        // by Origin, if it was lowered
   std::vector<LoopValue> loop_values;                            // of a fusion that has loops
   Explanation explanation;                                       // of shardings and collectives
   std::vector<std::pair<std::string, Tensor>> inputs;            // global, by parameter, in order

@@ -67,6 +67,21 @@ class SpanFinder {
   std::map<const Function*, std::vector<InstrId>> ops_;
 };
 
+// Gives the program of a log the Origins that its text lacks. `program` has the functions of the
+// code.
+void restore(const HeldValues& held, const Code& code, Program& program) {
+  Function& host = *program.find_function(code.entry);
+  for (size_t v = 0; v < std::min(held.buffers.size(), host.values.size()); ++v)
+    host.values[v].origin = held.buffers[v];
+  for (const HeldValues::Written& w : held.written) {
+    if (w.code >= code.instructions.size()) continue;
+    const CodeInstruction& c = code.instructions[w.code];
+    Function& f = *program.find_function(code.functions[c.function]->name);
+    std::vector<Operand>& operands = f.instr(c.instr).operands;
+    if (w.operand < operands.size()) operands[w.operand].origin = w.value;
+  }
+}
+
 // By CodeIndex. `program` has the functions and ids of the code, with the spans it was given.
 std::vector<std::vector<SourceSpan>> origins_of(const Code& code, const Program& program,
                                                 SpanFinder finder) {
@@ -210,13 +225,14 @@ Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& pr
   code.entry = options.entry;
   code.sizes = options.sizes;
   if (options.recorded != nullptr) {
-    view->given = *options.recorded;
+    view->given = options.recorded->given;
   } else if (options.given != nullptr) {
     view->given.texts = std::make_shared<const SourceManager>(*options.given);
     view->given.moves = moves_to_given(*printed, program, SpanFinder(options, program));
   }
-  auto compiled = compile_code(std::move(printed), code);
+  auto compiled = compile_code(printed, code);
   if (!compiled) return tl::unexpected(in_given_text(std::move(compiled.error()), *view));
+  if (options.recorded != nullptr) restore(options.recorded->held, **compiled, *printed);
   set_code(*view, std::move(*compiled));
   for (CodeIndex i = 0; i < view->code->instructions.size(); ++i) {
     const SourceSpan span = view->code->source(i).span;
@@ -230,6 +246,20 @@ Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& pr
   view->phases = std::move(options.phases);
   view->choices = std::move(options.choices);
   return std::shared_ptr<const ProgramView>(std::move(view));
+}
+
+HeldValues held_values(const Code& code, ValueNames names) {
+  HeldValues out;
+  out.names = std::move(names);
+  for (const Value& v : code.functions.front()->values) out.buffers.push_back(v.origin);
+  for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
+    if (code.instructions[i].role != CodeRole::kInstruction) continue;
+    const std::vector<Operand>& operands = code.source(i).operands;
+    for (uint32_t o = 0; o < operands.size(); ++o) {
+      if (operands[o].origin.valid()) out.written.push_back({i, o, operands[o].origin});
+    }
+  }
+  return out;
 }
 
 Error in_given_text(Error error, const ProgramView& view) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "hostir/passes/prepare/value_names.h"
 #include "hostir/support/diagnostic.h"
 #include "hostir/support/expected.h"
 #include "interp/core/code/code.h"
@@ -50,9 +51,25 @@ struct GivenPlaces {
   std::vector<SpanMove> moves;  // of instructions and operands, for errors
 };
 
+/// Which values of the fusion the buffers of a lowered program hold (hostir/ir/program.h: Origin).
+/// A log keeps it, because the text of a program has only names.
+struct HeldValues {
+  ValueNames names;             // by Origin
+  std::vector<Origin> buffers;  // by value of the host function
+  struct Written {
+    CodeIndex code = 0;
+    uint32_t operand = 0;
+    Origin value;
+  };
+  std::vector<Written> written;  // in order of the code
+};
+/// Of the code of a lowered program.
+HeldValues held_values(const Code& code, ValueNames names);
+
 struct RecordedTexts {
   GivenPlaces given;
   std::vector<PhaseText> phases;
+  HeldValues held;
 };
 
 /// What else the file can run: other functions, other sizes of its meshes.
@@ -122,9 +139,9 @@ struct ProgramViewOptions {
   std::string entry;  // host function that runs
   SizeBindings sizes;
   PhaseTexts phases;
-  const SourceManager* given = nullptr;   // the spans of the program point into it; copied
-  const Program* source = nullptr;        // the program before lowering: what `from` refers to
-  const GivenPlaces* recorded = nullptr;  // of a log's program, instead of `given`; copied
+  const SourceManager* given = nullptr;     // the spans of the program point into it; copied
+  const Program* source = nullptr;          // the program before lowering: what `from` refers to
+  const RecordedTexts* recorded = nullptr;  // of a log's program, instead of `given`; copied
   RunChoices choices;
 };
 

@@ -7,7 +7,7 @@
 
 namespace hostir::interp {
 
-ValueRecorder::ValueRecorder(std::function<bool(const std::string&)> wanted, TraceSink* next)
+ValueRecorder::ValueRecorder(Wanted wanted, TraceSink* next)
     : ForwardingSink(next), wanted_(std::move(wanted)) {}
 
 void ValueRecorder::attach(const Interpreter& interpreter) {
@@ -19,7 +19,7 @@ void ValueRecorder::attach(const Interpreter& interpreter) {
   for (uint32_t reg = 0; reg < code.registers.size(); ++reg) {
     const RegisterInfo& info = code.registers[reg];
     if (info.buffer && info.value.valid() &&
-        wanted_(code.functions[info.function]->value(info.value).name))
+        wanted_(code.functions[info.function]->value(info.value)))
       wanted_registers_.push_back(reg);
   }
   for (const uint32_t reg : code.parameters) {

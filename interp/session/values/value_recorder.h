@@ -43,9 +43,10 @@ struct RecordedIssue {
 
 class ValueRecorder final : public ForwardingSink {
  public:
-  /// `wanted`: selects by name the registers whose versions are kept; `next` may be null. Neither
-  /// is owned.
-  ValueRecorder(std::function<bool(const std::string& name)> wanted, TraceSink* next);
+  /// `wanted`: selects the buffers of the host function whose versions are kept. `next` may be
+  /// null; it is not owned.
+  using Wanted = std::function<bool(const Value& buffer)>;
+  ValueRecorder(Wanted wanted, TraceSink* next);
 
   /// Call before the first decision; records the parameters.
   void attach(const Interpreter& interpreter);
@@ -81,7 +82,7 @@ class ValueRecorder final : public ForwardingSink {
     size_t version;
     BufferRef ref;
   };
-  std::function<bool(const std::string&)> wanted_;
+  Wanted wanted_;
   Completed completed_;
   const Interpreter* interpreter_ = nullptr;
   int64_t most_bytes_ = INT64_MAX;

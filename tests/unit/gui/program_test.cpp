@@ -55,6 +55,37 @@ TEST(Program, ALogOffersNothingElseToRun) {
   std::filesystem::remove(path);
 }
 
+// A buffer is explained by what was decided about the value of the fusion that it holds, whatever
+// its name, in the run and in its log.
+TEST(Explain, ABufferIsExplainedByTheValueThatItHolds) {
+  const std::string program = write_file("explain_test.hir", R"(mesh @m = <tp=2>
+fusion @f(%x: tensor<4x8xf32> <@m, [{tp}, {}]>, %w: tensor<8x8xf32> <@m, [{}, {}]>)
+    -> (%y: tensor<4x8xf32> <@m, [{}, {}]>) {
+  %h = matmul %x, %w
+  %y = softmax %h {dim = 0}
+  return %y
+})");
+  const std::string log = testing::TempDir() + "explain_test.db";
+  std::filesystem::remove(log);
+  {
+    api::SessionOptions options = Workbench::session_options();
+    options.log_path = log;
+    api::SessionOpener factory{options};
+    auto session = factory.open({.path = program});
+    ASSERT_TRUE(session) << session.error().message();
+    ASSERT_TRUE((*session)->execute(*interp::parse_command("continue"), {}));
+  }
+  for (const std::string& path : {program, log}) {
+    Workbench w(path);
+    ASSERT_TRUE(w.perform("continue")) << path;
+    w.only("explain");
+    w.model().selection.value = "h_gathered";
+    w->wait_until_idle(30);
+    EXPECT_EQ(w.text("explain/0/subject"), "%h") << path;
+  }
+  std::filesystem::remove(log);
+}
+
 TEST(Focus, AClickOnARankLooksAtItAndStepsGoOnAsBefore) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.click("focus/1"));

@@ -155,6 +155,54 @@ TEST_P(LogTest, InputsComeBack) {
 }
 
 // Lines that a phase leaves unchanged take no room.
+Origin origin(size_t number) { return {ValueId(number)}; }
+
+TEST(HeldValues, AreReadBackAndMayBeMissing) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch.file("run.db");
+  RunDescription run = synthetic_description(2);
+  run.held.names = {"x", "y", "y_part"};
+  run.held.buffers = {origin(0), {}, origin(1)};
+  run.held.written = {{1, 2, origin(1)}};
+  run.explanations = {{"@f", "homes", "one", {}}, {"%y", "cut", "two", origin(1)}};
+  auto writer = TraceWriter::create(path, run);
+  ASSERT_TRUE(writer) << writer.error().message();
+  ASSERT_TRUE((*writer)->close());
+  {
+    const auto log = open_or_fail(path);
+    ASSERT_NE(log, nullptr);
+    const interp::HeldValues& held = log->tables().recorded.held;
+    EXPECT_EQ(held.names, run.held.names);
+    ASSERT_EQ(held.buffers.size(), 3u);
+    EXPECT_FALSE(held.buffers[1].valid());
+    EXPECT_EQ(held.buffers[2].value, ValueId(size_t{1}));
+    ASSERT_EQ(held.written.size(), 1u);
+    EXPECT_EQ(held.written[0].code, 1u);
+    EXPECT_EQ(held.written[0].operand, 2u);
+    EXPECT_EQ(held.written[0].value.value, ValueId(size_t{1}));
+    ASSERT_EQ(log->explanations().size(), 2u);
+    EXPECT_FALSE(log->explanations()[0].value.valid());
+    EXPECT_EQ(log->explanations()[1].value.value, ValueId(size_t{1}));
+  }
+  const auto change = [&](const std::string& sql) {
+    auto database = Database::open(path, Database::Mode::kReadWrite);
+    ASSERT_TRUE(database);
+    const auto done = database->execute(sql);
+    ASSERT_TRUE(done) << done.error().message();
+  };
+  change("UPDATE explain_value SET value = 7");
+  EXPECT_FALSE(open_log(path)) << "a number that no value has";
+  // As version 6 wrote it.
+  change(
+      "DROP TABLE fusion_value; DROP TABLE buffer_value; DROP TABLE written_value; "
+      "DROP TABLE explain_value; PRAGMA user_version = 6");
+  const auto old = open_or_fail(path);
+  ASSERT_NE(old, nullptr);
+  EXPECT_TRUE(old->tables().recorded.held.names.empty());
+  ASSERT_EQ(old->explanations().size(), 2u);
+  EXPECT_EQ(old->explanations()[1].subject, "%y");
+}
+
 TEST(PhaseTexts, KeepEachLineOnce) {
   const ScratchDirectory scratch;
   const std::string path = scratch.file("run.db");
