@@ -14,7 +14,7 @@ struct CommunicationFacts {
     kWhole,   // the same extent on every member
     kBlock,   // this member's block of the whole, blocks in group order
     kBlocks,  // one block per member (all_to_all)
-    kFree,    // each member's own extent (permute)
+    kFree,    // each member's own extent; its pairs say to whom (permute)
   };
   Part in = Part::kNone;
   Part out = Part::kNone;

@@ -11,6 +11,9 @@ shift || true
 targets=${*:-text_fuzz script_fuzz npy_fuzz npz_fuzz safetensors_fuzz log_fuzz import_fuzz torch_fuzz profile_fuzz module_fuzz}
 # shellcheck disable=SC2086
 { cmake --preset fuzz && cmake --build --preset fuzz --target $targets; } >/dev/null || { echo "0 passed, 1 failed"; exit 1; }
+# The words of libFuzzer's -dict: ours, and the mnemonics.
+words=build-fuzz/hir.dict
+{ cat tests/fuzz/hir.dict; sed -n 's/^HOSTIR_[A-Z]*_OP(\([a-z_]*[a-z]\)_*)$/"\1"/p' hostir/ir/ops.def; } >$words
 export ASAN_OPTIONS="allocator_may_return_null=0:max_allocation_size_mb=2048:${ASAN_OPTIONS:-}"
 passed=0
 failed=0
@@ -21,14 +24,14 @@ for target in $targets; do
   if [ -d tests/fuzz/corpus/"$target" ]; then seeds+=(tests/fuzz/corpus/"$target"); fi
   options=(-timeout=20)
   case $target in
-    text_fuzz) seeds+=(tests/programs tests/scripts); options+=(-max_len=16384 -dict=tests/fuzz/hir.dict) ;;
+    text_fuzz) seeds+=(tests/programs tests/scripts); options+=(-max_len=16384 -dict=$words) ;;
     script_fuzz)  # larger ones run whole models, which takes minutes with the sanitizers
       small=build-fuzz/seeds/script_fuzz
       rm -rf "$small"
       mkdir -p "$small"
       find tests/programs tests/scripts -name '*.hir' -size -5k -exec sh -c 'cp "$1" "$2/$(echo "$1" | tr / _)"' sh {} "$small" \;
       seeds+=("$small")
-      options=(-timeout=90 -max_len=8192 -dict=tests/fuzz/hir.dict) ;;
+      options=(-timeout=90 -max_len=8192 -dict=$words) ;;
     module_fuzz) seeds+=(tests/truth/jax/*/ tests/truth/jax_made/*/); options+=(-max_len=16384) ;;
   esac
   log=build-fuzz/$target.log

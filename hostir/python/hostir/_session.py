@@ -314,8 +314,9 @@ class Session:
     def timeline(self, limit: int = 5000) -> Picture:
         """An SVG of what each stream and host did: the first `limit` events of the log by start time."""
         return timeline_picture(self.query(
-            "SELECT rank, track, op, address, begin_ns, end_ns, text FROM v_timeline "
-            f"WHERE end_ns IS NOT NULL ORDER BY begin_ns LIMIT {int(limit)}"))
+            "SELECT t.rank, t.track, t.op, i.op_class, t.address, t.begin_ns, t.end_ns, t.text "
+            "FROM v_timeline t JOIN event e ON e.id = t.event LEFT JOIN instruction i ON i.id = e.instruction "
+            f"WHERE t.end_ns IS NOT NULL ORDER BY t.begin_ns LIMIT {int(limit)}"))
 
     def __repr__(self) -> str:
         return f"Session(@{self.function} on {self.ranks} ranks)" if self._handle else "Session(closed)"

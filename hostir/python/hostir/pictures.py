@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from ._session import Layout
 
 _COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1", "#9c755f")
-_COMMUNICATION = frozenset({"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "gather",
-                            "scatter", "permute", "send", "recv", "group"})
 _FONT = 'font-family="sans-serif" font-size="11"'
 
 
@@ -76,7 +74,7 @@ def layout_picture(layout: "Layout") -> Picture:
 
 
 def timeline_picture(events: Sequence[dict[str, Any]]) -> Picture:
-    """A lane per rank and stream, time to the right; `events` are rows of `v_timeline`."""
+    """A lane per rank and stream, time to the right; `events` are rows of `v_timeline` with their `op_class`."""
     lanes = sorted({(event["rank"], event["track"]) for event in events}, key=lambda lane: (lane[0], lane[1] != "host"))
     if not lanes:
         return _svg(256, 24, [_text(8, 16, "nothing has run")])
@@ -86,12 +84,11 @@ def timeline_picture(events: Sequence[dict[str, Any]]) -> Picture:
     row = {lane: 8 + 18 * index for index, lane in enumerate(lanes)}
     parts = [_text(96, row[lane] + 12, f"{lane[0]} {lane[1]}", "end") for lane in lanes]
     for event in events:
-        op = event["op"]
         host = event["track"] == "host"
-        colour = _COLOURS[1] if op in _COMMUNICATION else ("#bbb" if host else _COLOURS[0])
+        colour = _COLOURS[1] if event["op_class"] == "communication" else ("#bbb" if host else _COLOURS[0])
         took = event["end_ns"] - event["begin_ns"]
         parts.append(_box(100 + (event["begin_ns"] - begin) * scale, row[(event["rank"], event["track"])],
-                          took * scale, 15, colour, f"{event['address']} {event['text'] or op}: {took} ns"))
+                          took * scale, 15, colour, f"{event['address']} {event['text'] or event['op']}: {took} ns"))
     bottom = 8 + 18 * len(lanes)
     parts.append(_text(100, bottom + 14, f"{begin} ns"))
     parts.append(_text(820, bottom + 14, f"{end} ns", "end"))

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -10,12 +11,35 @@
 #include <vector>
 
 #include "hostir/ir/tensor.h"
+#include "hostir/ops/record.h"
 #include "hostir/text/parse/parser.h"
 #include "kernels/cpu/kernel.h"
 
 namespace hostir::cpu {
 
 using Bytes = std::vector<std::byte>;
+
+/// The pointwise ops with this many operands that take the dtype and need no attribute, so that a
+/// new op is tested with the others.
+inline std::vector<std::string> pointwise_ops(size_t operands, DType dtype) {
+  std::vector<std::string> out;
+  const std::vector<Type> types(operands, TensorType{dtype, {IndexExpr(4)}, std::nullopt});
+  const Attributes none;
+  for (size_t k = 0; k < kOpCount; ++k) {
+    const auto kind = static_cast<OpKind>(k);
+    const OpRecord& op = record(kind);
+    if (op.shape != OpShape::kPointwise || op.operands.size() != operands) continue;
+    const OpCall call = {.kind = kind, .operands = types, .attributes = none};
+    const auto is_violated = [&](const Constraint& c) {
+      return c.check != nullptr && c.check(call).has_value();
+    };
+    const auto is_missing = [](const AttributeSpec& a) { return a.required; };
+    if (std::none_of(op.constraints.begin(), op.constraints.end(), is_violated) &&
+        std::none_of(op.attributes.begin(), op.attributes.end(), is_missing))
+      out.emplace_back(op.mnemonic);
+  }
+  return out;
+}
 
 /// One kernel function from a text; every value is placed whole until `place` changes that.
 struct KernelCase {

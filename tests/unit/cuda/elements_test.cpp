@@ -67,22 +67,9 @@ TEST_P(CudaElementsOf, UnaryAndBinaryOps) {
     const std::string t = fmt::format("tensor<{}x{}x{}>", shape.first, shape.second, name(dtype));
     const std::string b = fmt::format("tensor<{}x{}xi1>", shape.first, shape.second);
     std::vector<std::pair<std::string, std::string>> lines;
-    std::vector<std::string> unary;
-    std::vector<std::string> binary;
-    if (is_float(dtype)) {
-      unary = {"neg", "abs", "sign", "relu", "floor", "exp",  "log",     "sqrt", "rsqrt",
-               "sin", "cos", "tanh", "erf",  "gelu",  "silu", "sigmoid", "gelu"};
-      binary = {"add", "sub", "mul", "div", "pow", "maximum", "minimum"};
-    } else if (dtype != DType::kI1) {
-      unary = {"bit_not"};
-      if (!is_unsigned(dtype)) unary = {"neg", "abs", "sign", "relu", "bit_not"};
-      binary = {"add", "sub", "mul", "div", "maximum", "minimum", "bit_and", "bit_or", "bit_xor"};
-    } else {
-      unary = {"logical_not"};
-      binary = {"logical_and", "logical_or"};
-    }
-    for (const std::string& op : unary) lines.emplace_back(op + " %a", t);
-    for (const std::string& op : binary) lines.emplace_back(op + " %a, %b", t);
+    for (const std::string& op : cpu::pointwise_ops(1, dtype)) lines.emplace_back(op + " %a", t);
+    for (const std::string& op : cpu::pointwise_ops(2, dtype))
+      lines.emplace_back(op + " %a, %b", t);
     for (const char* direction : {"eq", "ne", "lt", "le", "gt", "ge"}) {
       lines.emplace_back(fmt::format("compare %a, %b {{direction = {}}}", direction), b);
     }

@@ -104,5 +104,17 @@ TEST(Records, EachComputeOpHasAScript) {
   }
 }
 
+TEST(Records, EachCommunicationOpHasAScript) {
+  std::string scripts;
+  for (const auto& file : std::filesystem::directory_iterator("tests/scripts/collectives"))
+    scripts += content(file.path());
+  for (const OpKind kind : all_kinds()) {
+    const OpRecord& op = record(kind);
+    if (op.op_class != OpClass::kCommunication) continue;
+    EXPECT_NE(scripts.find("  " + std::string(op.mnemonic) + " "), std::string::npos)
+        << op.mnemonic << " is in no script of tests/scripts/collectives";
+  }
+}
+
 }  // namespace
 }  // namespace hostir
