@@ -91,7 +91,6 @@ class Regatherer {
  public:
   Regatherer(const Program& program, Resharded& steps, Segments& segments, MeshMoves& moves)
       : program_(program),
-        steps_(steps),
         f_(steps.function),
         segments_(segments),
         moves_(moves),
@@ -347,7 +346,6 @@ class Regatherer {
   }
 
   const Program& program_;
-  Resharded& steps_;
   Function& f_;
   Segments& segments_;
   MeshMoves& moves_;
