@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -59,11 +60,13 @@ bool is_in(const MemberRef& call, Rank rank) {
 // Ranks in flight that the sentence has not named.
 std::string Judge::wait_behind() {
   std::vector<Rank> behind;
+  const std::set<Rank> culprits(out_.culprits.begin(), out_.culprits.end());
+  std::set<Rank> named = culprits;
+  named.insert(named_.begin(), named_.end());
+  named.insert(out_.suspects.begin(), out_.suspects.end());
   for (const Rank rank : unfinished_ranks(calls_)) {
-    const bool named = contains(named_, rank) || is_in(out_.missing, rank) ||
-                       contains(out_.culprits, rank) || contains(out_.suspects, rank);
-    if (!named) behind.push_back(rank);
-    if (!contains(out_.culprits, rank)) insert_once(out_.waiting, rank);
+    if (!named.contains(rank) && !is_in(out_.missing, rank)) behind.push_back(rank);
+    if (!culprits.contains(rank)) insert_once(out_.waiting, rank);
   }
   const bool absent = out_.charge == Charge::kNeverCame || out_.charge == Charge::kNoRecord;
   const bool names_some = out_.charge == Charge::kOrder || (absent && !waited_.empty());
@@ -74,11 +77,12 @@ std::string Judge::wait_behind() {
 
 // A fault among ranks that have no part in the first disagreement is not its consequence.
 void Judge::second_fault() {
-  const auto apart = [&](Rank rank) {
-    const model::Meeting* meeting = found_.front().meeting;
-    const bool waited = meeting != nullptr && meeting->member(rank) != nullptr;
-    return !waited && found_.front().member(rank) == nullptr && !contains(out_.culprits, rank);
-  };
+  std::set<Rank> involved(out_.culprits.begin(), out_.culprits.end());
+  for (const Member* member : found_.front().members) involved.insert(member->rank);
+  if (const model::Meeting* meeting = found_.front().meeting) {
+    for (const Member& member : meeting->members) involved.insert(member.rank);
+  }
+  const auto apart = [&](Rank rank) { return !involved.contains(rank); };
   for (size_t i = 1; i < found_.size(); ++i) {
     const auto& all = found_[i].members;
     const bool is_apart =
@@ -89,7 +93,10 @@ void Judge::second_fault() {
     add_fault(std::move(other.out_));
     return;
   }
-  if (moving_) return;
+  const bool some_apart = std::ranges::any_of(run_.communicators, [&](const auto& group) {
+    return group.members && std::ranges::all_of(*group.members, apart);
+  });
+  if (moving_ || !some_apart) return;
   Judge other(run_, moving_);
   other.accuse(rules().subspan(1));  // without disagreements
   const model::Communicator* facts = run_.find(other.out_.communicator);

@@ -181,7 +181,7 @@ void Judge::fit_receivers(const Disagreement& found) {
 }
 
 bool Judge::absent_rank() {
-  waited_ = waited_calls(run_, calls_, stuck_wait_graph(run_));
+  waited_ = waited_calls(run_, calls_, compact_wait_graph(run_, model::Motion::kStuck));
   const auto proved = std::ranges::find_if_not(waited_, &std::vector<Rank>::empty, &Waited::absent);
   if (proved == waited_.end()) return false;
   if (moving_) {

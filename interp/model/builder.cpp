@@ -223,30 +223,30 @@ void RunBuilder::add_missing_ranks() {
     if (!communicator.members || communicator.members->empty()) continue;
     expect_ranks(*std::max_element(communicator.members->begin(), communicator.members->end()) + 1);
   }
+  std::vector<bool> said(run_.ranks.size(), false);
+  for (const Gap& gap : run_.gaps) {
+    if (gap.kind == Gap::Kind::kRankMissing && gap.rank && run_.find(*gap.rank) != nullptr)
+      said[static_cast<size_t>(*gap.rank)] = true;
+  }
   for (size_t r = 0; r < run_.ranks.size(); ++r) {
     RankFacts& facts = run_.ranks[r];
     if (!told_[r]) facts.record = RecordState::kMissing;
-    const auto rank = static_cast<Rank>(r);
-    const bool said = std::any_of(run_.gaps.begin(), run_.gaps.end(), [&](const Gap& g) {
-      return g.kind == Gap::Kind::kRankMissing && g.rank == rank;
-    });
-    if (facts.record == RecordState::kMissing && !said) {
-      run_.gaps.push_back({Gap::Kind::kRankMissing,
-                           rank,
-                           {},
-                           {},
-                           fmt::format("rank {}: there is no record", rank)});
-    }
+    if (facts.record != RecordState::kMissing || said[r]) continue;
+    run_.gaps.push_back({Gap::Kind::kRankMissing,
+                         static_cast<Rank>(r),
+                         {},
+                         {},
+                         fmt::format("rank {}: there is no record", r)});
   }
 }
 
 void RunBuilder::add_late_beginnings() {
+  std::set<std::pair<Rank, CommunicatorId>> said;
+  for (const Gap& gap : run_.gaps) {
+    if (gap.kind == Gap::Kind::kBeginsLate && gap.rank) said.insert({*gap.rank, gap.communicator});
+  }
   for (const CallRange& range : run_.ranges) {
-    const bool said = std::any_of(run_.gaps.begin(), run_.gaps.end(), [&](const Gap& g) {
-      return g.kind == Gap::Kind::kBeginsLate && g.rank == range.rank &&
-             g.communicator == range.communicator;
-    });
-    if (!range.first || said) continue;
+    if (!range.first || said.contains({range.rank, range.communicator})) continue;
     const Communicator& communicator = run_.communicators[range.communicator.index];
     const std::string& name =
         communicator.description.empty() ? communicator.name : communicator.description;

@@ -39,6 +39,12 @@ bool states_same(const Call& a, const Call& b) {
 }
 
 const Member* Meeting::member(Rank rank) const {
+  // The ranks of most groups are evenly spaced.
+  if (members.size() > 1 && members[0].rank != members[1].rank) {
+    const Rank step = members[1].rank - members[0].rank;
+    const auto at = static_cast<size_t>((rank - members[0].rank) / step);
+    if (at < members.size() && members[at].rank == rank) return &members[at];
+  }
   const auto at =
       std::find_if(members.begin(), members.end(), [&](const Member& m) { return m.rank == rank; });
   return at == members.end() ? nullptr : &*at;

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "hostir/ops/record.h"
 #include "interp/core/engine/engine.h"
@@ -179,11 +181,12 @@ class RunFiller {
       pair.send = member_of(p.source, p.send);
       pair.recv = member_of(p.target, p.recv);
     }
+    std::map<std::tuple<CommIndex, Rank, Rank>, uint64_t> kept;
+    for (const Pair& p : context_.state.ledger.pairs) ++kept[{p.comm, p.source, p.target}];
     for (const PairCounter& counter : context_.state.ledger.counters) {
-      const auto kept = std::ranges::count_if(context_.state.ledger.pairs, [&](const Pair& p) {
-        return p.comm == counter.comm && p.source == counter.source && p.target == counter.target;
-      });
-      if (static_cast<uint64_t>(kept) >= std::max(counter.sent, counter.received)) continue;
+      if (kept[{counter.comm, counter.source, counter.target}] >=
+          std::max(counter.sent, counter.received))
+        continue;
       for (const Rank rank : {counter.source, counter.target})
         run_.gaps.push_back({model::Gap::Kind::kBeginsLate,
                              rank,

@@ -1,6 +1,7 @@
 #include "interp/diagnose/calls/continuation.h"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <map>
 
@@ -27,15 +28,17 @@ class Continuation {
         at_(job.size(), 0),
         parts_(job.size()),
         passed_(job.size()),
+        is_awake_(job.size(), false),
         first_absent_(run.communicators.size(), 0) {}
 
   void go() {
     for (size_t r = 0; r < job_.size(); ++r) open_launch(r);
-    while (true) {
-      bool moved = false;
-      for (size_t r = 0; r < job_.size(); ++r) moved |= advance(r);
-      if (!moved && !add_awaited()) return;
-    }
+    do {
+      for (; !awake_.empty(); awake_.pop_front()) {
+        is_awake_[awake_.front()] = false;
+        advance(awake_.front());
+      }
+    } while (add_awaited());
   }
   // The lines of recorded calls that block in this simulation although the record has them
   // completed. Copies of them, which ranks without a record make, have no line.
@@ -74,8 +77,17 @@ class Continuation {
     bool done = false;
   };
 
+  // A rank is looked at again when it opens a launch and when another rank completes a call of it:
+  // nothing else lets its calls complete, because the last to come completes a call for all.
+  void wake(size_t r) {
+    if (is_awake_[r]) return;
+    is_awake_[r] = true;
+    awake_.push_back(r);
+  }
+
   // Calls with one place in the order are issued together, and complete independently.
   void open_launch(size_t r) {
+    wake(r);
     const auto& calls = job_[r];
     auto& parts = parts_[r];
     parts.clear();
@@ -86,32 +98,30 @@ class Continuation {
     }
   }
 
-  bool advance(size_t r) {
-    bool moved = complete_passed(r);
+  void advance(size_t r) {
+    complete_passed(r);
     while (!parts_[r].empty()) {
       bool all_done = true;
       for (Part& part : parts_[r]) {
-        if (!part.done && complete(r, part)) moved = true;
+        if (!part.done) complete(r, part);
         all_done = all_done && (part.done || job_[r][part.call].passes);
       }
-      if (!all_done) return moved;
+      if (!all_done) return;
       std::copy_if(parts_[r].begin(), parts_[r].end(), std::back_inserter(passed_[r]),
                    [](const Part& part) { return !part.done; });
       at_[r] += parts_[r].size();
       open_launch(r);
-      moved = true;
     }
-    return moved;
   }
 
   // Calls that the host has gone past.
-  bool complete_passed(size_t r) {
-    bool moved = false;
-    for (Part& part : passed_[r]) moved = (!part.done && complete(r, part)) || moved;
+  void complete_passed(size_t r) {
+    for (Part& part : passed_[r]) {
+      if (!part.done) complete(r, part);
+    }
     passed_[r].erase(std::remove_if(passed_[r].begin(), passed_[r].end(),
                                     [](const Part& part) { return part.done; }),
                      passed_[r].end());
-    return moved;
   }
 
   // The collectives of a communicator, and the sends and recvs between two ranks, execute in the
@@ -125,23 +135,25 @@ class Continuation {
     });
   }
 
-  bool complete(size_t r, Part& part) {
+  void complete(size_t r, Part& part) {
     const JobCall& call = job_[r][part.call];
-    if (!is_head(r, part)) return false;
+    if (!is_head(r, part)) return;
     if (call.shape != Shape::kCollective) {
       Part* other = part_of(call.peer, call.communicator, opposite(call.shape), rank_of(r));
       if (other == nullptr || !is_head(index(call.peer), *other) ||
           !model::agree(sized(call), sized(job_[index(call.peer)][other->call])))
-        return false;
+        return;
       other->done = part.done = true;
-      return true;
+      wake(index(call.peer));
+      return;
     }
-    if (!all_make(call)) return false;
+    if (!all_make(call)) return;
     part.done = true;
     for (const Rank member : members_of(call.communicator)) {
-      if (rank_of(r) != member) part_of(member, call.communicator, Shape::kCollective)->done = true;
+      if (rank_of(r) == member) continue;
+      part_of(member, call.communicator, Shape::kCollective)->done = true;
+      wake(index(member));
     }
-    return true;
   }
 
   // Starts at the member that was missing at the last look. Starting at the first member would
@@ -201,11 +213,12 @@ class Continuation {
     }
     for (auto& [rank, calls] : awaited) append(rank, std::move(calls));
     if (!awaited.empty()) return true;
+    std::set<std::pair<CommunicatorId, bool>> refused;
     for (size_t r = 0; r < job_.size(); ++r) {
       for (const std::vector<Part>* parts : {&passed_[r], &parts_[r]}) {
         for (const Part& part : *parts) {
           if (part.done || !is_head(r, part)) continue;
-          if (add_collective(rank_of(r), job_[r][part.call])) return true;
+          if (add_collective(rank_of(r), job_[r][part.call], refused)) return true;
         }
       }
     }
@@ -213,14 +226,21 @@ class Continuation {
   }
 
   // Only if the call then completes, that is, if every member is in it or may make it. A damaged
-  // file may have calls of ranks that are not members.
-  bool add_collective(Rank caller, const JobCall& call) {
+  // file may have calls of ranks that are not members. `refused`: those that did not, by their
+  // communicator and whether they completed in the record: other members ask for the same.
+  bool add_collective(Rank caller, const JobCall& call,
+                      std::set<std::pair<CommunicatorId, bool>>& refused) {
+    const std::pair asked(call.communicator, call.completed);
+    if (call.shape != Shape::kCollective || refused.contains(asked)) return false;
     const std::vector<Rank>& members = members_of(call.communicator);
-    if (call.shape != Shape::kCollective || !contains(members, caller)) return false;
+    if (!contains(members, caller)) return false;
     std::vector<Rank> absent;
     for (const Rank member : members) {
       if (part_of(member, call.communicator, Shape::kCollective) != nullptr) continue;
-      if (!may_make(member, call)) return false;
+      if (!may_make(member, call)) {
+        refused.insert(asked);
+        return false;
+      }
       absent.push_back(member);
     }
     const JobCall pattern = call;
@@ -229,6 +249,7 @@ class Continuation {
       fit_blocks(made, rank);
       append(rank, {std::move(made)});
     }
+    if (absent.empty()) refused.insert(asked);
     return !absent.empty();
   }
 
@@ -283,6 +304,8 @@ class Continuation {
   std::vector<size_t> at_;                 // by rank: the first call of its launch
   std::vector<std::vector<Part>> parts_;   // by rank: its launch; empty: it has made all its calls
   std::vector<std::vector<Part>> passed_;  // by rank: unfinished calls that do not block its host
+  std::deque<size_t> awake_;               // ranks to look at
+  std::vector<bool> is_awake_;             // by rank: in that list
   std::vector<size_t> first_absent_;       // by communicator: a place among its members
   uint64_t added_ = 0;
 };

@@ -45,13 +45,15 @@ class JobBuilder {
   }
 
   JobCalls repaired(const std::vector<CallEdit>& edits) {
+    std::vector<std::vector<CallEdit>> by_rank(refs_.size());
+    for (const CallEdit& edit : edits) by_rank[static_cast<size_t>(edit.rank)].push_back(edit);
     for (size_t r = 0; r < refs_.size(); ++r) {
       std::vector<JobCall> calls;
       const auto rank = static_cast<Rank>(r);
       for (size_t i = past_[r]; i <= refs_[r].size(); ++i) {
-        place_edits(edits, rank, i, calls);
+        place_edits(by_rank[r], rank, i, calls);
         if (i == refs_[r].size()) break;
-        if (const CallEdit* edit = edit_at(edits, rank, i)) {
+        if (const CallEdit* edit = edit_at(by_rank[r], i)) {
           if (edit->kind == CallEdit::Kind::kChange)
             calls.push_back(changed(rank, refs_[r][i], *edit));
           continue;
@@ -293,16 +295,16 @@ class JobBuilder {
 
   // ---- edits
 
-  static const CallEdit* edit_at(const std::vector<CallEdit>& edits, Rank rank, size_t at) {
+  // `edits` are those of the rank.
+  static const CallEdit* edit_at(const std::vector<CallEdit>& edits, size_t at) {
     const auto found = std::find_if(edits.begin(), edits.end(), [&](const CallEdit& edit) {
-      return edit.rank == rank && edit.at == at && edit.kind != CallEdit::Kind::kAdd;
+      return edit.at == at && edit.kind != CallEdit::Kind::kAdd;
     });
     return found == edits.end() ? nullptr : &*found;
   }
   void place_edits(const std::vector<CallEdit>& edits, Rank rank, size_t at,
                    std::vector<JobCall>& calls) const {
     for (const CallEdit& edit : edits) {
-      if (edit.rank != rank) continue;
       // After its last call, a rank makes the calls that the others wait for.
       const bool goes_on = at == refs_[static_cast<size_t>(rank)].size();
       if (edit.kind == CallEdit::Kind::kAdd && edit.at == at && !goes_on) {

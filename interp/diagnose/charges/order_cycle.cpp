@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "hostir/support/lists.h"
@@ -11,6 +12,7 @@
 #include "interp/diagnose/calls/line_history.h"
 #include "interp/diagnose/calls/user_frame.h"
 #include "interp/diagnose/charges/explanation.h"
+#include "interp/diagnose/engine/shortest_cycle.h"
 #include "interp/diagnose/text/comparison_text.h"
 #include "interp/diagnose/text/recorded_text.h"
 #include "interp/diagnose/text/sentences.h"
@@ -48,56 +50,44 @@ class CycleFinder {
   }
 
   std::optional<OrderCycle> find() {
-    std::vector<size_t> best;
-    for (size_t start = 0; start < holds_.size(); ++start) {
-      std::vector<size_t> path = path_back_to(start);
-      if (!path.empty() && (best.empty() || path.size() < best.size())) best = std::move(path);
+    std::vector<std::vector<uint32_t>> next(holds_.size());
+    for (size_t r = 0; r < holds_.size(); ++r) {
+      for (const Hold& hold : holds_[r]) next[r].push_back(static_cast<uint32_t>(hold.to));
     }
-    if (best.empty()) return std::nullopt;
     OrderCycle circle;
-    for (const size_t r : best) circle.ranks.push_back(static_cast<Rank>(r));
+    for (const uint32_t r : shortest_cycle(std::move(next)))
+      circle.ranks.push_back(static_cast<Rank>(r));
+    if (circle.ranks.empty()) return std::nullopt;
     describe(circle);
     return circle;
   }
 
  private:
   void add_holds(size_t rank, const MemberRef& ref) {
-    if (ref.pair != nullptr) {
-      hold(rank, ref, ref.other_side());
-      return;
-    }
-    for (const Member& other : ref.meeting->members) {
-      if (&other != ref.member) hold(rank, ref, other);
+    const auto add = [&](Rank to) {
+      if (static_cast<size_t>(to) != rank) holds_[rank].push_back({to, ref});
+    };
+    if (ref.pair == nullptr) {
+      std::ranges::for_each(held_in(*ref.meeting), add);
+    } else if (is_held(ref.other_side())) {
+      add(ref.other_side().rank);
     }
   }
-  void hold(size_t rank, const MemberRef& ref, const Member& other) {
-    if (run_.find(other.rank) == nullptr || static_cast<size_t>(other.rank) == rank) return;
-    const auto& heads = heads_[static_cast<size_t>(other.rank)];
+  // Computed once per meeting: of thousands of members, few hold up the others.
+  const std::vector<Rank>& held_in(const model::Meeting& meeting) {
+    const auto [at, added] = held_.try_emplace(&meeting);
+    if (!added) return at->second;
+    for (const Member& member : meeting.members) {
+      if (is_held(member)) at->second.push_back(member.rank);
+    }
+    return at->second;
+  }
+  bool is_held(const Member& member) const {
+    if (run_.find(member.rank) == nullptr) return false;
+    const auto& heads = heads_[static_cast<size_t>(member.rank)];
     const bool is_head = std::any_of(heads.begin(), heads.end(),
-                                     [&](const MemberRef& head) { return head.member == &other; });
-    const bool held = other.state == MemberState::kNotArrived || (other.unfinished() && !is_head);
-    if (held) holds_[rank].push_back({other.rank, ref});
-  }
-
-  std::vector<size_t> path_back_to(size_t start) const {
-    std::vector<size_t> via(holds_.size(), SIZE_MAX);
-    std::vector<size_t> queue = {start};
-    for (size_t i = 0; i < queue.size(); ++i) {
-      for (const Hold& hold : holds_[queue[i]]) {
-        const auto to = static_cast<size_t>(hold.to);
-        if (to == start) {
-          std::vector<size_t> path;
-          for (size_t n = queue[i]; n != start; n = via[n]) path.push_back(n);
-          path.push_back(start);
-          std::reverse(path.begin(), path.end());
-          return path;
-        }
-        if (via[to] != SIZE_MAX || to == start) continue;
-        via[to] = queue[i];
-        queue.push_back(to);
-      }
-    }
-    return {};
+                                     [&](const MemberRef& head) { return head.member == &member; });
+    return member.state == MemberState::kNotArrived || (member.unfinished() && !is_head);
   }
 
   const Hold& hold_between(Rank from, Rank to) const {
@@ -382,6 +372,7 @@ class CycleFinder {
   const Run& run_;
   const std::vector<std::vector<MemberRef>>& calls_;
   std::vector<std::vector<MemberRef>> heads_;
+  std::map<const model::Meeting*, std::vector<Rank>> held_;
   std::vector<std::vector<Hold>> holds_;
   LineHistory history_;
 };

@@ -1,6 +1,7 @@
 #include "interp/diagnose/charges/stopped_process.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "interp/diagnose/recorded.h"
@@ -38,9 +39,15 @@ bool is_stopped(const Run& run, Rank rank) {
 
 std::optional<StoppedProcess> find_stopped_process(
     const Run& run, const std::vector<std::vector<MemberRef>>& calls) {
+  const bool some = std::ranges::any_of(run.ranks, [](const model::RankFacts& facts) {
+    return facts.state == model::RankState::kDead || facts.state == model::RankState::kFrozen;
+  });
+  if (!some) return std::nullopt;
+  std::set<const model::Meeting*> searched;
   for (const auto& line : calls) {
     for (const MemberRef& ref : line) {
       if (!ref.member->unfinished() || is_stopped(run, ref.member->rank)) continue;
+      if (ref.meeting != nullptr && !searched.insert(ref.meeting).second) continue;
       StoppedProcess out;
       for (const MemberRef& member : unfinished_members(ref)) {
         const bool halts = is_stopped(run, member.member->rank);

@@ -1,7 +1,9 @@
 #include "interp/diagnose/charges/waited.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/calls/call_order.h"
@@ -12,6 +14,7 @@ using model::Member;
 using model::Rank;
 using model::WaitEdge;
 using model::WaitGraph;
+using model::WaitNode;
 
 namespace {
 
@@ -25,17 +28,29 @@ class WaitedFinder {
     std::vector<bool> culprit(graph.nodes.size(), false);
     for (const uint32_t n : graph.culprits) culprit[n] = true;
     std::vector<Waited> out;
+    std::map<std::pair<const void*, const void*>, size_t> known;  // by meeting and pair
+    std::map<uint32_t, size_t> of_node;                           // of a call
+    const auto counts = [&](const WaitEdge& e) {
+      return e.communicator.valid() && culprit[e.to] && !graph.nodes[e.to].queue;
+    };
+    const std::vector<bool> call_counts = calls_with(graph, counts);
     for (const WaitEdge& edge : graph.edges) {
-      if (!edge.communicator.valid() || !culprit[edge.to] || graph.nodes[edge.to].queue) continue;
-      const MemberRef call = call_of(run_, graph.nodes[edge.from].rank, edge);
+      const WaitNode& from = graph.nodes[edge.from];
+      if (is_call(from)) {
+        const auto at = of_node.find(edge.from);
+        if (at != of_node.end() && counts(edge)) add_awaited(edge, graph, out[at->second]);
+        continue;
+      }
+      if (!counts(edge) && !call_counts[edge.to]) continue;
+      const MemberRef call = call_of(run_, from.rank, edge);
       if (call.member == nullptr) continue;
-      auto at = std::find_if(out.begin(), out.end(), [&](const Waited& w) {
-        return w.call.meeting == call.meeting && w.call.pair == call.pair;
-      });
-      if (at == out.end()) at = out.insert(out.end(), {call, {}, {}, {}});
-      insert_once(at->waiting, graph.nodes[edge.from].rank);
-      const Rank absent = graph.nodes[edge.to].rank;
-      insert_once(edge.known ? at->absent : at->unknown, absent);
+      const auto [at, added] = known.try_emplace({call.meeting, call.pair}, out.size());
+      if (added) out.push_back({call, {}, {}, {}});
+      insert_once(out[at->second].waiting, from.rank);
+      if (call_counts[edge.to])
+        of_node.emplace(edge.to, at->second);
+      else
+        add_awaited(edge, graph, out[at->second]);
     }
     only_idle(out);
     for (Waited& waited : out) {
@@ -56,6 +71,10 @@ class WaitedFinder {
   }
 
  private:
+  static void add_awaited(const WaitEdge& edge, const WaitGraph& graph, Waited& waited) {
+    insert_once(edge.known ? waited.absent : waited.unknown, graph.nodes[edge.to].rank);
+  }
+
   // A rank without a record stopped before the first of the calls that others issued and in which
   // they wait for it. Hosts that do not block issue several. A call before one that the rank
   // completed with them is not among these if another one on its group follows: perhaps nobody has

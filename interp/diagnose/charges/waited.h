@@ -27,8 +27,19 @@ std::vector<Waited> waited_calls(const model::Run& run,
 /// The call in which `rank` waits along an edge of a communication; empty if it is not on record.
 MemberRef call_of(const model::Run& run, model::Rank rank, const model::WaitEdge& edge);
 
-/// wait_graph() of a recorded run that is assumed to be stuck, so that waits lead through hosts
-/// without a record.
-model::WaitGraph stuck_wait_graph(const model::Run& run);
+/// wait_graph() with fewer edges. Where a rank waits for many in one call, a node without a rank
+/// stands between them: all ranks that wait in the call have an edge to it, and it has one to each
+/// rank that they wait for. The cycle has no such nodes. kStuck: of a run that is assumed to be
+/// stuck, so that waits lead through hosts without a record.
+model::WaitGraph compact_wait_graph(const model::Run& run, model::Motion motion);
+inline bool is_call(const model::WaitNode& node) { return node.rank == model::kNoRank; }
+/// By node, true for the node of a call from which `counts` holds for some edge.
+template <class Counts>
+std::vector<bool> calls_with(const model::WaitGraph& graph, const Counts& counts) {
+  std::vector<bool> out(graph.nodes.size(), false);
+  for (const model::WaitEdge& edge : graph.edges)
+    if (is_call(graph.nodes[edge.from]) && counts(edge)) out[edge.from] = true;
+  return out;
+}
 
 }  // namespace hostir::diagnose

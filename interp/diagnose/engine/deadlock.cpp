@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "hostir/support/lists.h"
+#include "interp/diagnose/charges/waited.h"
 #include "interp/diagnose/recorded.h"
 #include "interp/diagnose/text/sentences.h"
 #include "interp/diagnose/verdicts.h"
@@ -36,6 +37,7 @@ struct Target {
   std::vector<Rank> ranks;
 };
 
+// Without those behind the node of a call.
 std::vector<Target> targets_of(const Run& run, const WaitGraph& graph,
                                const std::vector<uint32_t>& edges) {
   std::vector<Target> out;
@@ -43,6 +45,7 @@ std::vector<Target> targets_of(const Run& run, const WaitGraph& graph,
   for (const uint32_t e : edges) {
     const WaitEdge& edge = graph.edges[e];
     const WaitNode& to = graph.nodes[edge.to];
+    if (is_call(to)) continue;
     std::string queue = to.queue ? " " + queue_name(run, to) : std::string();
     const auto [at, added] =
         known.emplace(std::tuple(queue, std::string_view(edge.on), edge.inferred), out.size());
@@ -52,80 +55,110 @@ std::vector<Target> targets_of(const Run& run, const WaitGraph& graph,
   return out;
 }
 
-// The words of a note after its ranks: ` stream main: @f#4 all_reduce waits for rank 1 (..)`.
-// `several`: uses the plural and does not name the rank of its own streams, so that ranks with the
-// same text share a note.
-std::string note_words(const Run& run, const WaitGraph& graph, uint32_t n,
-                       const std::vector<uint32_t>& edges, bool several) {
-  const WaitNode& node = graph.nodes[n];
-  std::string note = node.text.substr(fmt::format("rank {}", node.rank).size());
-  std::string separator = several ? " wait for " : " waits for ";
-  std::vector<Target> targets = targets_of(run, graph, edges);
-  for (size_t k = 0; k < std::min(targets.size(), kMostWaits); ++k) {
-    Target& target = targets[k];
-    std::sort(target.ranks.begin(), target.ranks.end());
-    const bool own = several && target.ranks == std::vector<Rank>{node.rank};
-    note += fmt::format("{}{}{} ({})", separator, own ? "their own" : model::list_of(target.ranks),
-                        target.queue, target.edge->on);
-    if (target.edge->inferred) note += ", as far as can be told";
-    separator = ", ";
-  }
-  if (targets.size() > kMostWaits)
-    note += fmt::format(", and {} more", targets.size() - kMostWaits);
-  if (!edges.empty() || node.queue) return note;
-  switch (node.why) {
-    case WaitNode::Why::kFinished:
-      return note + ", finished";
-    case WaitNode::Why::kNeverStarted:
-      return note + ", never started";
-    case WaitNode::Why::kDead:
-      return note + ", died";
-    case WaitNode::Why::kRemote:
-      return note + ", in another process";
-    default:
-      return note;
-  }
-}
+class NoteMaker {
+ public:
+  NoteMaker(const Run& run, const WaitGraph& graph, const std::vector<std::vector<uint32_t>>& out)
+      : run_(run), graph_(graph), out_(out), of_call_(graph.nodes.size()) {}
 
-// One note for all hosts, or all streams of a name, that are at one instruction and wait for the
-// same.
-void add_notes(const Run& run, const WaitGraph& graph, const std::vector<uint32_t>& order,
-               const std::vector<std::vector<uint32_t>>& out, Verdict& verdict) {
-  struct Alike {
-    uint32_t first = 0;  // node
-    std::vector<Rank> ranks;
-  };
-  std::vector<Alike> all;
-  std::map<std::pair<uint32_t, std::string>, size_t> known;
-  for (const uint32_t n : order) {
-    const WaitNode& node = graph.nodes[n];
-    const auto [at, added] = known.emplace(
-        std::pair(node.instruction.index, note_words(run, graph, n, out[n], true)), all.size());
-    if (added) all.push_back({n, {}});
-    all[at->second].ranks.push_back(node.rank);
-  }
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (i == kMostNotes) {
-      verdict.notes.push_back(
-          {{}, {}, fmt::format("and {} more notes; `info waits` lists all", all.size() - i)});
-      break;
+  // One note for all hosts, or all streams of a name, that are at one instruction and wait for the
+  // same.
+  void add(const std::vector<uint32_t>& order, Verdict& verdict) {
+    struct Alike {
+      uint32_t first = 0;  // node
+      std::vector<Rank> ranks;
+    };
+    std::vector<Alike> all;
+    std::map<std::pair<uint32_t, std::string>, size_t> known;
+    for (const uint32_t n : order) {
+      const WaitNode& node = graph_.nodes[n];
+      if (is_call(node)) continue;
+      const auto [at, added] =
+          known.emplace(std::pair(node.instruction.index, words(n, true)), all.size());
+      if (added) all.push_back({n, {}});
+      all[at->second].ranks.push_back(node.rank);
     }
-    auto& [first, ranks] = all[i];
-    std::sort(ranks.begin(), ranks.end());
-    std::string text =
-        model::list_of(ranks) + note_words(run, graph, first, out[first], ranks.size() > 1);
-    verdict.notes.push_back({std::move(ranks), graph.nodes[first].instruction, std::move(text)});
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (i == kMostNotes) {
+        verdict.notes.push_back(
+            {{}, {}, fmt::format("and {} more notes; `info waits` lists all", all.size() - i)});
+        break;
+      }
+      auto& [first, ranks] = all[i];
+      std::sort(ranks.begin(), ranks.end());
+      std::string text = model::list_of(ranks) + words(first, ranks.size() > 1);
+      verdict.notes.push_back({std::move(ranks), graph_.nodes[first].instruction, std::move(text)});
+    }
   }
-}
+
+ private:
+  // The words of a note after its ranks: ` stream main: @f#4 all_reduce waits for rank 1 (..)`.
+  // `several`: uses the plural and does not name the rank of its own streams, so that ranks with
+  // the same text share a note.
+  std::string words(uint32_t n, bool several) {
+    const WaitNode& node = graph_.nodes[n];
+    const std::vector<uint32_t>& edges = out_[n];
+    std::string note = node.text.substr(fmt::format("rank {}", node.rank).size());
+    const std::string waits = told(node, edges, several) + behind_calls(edges);
+    if (!waits.empty()) note += (several ? " wait for " : " waits for ") + waits.substr(2);
+    if (!edges.empty() || node.queue) return note;
+    switch (node.why) {
+      case WaitNode::Why::kFinished:
+        return note + ", finished";
+      case WaitNode::Why::kNeverStarted:
+        return note + ", never started";
+      case WaitNode::Why::kDead:
+        return note + ", died";
+      case WaitNode::Why::kRemote:
+        return note + ", in another process";
+      default:
+        return note;
+    }
+  }
+  // `, rank 1 (all_reduce seq 0), rank 2 (..)`
+  std::string told(const WaitNode& node, const std::vector<uint32_t>& edges, bool several) const {
+    std::string out;
+    std::vector<Target> targets = targets_of(run_, graph_, edges);
+    for (size_t k = 0; k < std::min(targets.size(), kMostWaits); ++k) {
+      Target& target = targets[k];
+      std::sort(target.ranks.begin(), target.ranks.end());
+      const bool own = several && target.ranks == std::vector<Rank>{node.rank};
+      out += fmt::format(", {}{} ({})", own ? "their own" : model::list_of(target.ranks),
+                         target.queue, target.edge->on);
+      if (target.edge->inferred) out += ", as far as can be told";
+    }
+    if (targets.size() > kMostWaits)
+      out += fmt::format(", and {} more", targets.size() - kMostWaits);
+    return out;
+  }
+  // Written once for all ranks that wait in the call.
+  std::string behind_calls(const std::vector<uint32_t>& edges) {
+    std::string out;
+    for (const uint32_t e : edges) {
+      const uint32_t call = graph_.edges[e].to;
+      if (!is_call(graph_.nodes[call])) continue;
+      if (of_call_[call].empty()) of_call_[call] = told(graph_.nodes[call], out_[call], false);
+      out += of_call_[call];
+    }
+    return out;
+  }
+
+  const Run& run_;
+  const WaitGraph& graph_;
+  const std::vector<std::vector<uint32_t>>& out_;  // edges by node
+  std::vector<std::string> of_call_;               // by node
+};
 
 // The node that the sentence of the graph speaks about: the first that waits for a rank at fault,
 // or the first communication of the cycle.
 std::optional<uint32_t> subject_of(const WaitGraph& graph) {
-  const auto is_at_fault = [&](uint32_t n) {
-    return std::find(graph.culprits.begin(), graph.culprits.end(), n) != graph.culprits.end();
+  std::vector<bool> is_at_fault(graph.nodes.size(), false);
+  for (const uint32_t n : graph.culprits) is_at_fault[n] = true;
+  const auto blames = [&](const WaitEdge& e) {
+    return e.known && e.communicator.valid() && is_at_fault[e.to];
   };
+  const std::vector<bool> call_blames = calls_with(graph, blames);
   for (const WaitEdge& e : graph.edges) {
-    if (e.known && e.communicator.valid() && is_at_fault(e.to)) return e.from;
+    if (!is_call(graph.nodes[e.from]) && (blames(e) || call_blames[e.to])) return e.from;
   }
   for (const uint32_t n : graph.cycle) {
     const bool communicates =
@@ -139,7 +172,7 @@ std::optional<uint32_t> subject_of(const WaitGraph& graph) {
 }  // namespace
 
 Verdict deadlock_verdict(const Run& run, const RecordedVerdict& judged) {
-  const WaitGraph graph = wait_graph(run);
+  const WaitGraph graph = compact_wait_graph(run, run.motion);
   Verdict verdict;
   verdict.kind = "deadlock";
   // A rank without a record is not accused: its file may only not be given. Of several ranks that
@@ -168,7 +201,7 @@ Verdict deadlock_verdict(const Run& run, const RecordedVerdict& judged) {
   std::vector<uint32_t> order(graph.nodes.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_partition(order.begin(), order.end(), [&](uint32_t n) { return !out[n].empty(); });
-  add_notes(run, graph, order, out, verdict);
+  NoteMaker(run, graph, out).add(order, verdict);
   const auto point_to = [&](Rank rank, model::InstructionId at) {
     const auto note = std::ranges::find_if(verdict.notes, [&](const model::VerdictNote& n) {
       return n.instruction.index == at.index && contains(n.ranks, rank);

@@ -67,14 +67,18 @@ void add_notes(const Run& run, const std::vector<const Member*>& members, Verdic
 
 // True if some call was made by a majority of all members.
 bool has_majority(const Meeting& meeting) {
-  for (const Member& a : meeting.members) {
-    if (!a.arrived()) continue;
-    const auto same =
-        std::count_if(meeting.members.begin(), meeting.members.end(),
-                      [&](const Member& b) { return b.arrived() && agree(a.call, b.call); });
-    if (2 * static_cast<size_t>(same) > meeting.members.size()) return true;
+  std::vector<std::pair<const Call*, size_t>> distinct;  // each with its number of members
+  for (const Member& m : meeting.members) {
+    if (!m.arrived()) continue;
+    const auto at = std::ranges::find_if(
+        distinct, [&](const auto& known) { return states_same(*known.first, m.call); });
+    ++(at == distinct.end() ? distinct.emplace_back(&m.call, 0) : *at).second;
   }
-  return false;
+  return std::ranges::any_of(distinct, [&](const auto& a) {
+    size_t same = 0;
+    for (const auto& [call, members] : distinct) same += agree(*a.first, *call) ? members : 0;
+    return 2 * same > meeting.members.size();
+  });
 }
 
 bool members_differ(const std::vector<const Member*>& came) {

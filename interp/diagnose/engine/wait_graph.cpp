@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "interp/diagnose/charges/waited.h"
 #include "interp/diagnose/engine/queues.h"
+#include "interp/diagnose/engine/shortest_cycle.h"
 #include "interp/diagnose/text/sentences.h"
 #include "interp/model/verdict.h"
 
@@ -53,6 +55,9 @@ Why reason_of(const RankFacts& rank) {
   }
   return Why::kUnknown;
 }
+
+// More have a node between them and the ranks that wait for them.
+constexpr size_t kMostTargets = 32;
 
 class GraphBuilder {
  public:
@@ -132,7 +137,13 @@ class GraphBuilder {
     // head of their queue or wait there.
     for (const MemberRef& mine : head.members) {
       if (mine.meeting != nullptr) {
-        for (const Target& target : targets_of(*mine.meeting)) {
+        const std::vector<Target>& targets = targets_of(*mine.meeting);
+        // A member that the others wait for does not wait for itself.
+        if (targets.size() > kMostTargets && queues_.is_ready(mine)) {
+          wait_for_call(from, mine, targets);
+          continue;
+        }
+        for (const Target& target : targets) {
           if (target.member != mine.member) wait_for(from, mine, target);
         }
       } else if (const auto target = target_of({nullptr, mine.pair, &mine.other_side()})) {
@@ -169,6 +180,19 @@ class GraphBuilder {
         at->second.push_back(*target);
     }
     return at->second;
+  }
+
+  // Of thousands of ranks, half may wait for the other half.
+  void wait_for_call(uint32_t from, const MemberRef& mine, const std::vector<Target>& targets) {
+    const auto [at, added] = node_of_call_.try_emplace({mine.meeting, name_of(mine)},
+                                                       static_cast<uint32_t>(graph_.nodes.size()));
+    const uint32_t call = at->second;
+    wait_for(from, mine, {mine.member, call, true});
+    if (!added) return;
+    WaitNode& node = graph_.nodes.emplace_back();
+    node.queue = true;
+    node.text = name_of(mine);
+    for (const Target& target : targets) wait_for(call, mine, target);
   }
 
   void wait_for(uint32_t from, const MemberRef& mine, const Target& target) {
@@ -213,25 +237,21 @@ class GraphBuilder {
     for (const auto& [key, n] : node_of_) {
       if (graph_.nodes[n].why == Why::kWaits) continue;
       for (const MemberRef& ref : queues_.heads().at(key).members) {
-        const auto is_held = [&](const Member& m) {
-          return m.unfinished() && !is_oldest(m, oldest);
-        };
         if (!is_oldest(*ref.member, oldest) || !all_came(ref)) continue;
-        if (ref.pair != nullptr && !is_held(ref.other_side())) continue;
+        if (ref.pair != nullptr && !is_held(ref.other_side(), oldest)) continue;
         link(key, n, name_of(ref));
-        const auto follow = [&, from = n](const Member& member) {
-          if (!is_held(member)) return;
+        const auto follow = [&, from = n](Rank rank) {
           WaitEdge edge;
           edge.from = from;
-          edge.to = static_cast<uint32_t>(member.rank);
+          edge.to = static_cast<uint32_t>(rank);
           edge.on = name_of(ref);
           edge.inferred = true;
           graph_.edges.push_back(std::move(edge));
         };
         if (ref.pair != nullptr) {
-          follow(ref.other_side());
+          follow(ref.other_side().rank);
         } else {
-          std::ranges::for_each(ref.meeting->members, follow);
+          std::ranges::for_each(held_in(*ref.meeting, oldest), follow);
         }
       }
     }
@@ -250,11 +270,27 @@ class GraphBuilder {
   static bool is_oldest(const Member& member, const std::vector<uint64_t>& oldest) {
     return member.order.value_or(0) <= oldest[static_cast<size_t>(member.rank)];
   }
-  static bool all_came(const MemberRef& ref) {
+  bool all_came(const MemberRef& ref) {
     if (ref.member->task != model::kNoTask) return false;
     if (ref.pair != nullptr) return ref.other_side().arrived();
-    return std::ranges::all_of(ref.meeting->members,
-                               [](const Member& member) { return member.arrived(); });
+    const auto [at, added] = all_came_.try_emplace(ref.meeting, false);
+    if (added)
+      at->second = std::ranges::all_of(ref.meeting->members,
+                                       [](const Member& member) { return member.arrived(); });
+    return at->second;
+  }
+  // The members of a call that earlier calls hold up.
+  const std::vector<Rank>& held_in(const model::Meeting& meeting,
+                                   const std::vector<uint64_t>& oldest) {
+    const auto [at, added] = held_.try_emplace(&meeting);
+    for (size_t i = 0; added && i < meeting.members.size(); ++i) {
+      const Member& member = meeting.members[i];
+      if (is_held(member, oldest)) at->second.push_back(member.rank);
+    }
+    return at->second;
+  }
+  static bool is_held(const Member& member, const std::vector<uint64_t>& oldest) {
+    return member.unfinished() && !is_oldest(member, oldest);
   }
 
   const Run& run_;
@@ -263,42 +299,47 @@ class GraphBuilder {
   WaitGraph& graph_;
   std::map<QueueKey, uint32_t> node_of_;
   std::map<const model::Meeting*, std::vector<Target>> targets_;
+  std::map<const model::Meeting*, bool> all_came_;
+  std::map<const model::Meeting*, std::vector<Rank>> held_;
+  // The members of a mismatch wait in calls of different names.
+  std::map<std::pair<const model::Meeting*, std::string>, uint32_t> node_of_call_;
 };
 
-// Breadth-first search from every node; returns the first of the shortest cycles.
-std::vector<uint32_t> shortest_cycle(const WaitGraph& graph) {
-  const auto out = edges_by_node(graph);
-  std::vector<uint32_t> best;
-  for (uint32_t start = 0; start < graph.nodes.size(); ++start) {
-    std::vector<int64_t> via(graph.nodes.size(), -1);
-    std::vector<uint32_t> queue = {start};
-    bool closed = false;
-    for (size_t i = 0; i < queue.size() && !closed; ++i) {
-      for (const uint32_t e : out[queue[i]]) {
-        const uint32_t to = graph.edges[e].to;
-        if (!graph.edges[e].known) continue;
-        if (to == start) {
-          std::vector<uint32_t> cycle;
-          for (uint32_t n = queue[i]; n != start; n = static_cast<uint32_t>(via[n])) {
-            cycle.push_back(n);
-          }
-          cycle.push_back(start);
-          std::reverse(cycle.begin(), cycle.end());
-          if (best.empty() || cycle.size() < best.size()) best = std::move(cycle);
-          closed = true;
-          break;
-        }
-        if (via[to] >= 0) continue;
-        via[to] = queue[i];
-        queue.push_back(to);
-      }
-    }
-    if (best.size() == 2) break;
+std::vector<uint32_t> cycle_of(const WaitGraph& graph) {
+  std::vector<std::vector<uint32_t>> next(graph.nodes.size());
+  for (const WaitEdge& e : graph.edges) {
+    if (e.known) next[e.from].push_back(e.to);
   }
-  return best;
+  std::vector<uint32_t> cycle = shortest_cycle(std::move(next));
+  std::erase_if(cycle, [&](uint32_t n) { return is_call(graph.nodes[n]); });
+  return cycle;
 }
 
-WaitGraph graph_of(const Run& run, model::Motion motion) {
+// With an edge between each two ranks.
+WaitGraph expanded(WaitGraph graph) {
+  const auto first = std::ranges::find_if(graph.nodes, is_call);
+  if (first == graph.nodes.end()) return graph;
+  const auto out = edges_by_node(graph);
+  std::vector<WaitEdge> edges;
+  for (const WaitEdge& edge : graph.edges) {
+    if (is_call(graph.nodes[edge.from])) continue;
+    if (!is_call(graph.nodes[edge.to])) {
+      edges.push_back(edge);
+      continue;
+    }
+    for (const uint32_t e : out[edge.to]) {
+      edges.push_back(graph.edges[e]);
+      edges.back().from = edge.from;
+    }
+  }
+  graph.edges = std::move(edges);
+  graph.nodes.erase(first, graph.nodes.end());
+  return graph;
+}
+
+}  // namespace
+
+WaitGraph compact_wait_graph(const Run& run, model::Motion motion) {
   WaitGraph graph;
   GraphBuilder(run, motion, graph).build();
   std::vector<bool> waits(graph.nodes.size(), false);
@@ -314,12 +355,11 @@ WaitGraph graph_of(const Run& run, model::Motion motion) {
         node.why == Why::kRunning && (node.queue || motion != model::Motion::kStuck);
     if (awaited[n] && !waits[n] && !can_come) graph.culprits.push_back(n);
   }
-  if (!graph.edges.empty()) graph.cycle = shortest_cycle(graph);
+  if (!graph.edges.empty()) graph.cycle = cycle_of(graph);
   // The host of a rank may have returned while its queue waits in the circle, which holds up all.
-  std::erase_if(graph.culprits, [&](uint32_t n) {
-    return std::ranges::any_of(
-        graph.cycle, [&](uint32_t in) { return graph.nodes[in].rank == graph.nodes[n].rank; });
-  });
+  std::set<Rank> in_cycle;
+  for (const uint32_t n : graph.cycle) in_cycle.insert(graph.nodes[n].rank);
+  std::erase_if(graph.culprits, [&](uint32_t n) { return in_cycle.contains(graph.nodes[n].rank); });
   // A cycle is more informative than unknown state.
   std::vector<bool> is_culprit(graph.nodes.size(), false);
   for (const uint32_t n : graph.culprits) is_culprit[n] = true;
@@ -331,10 +371,6 @@ WaitGraph graph_of(const Run& run, model::Motion motion) {
   return graph;
 }
 
-}  // namespace
-
-WaitGraph wait_graph(const Run& run) { return graph_of(run, run.motion); }
-
-WaitGraph stuck_wait_graph(const Run& run) { return graph_of(run, model::Motion::kStuck); }
+WaitGraph wait_graph(const Run& run) { return expanded(compact_wait_graph(run, run.motion)); }
 
 }  // namespace hostir::diagnose

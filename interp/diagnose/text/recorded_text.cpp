@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "hostir/support/lists.h"
 #include "interp/diagnose/calls/call_order.h"
@@ -49,9 +50,9 @@ std::string stack_of(const Run& run, const MemberRef& ref) {
 
 std::vector<Rank> others_at(const MemberRef& ref, const std::vector<Rank>& but) {
   std::vector<Rank> ranks;
+  const std::set<Rank> left_out(but.begin(), but.end());
   const auto add = [&](const Member& member) {
-    if (member.arrived() && std::count(but.begin(), but.end(), member.rank) == 0)
-      ranks.push_back(member.rank);
+    if (member.arrived() && !left_out.contains(member.rank)) ranks.push_back(member.rank);
   };
   if (ref.meeting != nullptr) {
     for (const Member& member : ref.meeting->members) add(member);
@@ -183,10 +184,14 @@ class Teller {
   std::string who_waits() const {
     std::string text;
     std::vector<const model::Meeting*> told;
+    std::map<const model::Meeting*, bool> in_flight;  // its members are not compared for each rank
     for (const Rank rank : v_.waiting) {
       if (static_cast<size_t>(rank) >= calls_.size()) continue;
       for (const MemberRef& ref : calls_[static_cast<size_t>(rank)]) {
-        if (!ref.member->unfinished() || ref.meeting == nullptr || is_in_flight(ref)) continue;
+        if (!ref.member->unfinished() || ref.meeting == nullptr) continue;
+        const auto [known, added] = in_flight.try_emplace(ref.meeting, false);
+        if (added) known->second = is_in_flight(ref);
+        if (known->second) continue;
         const bool has_sides = v_.charge == Charge::kDifferentCall && v_.culprits.empty();
         if (has_sides && ref.meeting == v_.at.meeting) break;  // sides() names its ranks
         if (std::count(told.begin(), told.end(), ref.meeting) != 0) break;

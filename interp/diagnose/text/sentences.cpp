@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -28,6 +29,7 @@ struct Cause {
   std::vector<Rank> missing;
   std::vector<Rank> unknown;
   std::vector<model::CommunicatorId> groups;  // of one declaration
+  std::set<model::CommunicatorId> known_groups;
 };
 
 void sort_once(std::vector<Rank>& ranks) {
@@ -133,16 +135,20 @@ std::string blame_sentence(const Run& run, const WaitGraph& graph) {
   std::vector<Cause> causes;
   // Groups of one declaration share a clause.
   std::map<std::tuple<std::string, std::string, uint64_t, std::string_view>, size_t> cause_of;
+  const auto counts = [&](const WaitEdge& e) { return !e.known || culprit[e.to]; };
+  const std::vector<bool> call_counts = calls_with(graph, counts);
   for (const WaitEdge& e : graph.edges) {
-    if (!e.communicator.valid() || (e.known && !culprit[e.to])) continue;
+    if (!e.communicator.valid() || !(counts(e) || call_counts[e.to])) continue;
     const model::Communicator& c = run.communicators[e.communicator.index];
     const auto [at, added] = cause_of.emplace(
         std::tuple(c.name, c.description, e.sequence, std::string_view(e.on)), causes.size());
-    if (added) causes.push_back({&e, {}, {}, {}, {}});
+    if (added) causes.push_back({&e, {}, {}, {}, {}, {}});
     Cause& cause = causes[at->second];
-    add_once(cause.groups, e.communicator);
-    cause.blocked.push_back(graph.nodes[e.from].rank);
-    (e.known ? cause.missing : cause.unknown).push_back(graph.nodes[e.to].rank);
+    if (cause.known_groups.insert(e.communicator).second) cause.groups.push_back(e.communicator);
+    // The edges of the node of a call follow the first one to it.
+    if (!is_call(graph.nodes[e.from])) cause.blocked.push_back(graph.nodes[e.from].rank);
+    if (!is_call(graph.nodes[e.to]))
+      (e.known ? cause.missing : cause.unknown).push_back(graph.nodes[e.to].rank);
   }
   // Known absences come before possible ones.
   std::stable_partition(causes.begin(), causes.end(),
@@ -166,7 +172,11 @@ std::string cycle_sentence(const Run& run, const WaitGraph& graph) {
     const uint32_t to = graph.cycle[(i + 1) % graph.cycle.size()];
     for (const uint32_t e : out[graph.cycle[i]]) {
       const WaitEdge& edge = graph.edges[e];
-      if (edge.to != to || !edge.communicator.valid()) continue;
+      const bool leads = edge.to == to || (is_call(graph.nodes[edge.to]) &&
+                                           std::ranges::any_of(out[edge.to], [&](uint32_t next) {
+                                             return graph.edges[next].to == to;
+                                           }));
+      if (!leads || !edge.communicator.valid()) continue;
       const Rank from = graph.nodes[edge.from].rank;
       const MemberRef call = call_of(run, from, edge);
       if (call.member == nullptr) continue;
