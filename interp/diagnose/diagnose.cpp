@@ -5,8 +5,10 @@
 
 #include <utility>
 
+#include "interp/diagnose/calls/call_order.h"
 #include "interp/diagnose/engine/gaps.h"
 #include "interp/diagnose/recorded.h"
+#include "interp/diagnose/text/sentences.h"
 #include "interp/diagnose/verdicts.h"
 
 namespace hostir::diagnose {
@@ -35,6 +37,19 @@ bool is_of_calls(Charge charge) {
   return false;
 }
 
+// Nobody waits in a call that was left out, so no other note has its line.
+void point_to_left_out(const model::Run& run, const RecordedVerdict& judged,
+                       model::Verdict& verdict) {
+  const model::Member* missing = judged.missing.member;
+  const bool told = judged.charge == Charge::kLeftOut && !judged.culprits.empty() &&
+                    verdict.sentence.ends_with(judged.sentence);
+  if (!told || missing == nullptr || !stack_is_known(run, *missing)) return;
+  verdict.culprit = verdict.notes.size();
+  verdict.notes.push_back({judged.culprits, missing->instruction,
+                           model::list_of(judged.culprits) + " left out " +
+                               instruction_name(run, missing->instruction)});
+}
+
 }  // namespace
 
 model::Verdict diagnose(const model::Run& run) {
@@ -46,6 +61,7 @@ model::Verdict diagnose(const model::Run& run) {
     verdict = mismatch ? std::move(*mismatch) : deadlock_verdict(run, judged);
     if (mismatch && judged.is_fault() && is_of_calls(judged.charge))
       verdict.sentence = judged.sentence;
+    point_to_left_out(run, judged, verdict);
   }
   verdict.not_known = gap_sentences(run);
   return verdict;

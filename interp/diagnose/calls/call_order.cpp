@@ -124,18 +124,25 @@ class Table {
 
 }  // namespace
 
+bool line_is_known(const model::Instruction& site) {
+  return !site.frames.empty() || !site.address.empty();
+}
+
+bool same_lines(const model::Instruction& a, const model::Instruction& b) {
+  return a.frames == b.frames && (!a.frames.empty() || a.address == b.address);
+}
+
 bool same_stack(const Run& run, const Member& a, const Member& b) {
   if (a.instruction == b.instruction) return true;
   const model::Instruction* one = run.find(a.instruction);
   const model::Instruction* two = run.find(b.instruction);
   if (one == nullptr || two == nullptr) return true;
-  if (one->frames.empty() || two->frames.empty()) return true;
-  return one->frames == two->frames;
+  return !line_is_known(*one) || !line_is_known(*two) || same_lines(*one, *two);
 }
 
 bool stack_is_known(const Run& run, const Member& member) {
   const model::Instruction* site = run.find(member.instruction);
-  return site != nullptr && !site->frames.empty();
+  return site != nullptr && line_is_known(*site);
 }
 
 bool same_site(const Run& run, const Member& a, const Member& b) {

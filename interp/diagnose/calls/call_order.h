@@ -57,6 +57,11 @@ std::vector<AlignedStep> align_sequences(const model::Run& run, const CallSequen
 /// True if a rank that waits in `a` has not reached `b` yet.
 bool comes_before(const MemberRef& a, const MemberRef& b);
 
+/// True if the lines that an instruction was called from are on record: its stack or, in our own
+/// programs, its address.
+bool line_is_known(const model::Instruction& site);
+/// True if two such instructions were called from the same lines.
+bool same_lines(const model::Instruction& a, const model::Instruction& b);
 bool stack_is_known(const model::Run& run, const model::Member& member);
 /// True if both were called from the same lines, as far as is recorded.
 bool same_stack(const model::Run& run, const model::Member& a, const model::Member& b);

@@ -100,7 +100,7 @@ const void* LineHistory::sequence_of(const Member& member) const {
   if (site == nullptr) return nullptr;
   const auto [at, added] = lines_.try_emplace(site, site);
   for (auto& [known, first] : lines_) {
-    if (added && first != site && known->frames == site->frames) at->second = first;
+    if (added && first != site && same_lines(*known, *site)) at->second = first;
   }
   return at->second;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "interp/diagnose/calls/call_order.h"
+
 namespace hostir::diagnose {
 
 using model::CommunicatorId;
@@ -182,8 +184,9 @@ uint32_t ProgramWords::stack_of(const Member& member) {
   const auto [at, added] = stack_numbers_.try_emplace(member.instruction.index, 0);
   if (!added) return at->second;
   const model::Instruction* instruction = run_.find(member.instruction);
-  if (instruction == nullptr || instruction->frames.empty()) return 0;
+  if (instruction == nullptr || !line_is_known(*instruction)) return 0;
   std::vector<std::tuple<std::string, std::string, uint32_t>> frames;
+  if (instruction->frames.empty()) frames.emplace_back("", instruction->address, 0);
   for (const model::StackFrame& frame : instruction->frames) {
     frames.emplace_back(frame.function, frame.place.file, frame.place.line.value_or(0));
   }

@@ -207,6 +207,11 @@ RecordComparison::Difference RecordComparison::classified(size_t mine, size_t i,
     out.or_swapped = true;
   }
   if (best > 0) return out;
+  if (swapped_in_branches(mine, i, theirs, j)) {
+    out.kind = Kind::kSwapped;
+    out.proved = true;
+    return out;
+  }
   const Word& wrong = words_[mine][i];
   for (size_t k = 2; wrong.stack != 0 && k <= kMostLeftOut && j + k < words_[theirs].size(); ++k) {
     if (words_[theirs][j + k] == wrong) {
@@ -223,6 +228,16 @@ RecordComparison::Difference RecordComparison::classified(size_t mine, size_t i,
     out.proved = out.or_left_out || only_here(mine, i, theirs);
   }
   return out;
+}
+
+// True if both make the same two calls, each rank from lines of its own, in the other order.
+bool RecordComparison::swapped_in_branches(size_t mine, size_t i, size_t theirs, size_t j) const {
+  const Word* first = word(mine, i);
+  const Word* second = word(mine, i + 1);
+  const Word* other_first = word(theirs, j);
+  const Word* other_second = word(theirs, j + 1);
+  return second != nullptr && other_second != nullptr && first->call != second->call &&
+         first->call == other_second->call && second->call == other_first->call;
 }
 
 // True if the rank makes its previous call again, and neither record has it twice in a row before.

@@ -76,6 +76,7 @@ class RecordComparison : protected ProgramWords {
   bool same_at(size_t mine, size_t i, size_t theirs, size_t j) const;
   bool ends_in_launch(size_t mine, size_t i, size_t theirs, size_t j) const;
   Difference classified(size_t mine, size_t i, size_t theirs, size_t j) const;
+  bool swapped_in_branches(size_t mine, size_t i, size_t theirs, size_t j) const;
   bool only_here(size_t mine, size_t i, size_t theirs) const;
   bool repeats_only_here(size_t mine, size_t i, size_t theirs) const;
   /// Words of calls that completed although two ranks made them in different orders.
