@@ -91,6 +91,7 @@ class Judge {
   void add_call(model::Rank rank, const MemberRef& pattern);
   void change_call(const MemberRef& wrong, const MemberRef& right);
   void peer(const Waited& waited);
+  void wrong_peer(const WrongPeer& found);
   void no_record(const Waited& waited);
 
   // ---- missing calls that no rank waits for

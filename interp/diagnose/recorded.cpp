@@ -340,10 +340,32 @@ void Judge::change_call(const MemberRef& wrong, const MemberRef& right) {
 
 void Judge::peer(const Waited& waited) {
   if (const auto found = peers_.wrong_peer(waited.call)) {
-    name_wrong_peer(calls_, found->wrong, found->other, out_);
+    wrong_peer(*found);
   } else {
     never_came(waited);
   }
+}
+
+// Several ranks may name the wrong rank in one line. They are accused together if the repair of all
+// explains the hang.
+void Judge::wrong_peer(const WrongPeer& found) {
+  name_wrong_peer(calls_, found.wrong, found.other, out_);
+  if (moving_ || some_lost(run_)) return;
+  std::vector<Rank> ranks;
+  std::vector<CallEdit> repair;
+  const std::vector<WrongPeer> all = peers_.alike(found);
+  for (const auto& [wrong, other] : all) {
+    insert_once(ranks, wrong.member->rank);
+    repair.push_back(CallEdit::change(wrong.member->rank, place_of(wrong), other));
+  }
+  if (ranks.size() < 2 || !contains(ranks, out_.culprits.front()) || !explains(run_, repair))
+    return;
+  name_wrong_peer(calls_, all.front().wrong, all.front().other, out_);
+  out_.culprits = std::move(ranks);
+  out_.repair = std::move(repair);
+  out_.repair_text =
+      fmt::format("with each {} the rank that waits for it on {}",
+                  found.wrong.sends() ? "send to" : "recv from", model::list_of(out_.culprits));
 }
 
 void Judge::no_record(const Waited& waited) {
@@ -378,7 +400,7 @@ bool Judge::order_cycle() {
 bool Judge::unanswered() {
   if (moving_) return false;
   if (const auto found = peers_.wrong_peer()) {
-    name_wrong_peer(calls_, found->wrong, found->other, out_);
+    wrong_peer(*found);
     for (const MemberRef& call : {out_.at, out_.missing})
       insert_once(out_.waiting, call.member->rank);
     return true;

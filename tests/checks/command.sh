@@ -104,7 +104,7 @@ same_places() {  # FILE FUNCTION PLACE
   expect 0 "a breakpoint at $3" grep -q "^Breakpoint 1: break $3" "$work/live"
   expect 0 "the log of $2 has the places of $1" diff "$work/live" "$work/recorded"
 }
-same_places tests/scripts/stuck/deadlocks.hir @last_rank_missing deadlocks.hir:15
+same_places tests/scripts/stuck/deadlocks.hir @last_rank_missing deadlocks.hir:16
 same_places tests/programs/tp_mlp.hir @mlp tp_mlp.hir:20
 expect 0 "events by words" "$hostir" trace events "$work/a.db" 'op=launch rank=0'
 expect 0 "events by option" "$hostir" trace events "$work/a.db" --op launch 'rank=0 dur>1ns'

@@ -24,8 +24,11 @@ bool same_size(const model::Call& a, const model::Call& b) {
 
 }  // namespace
 
-std::optional<WrongPeer> Peers::wrong_peer(const MemberRef& mine, bool passed) const {
+// At most `most` of them.
+std::vector<WrongPeer> Peers::readings(const MemberRef& mine, bool passed, size_t most) const {
+  std::vector<WrongPeer> out;
   for (const SendRecv& pair : run_.pairs) {
+    if (out.size() == most) break;
     const MemberRef other{nullptr, &pair, mine.sends() ? &pair.recv : &pair.send};
     const bool waits = other.member->unfinished() && !other.other_side().arrived();
     if (!waits || !same_size(mine.member->call, other.member->call)) continue;
@@ -35,9 +38,14 @@ std::optional<WrongPeer> Peers::wrong_peer(const MemberRef& mine, bool passed) c
     if (same_source == same_target) continue;
     const bool mine_is_wrong = mine.sends() == same_source;
     const WrongPeer found = mine_is_wrong ? WrongPeer{mine, other} : WrongPeer{other, mine};
-    if (plausible(found, passed && found.wrong.member == mine.member)) return found;
+    if (plausible(found, passed && found.wrong.member == mine.member)) out.push_back(found);
   }
-  return std::nullopt;
+  return out;
+}
+
+std::optional<WrongPeer> Peers::wrong_peer(const MemberRef& mine, bool passed) const {
+  const std::vector<WrongPeer> found = readings(mine, passed, 1);
+  return found.empty() ? std::nullopt : std::optional(found.front());
 }
 
 std::optional<WrongPeer> Peers::wrong_peer() const {
@@ -60,6 +68,19 @@ std::optional<WrongPeer> Peers::wrong_peer() const {
     }
   }
   return std::nullopt;
+}
+
+std::vector<WrongPeer> Peers::alike(const WrongPeer& found) const {
+  std::vector<WrongPeer> out;
+  for (const SendRecv& pair : run_.pairs) {
+    const MemberRef mine{nullptr, &pair, found.wrong.sends() ? &pair.send : &pair.recv};
+    const bool waits = mine.member->unfinished() && !mine.other_side().arrived();
+    if (!waits || !same_stack(run_, *mine.member, *found.wrong.member)) continue;
+    const std::vector<WrongPeer> read = readings(mine, true, 2);
+    if (read.size() == 1 && read.front().wrong.member == mine.member) out.push_back(read.front());
+  }
+  std::ranges::sort(out, {}, [](const WrongPeer& each) { return each.wrong.member->rank; });
+  return out;
 }
 
 // In a stalled pipeline, sends and recvs of both neighbours lack a counterpart although none of

@@ -36,6 +36,9 @@ class Peers {
   std::optional<WrongPeer> wrong_peer(const MemberRef& mine, bool passed = false) const;
   /// A call without a counterpart whose peer has continued: it waits in a later collective.
   std::optional<WrongPeer> wrong_peer() const;
+  /// The wrong calls of all ranks from the line of this one, by rank, each with the only call that
+  /// it may have been meant to meet.
+  std::vector<WrongPeer> alike(const WrongPeer& found) const;
   std::optional<PassedBy> passed_by() const;
 
  private:
@@ -44,6 +47,7 @@ class Peers {
     model::Rank peer;
     MemberRef next;  // the collective in which the peer waits for this rank
   };
+  std::vector<WrongPeer> readings(const MemberRef& mine, bool passed, size_t most) const;
   std::vector<Unanswered> unanswered() const;
   const MemberRef* first_unfinished(model::Rank rank) const;
   bool plausible(const WrongPeer& found, bool passed) const;

@@ -104,11 +104,7 @@ class Teller {
       case Charge::kBlocks:
         return blocks() + who_waits();
       case Charge::kWrongPeer:
-        return fmt::format(
-            "{} names the wrong rank: its {}{} has no counterpart, and rank {}'s {}{} "
-            "has none either",
-            who(), call_name(run_, v_.at), at_stack(run_, v_.at), v_.missing.member->rank,
-            call_name(run_, v_.missing), at_stack(run_, v_.missing));
+        return wrong_peer();
       case Charge::kStopped:
         return stopped_process();
       case Charge::kNeverCame:
@@ -273,6 +269,23 @@ class Teller {
                                    model::list_of(others), verb(others, "calls", "call"), theirs);
     if (stack_of(run_, v_.at) != stack_of(run_, v_.missing)) text += at_stack(run_, v_.missing);
     return text;
+  }
+
+  std::string wrong_peer() const {
+    const Rank first = v_.at.member->rank;
+    std::vector<Rank> others = v_.culprits;
+    std::erase(others, first);
+    std::string text = fmt::format(
+        "{} {} the wrong rank: {} {}{} has no counterpart, and rank {}'s {}{} has none either",
+        who(), verb(v_.culprits, "names", "name"),
+        others.empty() ? "its" : fmt::format("rank {}'s", first), call_name(run_, v_.at),
+        at_stack(run_, v_.at), v_.missing.member->rank, call_name(run_, v_.missing),
+        at_stack(run_, v_.missing));
+    if (others.empty()) return text;
+    return text + fmt::format(
+                      "; so it is with the {} of {}",
+                      v_.at.sends() ? verb(others, "send", "sends") : verb(others, "recv", "recvs"),
+                      model::list_of(others));
   }
 
   std::string blocks() const {
