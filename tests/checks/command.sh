@@ -149,7 +149,7 @@ expect 2 "bad text" "$hostir" verify tests/scripts/negative/mesh_c2.hir
 expect 2 "a forgotten all_reduce" "$hostir" verify tests/scripts/regress/sums_over_cut_dimensions.hir
 says "sums_over_cut_dimensions.hir:29:" "verify points at a forgotten all_reduce"
 expect 2 "a hang in a file that is only checked" "$hostir" verify tests/programs/deadlock.hir
-says "deadlock.hir:39:5: error[deadlock]: ranks wait for each other in a circle: rank 0 waits for rank 1 in all_reduce" "verify follows the calls of every rank"
+says "deadlock.hir:36:5: error[deadlock]: ranks wait for each other in a circle: rank 0 waits for rank 1 in all_reduce" "verify follows the calls of every rank"
 "$hostir" pipeline tests/programs/pipeline_stages.hir --stages first,middle,last --data x,target --schedule zb-h1 --micro-batches 3 |
   sed 's/send %c peer(0) ro(%s1.d_x.0)/send %c peer(2) ro(%s1.d_x.0)/' >"$work/peer.hir"
 expect 2 "a send to another rank of a pipeline" "$hostir" verify "$work/peer.hir"

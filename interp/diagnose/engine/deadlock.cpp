@@ -210,8 +210,10 @@ Verdict deadlock_verdict(const Run& run, const RecordedVerdict& judged) {
     verdict.culprit = static_cast<size_t>(note - verdict.notes.begin());
     return true;
   };
-  // The wrong call if the rank at fault waits in it, else the call in which others wait for it.
-  const Member* wrong = accuses ? judged.at.member : nullptr;
+  // The wrong call if the rank at fault waits in it, else the call in which others wait for it. In
+  // a circle in which nobody is at fault, `at` is only the call that the repair moves.
+  const bool is_circle = judged.charge == Charge::kOrder && judged.culprits.empty();
+  const Member* wrong = accuses && !is_circle ? judged.at.member : nullptr;
   if (wrong != nullptr && point_to(wrong->rank, wrong->instruction)) return verdict;
   if (const auto subject = subject_of(graph))
     (void)point_to(graph.nodes[*subject].rank, graph.nodes[*subject].instruction);
