@@ -39,6 +39,26 @@ std::optional<interp::CodeIndex> place_of(const interp::Snapshot& shot) {
   return std::nullopt;
 }
 
+// The text as far as it fits into `lines` lines, with an ellipsis after a whole word if there is
+// more.
+std::string in_lines(const ImFont& font, const std::string& text, float width, int lines) {
+  const char* const end = text.data() + text.size();
+  const char* at = text.data();
+  for (int line = 1; at < end; ++line) {
+    const char* stop = font.CalcWordWrapPositionA(1, at, end, width);
+    if (line < lines || stop == end) {
+      at = stop;
+      while (at < end && *at == ' ') ++at;
+      continue;
+    }
+    constexpr const char* kMore = "\u2026";
+    const float room = width - font.CalcTextSizeA(font.FontSize, FLT_MAX, 0, kMore).x;
+    stop = font.CalcWordWrapPositionA(1, at, end, room);
+    return text.substr(0, static_cast<size_t>(stop - text.data())) + kMore;
+  }
+  return text;
+}
+
 std::optional<Banner> read_only_banner(const Model& model) {
   const interp::SnapshotPtr& shot = model.snapshot();
   if (!shot || shot->no_stepping.empty()) return std::nullopt;
@@ -184,13 +204,13 @@ void App::draw_banner() {
   for (const BannerButton& b : banner->buttons)
     buttons_width += ImGui::CalcTextSize(b.label.c_str()).x + ui_.px(22);
   const bool below = width - buttons_width < ui_.px(320);  // the window is narrow
-  const std::string text = std::string(glyph(banner->state)) + "  " + banner->text;
   const float wrap = (below ? width : width - buttons_width) - 2 * pad;
+  constexpr int kMostLines = 2;  // the panels and the tooltip have the rest
+  const std::string whole = std::string(glyph(banner->state)) + "  " + banner->text;
+  const std::string text = in_lines(*ui_.fonts.ui, whole, wrap, kMostLines);
   const float text_height = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap).y;
   const float row = ImGui::GetFrameHeight();
-  const float max_text = ImGui::GetTextLineHeight() * 4;
-  const float height =
-      std::min(std::max(row, text_height), max_text) + ui_.px(8) + (below ? row + ui_.px(4) : 0);
+  const float height = std::max(row, text_height) + ui_.px(8) + (below ? row + ui_.px(4) : 0);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 end(at.x + width, at.y + height);
@@ -200,10 +220,12 @@ void App::draw_banner() {
     list->AddRectFilled(ImVec2(at.x, end.y - ui_.px(3)),
                         ImVec2(at.x + width * std::min(1.0f, banner->progress), end.y), p.accent);
   const float text_y = at.y + ui_.px(4) + (below ? 0 : std::max(0.0f, (row - text_height) / 2));
-  const ImVec4 clip(at.x, at.y, end.x, at.y + ui_.px(6) + max_text);
   list->AddText(ui_.fonts.ui, ui_.fonts.ui->FontSize, ImVec2(at.x + pad, text_y), p.text_strong,
-                text.c_str(), nullptr, wrap, &clip);
+                text.c_str(), nullptr, wrap);
   ui_.tag_rect("banner", at, end, banner->text);
+  const ImVec2 text_end(at.x + pad + wrap, text_y + text_height);
+  if (text != whole && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, text_end))
+    Ui::tooltip("%s", banner->text.c_str());
   ImGui::SetCursorScreenPos(ImVec2(below ? at.x + pad : end.x - buttons_width,
                                    below ? end.y - row - ui_.px(4) : at.y + ui_.px(4)));
   for (const BannerButton& b : banner->buttons) {

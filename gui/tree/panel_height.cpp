@@ -118,11 +118,11 @@ float PanelTree::pressing(Frame& frame, const Panels& panels, PanelNode& node, f
   return a + b + frame.ui.px(4);
 }
 
-// A table keeps its five rows beside an error, unless the error would get less than 45 %.
+// A table keeps its five rows beside an error, unless the error would get less than half.
 float PanelTree::least_beside_error(Frame& frame, const Panels& panels, PanelNode& node,
                                     float width, float whole) {
   const float rows = least(frame, panels, node, width, /*few_lines_do=*/false);
-  if (rows <= whole * 0.55f) return rows;
+  if (rows <= whole * 0.5f) return rows;
   return std::min(rows,
                   std::max(whole * 0.2f, least(frame, panels, node, width, /*few_lines_do=*/true)));
 }

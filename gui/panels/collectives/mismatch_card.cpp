@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "gui/draw/marked_word.h"
 #include "gui/panels/waits/wait_graph.h"
 #include "gui/panels/waits/what_if_button.h"
 
@@ -45,29 +46,6 @@ void draw_ranks(Frame& frame, const CardSide& side) {
   frame.ui.text_dim(more);
   if (!ImGui::IsItemHovered()) return;
   Ui::tooltip("%s", ranks_text(side.ranks).c_str());
-}
-
-// A field of the call; if it differs from the reference, a red pill with a not-equal sign.
-void draw_word(Frame& frame, const std::string& word, bool differs) {
-  if (word.empty()) return;
-  ImGui::PushFont(frame.ui.fonts.mono);
-  if (differs) {
-    const ImU32 alarm = frame.ui.pal().state(StateKind::kMismatch);
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const std::string text = "\u2260 " + word;
-    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-    const float pad = frame.ui.px(4);
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const ImVec2 max(at.x + size.x + 2 * pad, at.y + size.y + 2);
-    list->AddRectFilled(at, max, with_alpha(alarm, 0.30f), pad);
-    list->AddRect(at, max, alarm, pad);
-    list->AddText(ImVec2(at.x + pad, at.y + 1), frame.ui.pal().text_strong, text.c_str());
-    ImGui::Dummy(ImVec2(size.x + 2 * pad, size.y + 2));
-    frame.ui.copyable(word);
-  } else {
-    frame.ui.text(word);
-  }
-  ImGui::PopFont();
 }
 
 // The program line, number and text; a click goes there.
@@ -118,7 +96,7 @@ void draw_side(Frame& frame, const CardSide& side, const CardSide& reference, bo
   for (size_t i = 0; i < words.size(); ++i) {
     if (i > 0) ImGui::SameLine();
     const bool same = i < others.size() && words[i] == others[i];
-    draw_word(frame, std::string(words[i]), &side != &reference && !same);
+    marked_word(frame.ui, words[i], &side != &reference && !same);
   }
   draw_place(frame, side);
 }

@@ -1,10 +1,11 @@
-// Who waits for whom: a sentence, then the graph. After a mismatch, points to the panels that
-// explain it.
+// Who waits for whom: a sentence, then the graph. After a mismatch, which no rank waits in: what
+// each rank called.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "gui/panels/waits/called_table.h"
 #include "gui/panels/waits/wait_picture.h"
 #include "gui/panels/waits/what_if_button.h"
 #include "interp/session/answers/fault_names.h"
@@ -26,7 +27,8 @@ class WaitsPanel : public Panel {
 
   HeightRequest wanted_height(const Frame& frame) const override {
     const interp::Snapshot& shot = *frame.model.snapshot();
-    if (frame.model.mismatch()) return HeightRequest::some(frame.ui.px(104));
+    if (frame.model.mismatch())
+      return HeightRequest::some(called_.wanted_height(frame) + ImGui::GetFrameHeightWithSpacing());
     if (shot.waits->edges.empty()) return HeightRequest::idle();
     HeightRequest wanted;
     if (shot.stop.kind == interp::StopKind::kDeadlock)
@@ -95,23 +97,25 @@ class WaitsPanel : public Panel {
     frame.ui.say_hidden(fmt::format("{} {}", rest, what));
   }
 
-  // After a mismatch no rank waits any more: explain the conflicting calls.
-  static void draw_mismatch(Frame& frame, const interp::Snapshot& shot) {
+  // The banner has the sentence, and its card in Collectives the likely cause.
+  void draw_mismatch(Frame& frame, const interp::Snapshot& shot) {
     const interp::FaultSnapshot& fault = shot.faults->back();
-    const std::string kind = interp::fault_name(fault.kind) + ":";
-    const std::string whole = fmt::format("{} {}.", kind, fault.sentence);
-    // The banner has the sentence.
-    frame.ui.state_word(StateKind::kMismatch, kind);
-    frame.ui.tag("waits/sentence", whole);
+    const interp::LedgerRow& row = *frame.model.mismatch();
+    const std::string title = fmt::format("{} in {} sequence {}:", interp::fault_name(fault.kind),
+                                          row.comm_text, row.sequence);
+    ImGui::AlignTextToFramePadding();
+    frame.ui.state_word(StateKind::kMismatch, title);
+    frame.ui.tag("waits/sentence", fmt::format("{} {}.", title, fault.sentence));
     if (ImGui::IsItemHovered()) Ui::tooltip("%s", fault.sentence.c_str());
-    ImGui::SameLine();
-    draw_chips(frame, frame.model.mismatch_ranks(), "other ranks of the mismatch");
-    if (ImGui::Button("Who called what")) frame.actions.request("panel.ledger");
+    constexpr const char* kCause = "Likely cause";
+    Ui::flow(ImGui::CalcTextSize(kCause).x + 2 * ImGui::GetStyle().FramePadding.x);
+    if (ImGui::Button(kCause)) frame.actions.request("panel.ledger");
     frame.ui.tag("waits/mismatch", fault.sentence);
     if (ImGui::IsItemHovered())
-      Ui::tooltip("The calls of each rank side by side, and the likely cause");
+      Ui::tooltip("The calls before and after on each rank, and why they differ");
     Ui::flow(what_if_button_width(frame));
     what_if_button(frame, "waits/whatif");
+    called_.draw(frame);
   }
 
   static void draw_sentence(Frame& frame, const interp::Snapshot& shot,
@@ -165,6 +169,7 @@ class WaitsPanel : public Panel {
 
   WaitGraph graph_;
   WaitPicture picture_;
+  mutable CalledTable called_;  // reads the mismatch once per snapshot
   uint64_t seen_ = ~uint64_t{0};
 };
 

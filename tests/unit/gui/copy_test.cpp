@@ -58,7 +58,7 @@ TEST(Copy, EveryNamedTextOfEveryPanel) {
       {kMlp,
        {"host_ir", "phases", "explain", "layout", "memory", "values", "history", "inside", "ledger",
         "events", "ranks", "schedule", "statistics", "timeline", "messages", "breaks", "sql"}},
-      {"tests/programs/mismatch.hir", {"ledger", "ranks"}},
+      {"tests/programs/mismatch.hir", {"ledger", "waits", "ranks"}},
       {"tests/programs/deadlock.hir", {"waits", "ledger", "timeline"}},
   };
   for (const State& state : states) {

@@ -38,9 +38,8 @@ std::string shown_hint(Workbench& w, const std::string& id) {
   return hint->text;
 }
 
-// An empty panel has about 120 vertices: its frame and its title. The least contents are chips and
-// two buttons (Who waits after a mismatch: 232).
-constexpr int kMoreThanAFrame = 200;
+// An empty panel has about 120 vertices: its frame and its title.
+constexpr int kMoreThanAFrame = 300;
 
 // Panels that wait for the user, or for something that not every program has. All others have
 // contents for every program that has run.

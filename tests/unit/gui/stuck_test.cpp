@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "gui/panels/collectives/collective_glyph.h"
+#include "gui/panels/waits/called.h"
 #include "gui/panels/waits/wait_layout.h"
 #include "hostir/ir/machine.h"
 #include "hostir/ops/record.h"
@@ -141,6 +142,59 @@ TEST(Mismatch, AllPanelsSaySo) {
   ASSERT_TRUE(w.click("tab/events"));
   ASSERT_TRUE(w.click("waits/mismatch"));
   EXPECT_TRUE(w.has("ledger/mismatch"));
+}
+
+TEST(Mismatch, WhoCalledWhatFieldByField) {
+  Workbench w(kMismatch, 1000, 700, "", "@crossed");
+  w.perform("layout.Deadlock");
+  w.press("F5");
+  EXPECT_EQ(w.text("waits/called/0/op"), "all_reduce");
+  EXPECT_EQ(w.text("waits/called/0/reduction"), "sum");
+  EXPECT_EQ(w.text("waits/called/1/reduction"), "max");
+  EXPECT_EQ(w.text("waits/called/0/dtype"), "f32");
+  EXPECT_TRUE(says(w.text("waits/called/0/line"), "22: all_reduce sum %c"));
+  EXPECT_FALSE(w.has("waits/called/0/root")) << "not a field of this op";
+  ASSERT_TRUE(w.click("waits/called/1/line"));
+  EXPECT_EQ(w.shot().program->lines[*w.model().selection.code], 25U);
+  Workbench other(kMismatch, 1000, 700, "", "@short");
+  other.perform("layout.Deadlock");
+  other.press("F5");
+  EXPECT_EQ(other.text("waits/called/0/shape"), "[4]");
+  EXPECT_EQ(other.text("waits/called/1/shape"), "[3]");
+}
+
+// Three of four ranks have come when the mismatch is proved.
+TEST(Mismatch, FieldsDifferFromTheExpectedCall) {
+  const std::string path = program("expected",
+                                   "  where coord(x) == 1 {\n"
+                                   "    broadcast %c root(2) rw(%y) on %s\n"
+                                   "  } else {\n"
+                                   "    broadcast %c root(0) rw(%y) on %s\n"
+                                   "  }\n");
+  Workbench w(path);
+  w.press("F5");
+  ASSERT_TRUE(w.model().mismatch());
+  const Called called = called_of(*w.model().mismatch());
+  ASSERT_GE(called.rows.size(), 2U);
+  EXPECT_TRUE(called.rows[0].expected);
+  EXPECT_EQ(called.rows[1].ranks, std::vector<interp::Rank>{1});
+  for (size_t i = 0; i < called.columns.size(); ++i) {
+    EXPECT_FALSE(called.rows[0].differs[i]) << called.columns[i];
+    EXPECT_EQ(called.rows[1].differs[i], called.columns[i] == "root") << called.columns[i];
+  }
+  std::filesystem::remove(path);
+}
+
+// The panels and the tooltip have the rest.
+TEST(Banner, IsTwoLinesHighAtMost) {
+  for (const char* file : {kMismatch, kEight}) {
+    Workbench w(file, 1000, 700);
+    w.press("F5");
+    const WidgetRect* banner = w->app().ui().find("banner");
+    ASSERT_TRUE(banner) << file;
+    EXPECT_LE(banner->max.y - banner->min.y, 2 * ImGui::GetTextLineHeight() + 10) << file;
+    EXPECT_EQ(banner->text, w.shot().stop.sentence) << "whole, for the tooltip and for copying";
+  }
 }
 
 TEST(Deadlock, EveryCauseIsNamed) {
