@@ -522,12 +522,20 @@ says "  %wq_0 .. %wq_11 (12x) <@m, [" "plan prints the sharding of a parameter o
 [ "$(wc -l <"$work/out")" -le 80 ] && passed=$((passed + 1)) ||
   { failed=$((failed + 1)); echo "FAILED: plan repeats its lines for every layer: $(wc -l <"$work/out")"; tail -5 "$work/out"; }
 expect 0 "plan without a mesh in the file" "$hostir" plan tests/programs/simple_add.hir --ranks 4
-[ "$(grep -c 'nothing is cut$' "$work/out")" = 1 ] && [ "$(grep -c ' 12 B ' "$work/out")" = 1 ] && passed=$((passed + 1)) ||
+sed -n '/^the fastest plans/,/^$/p' "$work/out" >"$work/fastest"
+[ "$(grep -c 'nothing is cut$' "$work/fastest")" = 1 ] && [ "$(grep -c ' 12 B ' "$work/fastest")" = 1 ] && passed=$((passed + 1)) ||
   { failed=$((failed + 1)); echo "FAILED: plan lists plans twice that differ only in the names of axes"; head -12 "$work/out"; }
 expect 0 "plan on named meshes" "$hostir" plan "${large_mlp[@]}" --mesh tp=2 --mesh '<dp=2, tp=1>' --top 100
 says "  dp=2 tp=1  " "plan tries a named mesh with an axis that the file lacks"
 [ "$(grep -c 'us  \|ms  ' "$work/out")" = "$(grep -c '  tp=2  \|  dp=2 tp=1  ' "$work/out")" ] && passed=$((passed + 1)) ||
   { failed=$((failed + 1)); echo "FAILED: plan tries meshes that were not named"; head -12 "$work/out"; }
+says "the best on each mesh, by predicted time:" "plan compares the meshes"
+sed -n '/^the best on each mesh/,/^$/p' "$work/out" >"$work/meshes"
+[ "$(grep -c '  tp=2  \|  dp=2 tp=1  ' "$work/meshes")" = 2 ] && passed=$((passed + 1)) ||
+  { failed=$((failed + 1)); echo "FAILED: plan does not list every mesh"; cat "$work/meshes"; }
+expect 0 "plan that reports its progress" "$hostir" plan "${large_mlp[@]}" -v
+says "2 ranks, mesh 1 of 1 (tp=2 x=1): " "plan -v says which mesh was searched"
+says ", best so far " "plan -v says what is best so far"
 expect 0 "plan with two axes" "$hostir" plan tests/programs/tp_mlp.hir --mesh dp=2,tp=4 --size B=4 --size S=2048 --size H=8192 --size F=32768
 says "%b2[0] by tp  (and 1 over other axes)" "plan prints equal plans over different axes once"
 large_step=(tests/programs/tp_mlp.hir --grad --wrt w1 --wrt w2 --size B=4 --size S=2048 --size H=65536 --size F=262144)

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "hostir/api/plan/plan_candidate.h"
 #include "hostir/api/plan/plan_layers.h"
 #include "hostir/api/plan/plan_order.h"
 #include "hostir/api/plan/plan_placement.h"
@@ -52,13 +53,26 @@ class Planner {
     std::vector<MeshAxes> searched = all;
     if (request_.meshes.empty() && request_.fixed.empty() && !names_axes_inside(function()))
       drop_renamed(searched);
-    for (const MeshAxes& axes : all) {
+    std::vector<MeshAxes> tried = all;
+    std::erase_if(tried, [&](const MeshAxes& axes) {
+      return !is_written_for(axes) && !contains(searched, axes);
+    });
+    progress_.meshes = tried.size();
+    for (const MeshAxes& axes : tried) {
+      progress_.axes = axes;
+      ++progress_.mesh;
       workers_->forget_meshes();
       if (is_written_for(axes)) evaluate({{.axes = axes, .as_written = true}});
       if (contains(searched, axes)) descend(axes);
+      progress_.is_done = true;
+      report();
+      progress_.is_done = false;
     }
     if (plans_.empty() && error_) return tl::unexpected(std::move(*error_));
+    progress_.axes.clear();
+    report();
     Plans out;
+    out.meshes = std::move(tried);
     out.layers = layers_ ? layers_->count : 1;
     for (auto& [key, plan] : plans_) out.found.push_back(plan);
     HOSTIR_TRY(put_best_first(out.found));
@@ -69,13 +83,6 @@ class Planner {
   }
 
  private:
-  // A program to predict: with cuts on a mesh, or as written.
-  struct Candidate {
-    MeshAxes axes;
-    std::vector<PlanCut> cuts;
-    bool as_written = false;
-  };
-
   // Repeats until a plan that has been predicted with all layers wins.
   Expected<void> put_best_first(std::vector<Plan>& plans) {
     for (size_t exact_plans = 0;;) {
@@ -364,45 +371,10 @@ class Planner {
 
   // The program on this mesh, with these cuts instead of its shardings.
   Program with(Program program, const Candidate& candidate) const {
-    Mesh* mesh = nullptr;
-    for (Mesh& m : program.meshes) {
-      if (m.name == mesh_.name) mesh = &m;
-    }
-    if (mesh == nullptr) mesh = &program.add_mesh(mesh_);
-    mesh->axes = candidate.axes;
-    mesh->device_ids.clear();
-    if (candidate.as_written) return program;
-    Function& f = *program.find_function(name_);
-    for (const Parameter& parameter : f.params) shard(f.value(parameter.value), candidate.cuts);
-    for (ResultDecl& result : f.results) {
-      auto* tensor = std::get_if<TensorType>(&result.type);
-      if (tensor != nullptr && !is_fixed(result.name)) tensor->sharding = open(*tensor);
-    }
-    return program;
-  }
-
-  // Propagation may cut every dimension.
-  Sharding open(const TensorType& tensor) const {
-    Sharding sharding = Sharding::replicated(mesh_.name, tensor.shape.size());
-    for (DimSharding& dim : sharding.dims) dim.open = true;
-    return sharding;
-  }
-
-  void shard(Value& value, const std::vector<PlanCut>& cuts) const {
-    auto* tensor = std::get_if<TensorType>(&value.type);
-    if (tensor == nullptr || is_fixed(value.name)) return;
-    tensor->sharding = open(*tensor);
-    for (const PlanCut& cut : cuts) {
-      if (cut.value == role(value.name)) tensor->sharding->dims[cut.dim].axes.push_back({cut.axis});
-    }
-  }
-
-  std::string key_of(const Candidate& candidate) const {
-    std::vector<PlanCut> sorted = candidate.cuts;
-    std::sort(sorted.begin(), sorted.end());
-    std::string key = axes_text(candidate.axes) + (candidate.as_written ? " as written" : "");
-    for (const PlanCut& cut : sorted) key += " " + cut_text(cut);
-    return key;
+    return with_candidate(
+        std::move(program), name_, mesh_, candidate,
+        {.is_fixed = [this](const std::string& v) { return is_fixed(v); },
+         .role = [this](const std::string& v) -> const std::string& { return role(v); }});
   }
 
   // By candidate; null if it cannot be lowered or run. Every candidate is tried once.
@@ -421,13 +393,17 @@ class Planner {
           made[i] = estimate(predictor, candidates[fresh[i]]);
         },
         [&](size_t ended) {
-          if (request_.progress) request_.progress(before + ended);
+          progress_.candidates = before + ended;
+          report();
         });
     for (size_t i = 0; i < fresh.size(); ++i) {
-      if (made[i])
-        plans_.emplace(keys[fresh[i]], std::move(*made[i]));
-      else
+      if (!made[i]) {
         error_ = std::move(made[i].error());
+        continue;
+      }
+      const Plan& plan = plans_.emplace(keys[fresh[i]], std::move(*made[i])).first->second;
+      if (progress_.best == nullptr || is_ranked_before(plan, *progress_.best))
+        progress_.best = &plan;
     }
     std::vector<const Plan*> out;
     for (const std::string& key : keys) {
@@ -473,6 +449,10 @@ class Planner {
     return plan;
   }
 
+  void report() const {
+    if (request_.progress) request_.progress(progress_);
+  }
+
   double memory() const { return request_.backend.machine.memory_bytes; }
 
   const PlanRequest& request_;
@@ -485,6 +465,7 @@ class Planner {
   size_t written_axes_ = 0;
   std::set<std::string> tried_;
   std::map<std::string, Plan> plans_;
+  PlanProgress progress_;
   std::vector<OverestimatedPlan> overestimates_;
   std::optional<Error> error_;  // of the last candidate that failed
 };
@@ -492,9 +473,5 @@ class Planner {
 }  // namespace
 
 Expected<Plans> find_plans(const PlanRequest& request) { return Planner(request).find(); }
-
-std::string cut_text(const PlanCut& cut) {
-  return fmt::format("%{}[{}] by {}", cut.value, cut.dim, cut.axis);
-}
 
 }  // namespace hostir::api

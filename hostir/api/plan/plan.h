@@ -56,6 +56,16 @@ struct PlanWithout {
   Plan plan;
 };
 
+/// How far a search is.
+struct PlanProgress {
+  MeshAxes axes;          // the mesh being searched; empty: the best plans are predicted in full
+  size_t mesh = 0;        // the number of that mesh, from 1
+  size_t meshes = 0;      // to search
+  bool is_done = false;   // the mesh has been searched
+  size_t candidates = 0;  // predicted so far, on all meshes
+  const Plan* best = nullptr;  // so far; null if there is none
+};
+
 struct PlanRequest {
   const RunArguments& arguments;
   interp::BackendRequest backend;     // `shapes`, with the machine
@@ -67,11 +77,12 @@ struct PlanRequest {
   /// name have size 1 there. Empty: all.
   std::vector<MeshAxes> meshes = {};
   std::vector<std::string> fixed;  // parameters and results that keep the file's sharding
-  std::function<void(size_t candidates)> progress;  // may be empty
+  std::function<void(const PlanProgress&)> progress;  // called on the caller's thread; may be empty
 };
 
 struct Plans {
-  std::vector<Plan> found;  // best first; those of the file among them
+  std::vector<Plan> found;       // best first; those of the file among them
+  std::vector<MeshAxes> meshes;  // all that were tried, in order
   std::vector<PlanWithout> without;
   size_t candidates = 0;
   size_t layers = 1;  // equal layers that are cut alike; a cut names the first one's parameter

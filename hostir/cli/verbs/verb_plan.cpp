@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <span>
+#include <tuple>
 
 #include "hostir/api/plan/plan_json.h"
 #include "hostir/cli/declare_options.h"
@@ -47,6 +49,31 @@ std::string signed_bytes(int64_t bytes) {
   return (bytes < 0 ? "-" : "+") + bytes_text(std::abs(bytes));
 }
 
+std::string predicted_text(const api::Plan& plan) {
+  return (plan.exact ? "" : "~") + time_text(plan.time_ns);
+}
+
+// Those that fit in memory first, the fastest first: the order of the tables. The best plan need
+// not be the first: it may take up to 0.1 % longer than one that needs more memory.
+std::vector<const api::Plan*> by_time(const std::vector<api::Plan>& plans) {
+  std::vector<const api::Plan*> out;
+  for (const api::Plan& plan : plans) out.push_back(&plan);
+  std::ranges::stable_sort(out, {}, [](const api::Plan* plan) {
+    return std::tuple(!plan->fits, plan->time_ns, plan->peak_bytes);
+  });
+  return out;
+}
+
+// The axes that cut anything, by size: meshes that differ in nothing else have the same plans.
+std::vector<int64_t> sizes_of(const api::MeshAxes& axes) {
+  std::vector<int64_t> out;
+  for (const MeshAxis& axis : axes) {
+    if (axis.size > 1) out.push_back(axis.size);
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
 class PlanVerb : public Verb {
  public:
   std::string_view name() const override { return "plan"; }
@@ -81,6 +108,9 @@ class PlanVerb : public Verb {
     arguments.repeated("--fix", fixed_,
                        "a parameter or result that keeps the sharding it has in the file");
     arguments.option("--top", top_, "candidates to print", {.least = 1});
+    arguments.flag("-v,--verbose", verbose_,
+                   "print a line to stderr for every mesh that has been searched; on a terminal, "
+                   "the progress is shown without it");
   }
 
   int execute(Terminal& terminal) override {
@@ -121,8 +151,13 @@ class PlanVerb : public Verb {
     }
     std::vector<api::PlansForRanks> tried;
     for (const int64_t ranks : counts) {
-      const auto progress = [&](size_t candidates) {
-        terminal.progress(fmt::format("{}: {} candidates", counted_ranks(ranks), candidates));
+      std::string noted;
+      const auto progress = [&](const api::PlanProgress& now) {
+        const std::string text = progress_text(ranks, now);
+        terminal.progress(text);
+        if (!verbose_ || (!now.is_done && !now.axes.empty()) || text == noted) return;
+        terminal.note(text);
+        noted = text;
       };
       HOSTIR_ASSIGN_OR_RETURN(api::Plans plans,
                               api::find_plans({.arguments = found,
@@ -151,6 +186,18 @@ class PlanVerb : public Verb {
 
   static std::string counted_ranks(int64_t ranks) {
     return counted(static_cast<size_t>(ranks), "rank");
+  }
+
+  // `8 ranks, mesh 2 of 3 (dp=4 tp=2): 61 candidates, best so far 1.2 ms, 3.4 GiB on dp=8 tp=1`
+  std::string progress_text(int64_t ranks, const api::PlanProgress& now) const {
+    std::string out = counted_ranks(ranks);
+    out += now.axes.empty() ? std::string(", the best plans in full")
+                            : fmt::format(", mesh {} of {} ({})", now.mesh, now.meshes,
+                                          api::axes_text(now.axes));
+    out += fmt::format(": {}", counted(now.candidates, "candidate"));
+    if (now.best == nullptr) return out;
+    return out + fmt::format(", best so far {}, {} on {}", predicted_text(*now.best),
+                             memory_text(*now.best), api::axes_text(now.best->axes));
   }
 
   // The numbers of ranks to try, until the best plan of one fits.
@@ -197,6 +244,7 @@ class PlanVerb : public Verb {
                       plans.layers));
     }
     print_excluded(terminal, plans);
+    print_meshes(terminal, plans);
     print_table(terminal, plans);
     print_best(terminal, plans);
   }
@@ -207,7 +255,7 @@ class PlanVerb : public Verb {
     std::vector<std::vector<std::string>> rows = {{"ranks", "time", "peak memory", "mesh", "cuts"}};
     for (const api::PlansForRanks& each : tried) {
       const api::Plan& plan = each.best();
-      rows.push_back({std::to_string(each.ranks), time_text(plan.time_ns), memory_text(plan),
+      rows.push_back({std::to_string(each.ranks), predicted_text(plan), memory_text(plan),
                       api::axes_text(plan.axes), cuts_text(plan)});
     }
     terminal.print(aligned(rows));
@@ -241,7 +289,31 @@ class PlanVerb : public Verb {
     return fmt::format("{} ({} too much)", peak, bytes_text(plan.peak_bytes - memory_bytes_));
   }
 
-  // Lists the best plans, and the best of those that the file contains. Plans that cut the same
+  // The best plan on each mesh that was tried.
+  void print_meshes(Terminal& terminal, const api::Plans& plans) const {
+    if (plans.meshes.size() < 2) return;
+    const std::vector<const api::Plan*> sorted = by_time(plans.found);
+    std::vector<std::vector<std::string>> rows = {
+        {"time", "peak memory", "communication", "mesh", "cuts"}};
+    std::set<std::string> listed;
+    std::map<std::vector<int64_t>, std::string> alike;  // the mesh in the table, by sizes
+    for (const api::Plan* plan : sorted) {
+      if (!listed.insert(api::axes_text(plan->axes)).second) continue;
+      alike.try_emplace(sizes_of(plan->axes), api::axes_text(plan->axes));
+      rows.push_back({predicted_text(*plan), memory_text(*plan), communication_text(*plan),
+                      api::axes_text(plan->axes), cuts_text(*plan)});
+    }
+    for (const api::MeshAxes& axes : plans.meshes) {
+      if (listed.contains(api::axes_text(axes))) continue;
+      const auto other = alike.find(sizes_of(axes));
+      rows.push_back(
+          {"-", "-", "-", api::axes_text(axes),
+           other == alike.end() ? "no plan can be lowered" : "the same plans as " + other->second});
+    }
+    terminal.print("the best on each mesh, by predicted time:\n" + aligned(rows) + "\n");
+  }
+
+  // Lists the fastest plans, and the best of those that the file contains. Plans that cut the same
   // dimensions over other axes at the same cost share the first one's row.
   void print_table(Terminal& terminal, const api::Plans& plans) const {
     std::vector<std::vector<std::string>> rows = {
@@ -250,33 +322,41 @@ class PlanVerb : public Verb {
     std::vector<size_t> alike = {0};  // by row
     constexpr size_t kNotListed = 0;
     bool written = false;
-    for (const api::Plan& plan : plans.found) {
-      std::vector<std::string> row = {(plan.exact ? "" : "~") + time_text(plan.time_ns),
-                                      memory_text(plan), communication_text(plan)};
+    for (const api::Plan* plan : by_time(plans.found)) {
+      const bool is_best = plan == &plans.found.front();
+      std::vector<std::string> row = {predicted_text(*plan), memory_text(*plan),
+                                      communication_text(*plan)};
       std::vector<std::string> key = row;
-      for (const api::PlanCut& cut : plan.cuts)
+      for (const api::PlanCut& cut : plan->cuts)
         key.push_back(fmt::format("{}[{}]", cut.value, cut.dim));
       std::sort(key.begin() + 3, key.end());
-      const bool first_written = plan.as_written && !written;
-      written = written || plan.as_written;
+      const bool first_written = plan->as_written && !written;
+      written = written || plan->as_written;
       const auto [at, is_new] = row_of.try_emplace(std::move(key), rows.size());
-      if (!is_new && !plan.as_written) {
+      if (!is_new && !plan->as_written && !is_best) {
         if (at->second != kNotListed) ++alike[at->second];
         continue;
       }
-      if (static_cast<int64_t>(rows.size()) > top_ && !first_written) {
+      if (static_cast<int64_t>(rows.size()) > top_ && !first_written && !is_best) {
         at->second = kNotListed;
         continue;
       }
-      row.push_back(api::axes_text(plan.axes));
-      row.push_back(cuts_text(plan));
+      row.push_back(api::axes_text(plan->axes));
+      row.push_back(cuts_text(*plan));
       rows.push_back(std::move(row));
       alike.push_back(0);
     }
     for (size_t r = 1; r < rows.size(); ++r) {
       if (alike[r] > 0) rows[r].back() += fmt::format("  (and {} over other axes)", alike[r]);
     }
-    terminal.print(aligned(rows));
+    terminal.print(fmt::format("the fastest plans{}:\n{}",
+                               plans.found.front().fits ? "" : ", none of which fits",
+                               aligned(rows)));
+    if (plans.found.front().fits && by_time(plans.found).front() != &plans.found.front()) {
+      terminal.print(
+          "those above the best one are at most 0.1 % faster and need more memory, or are "
+          "predicted from fewer layers (`~`)\n");
+    }
   }
 
   void print_best(Terminal& terminal, const api::Plans& plans) const {
@@ -341,6 +421,7 @@ class PlanVerb : public Verb {
   std::string ranks_;
   std::string optimizer_ = "none";
   bool json_ = false;
+  bool verbose_ = false;
   int64_t top_ = 10;
   int64_t memory_bytes_ = 0;  // of a rank
 };
