@@ -60,19 +60,22 @@ std::string sentence(const ExplainRecord& record) {
   return out;
 }
 
+std::string costed_note(std::string_view text) {
+  if (text.find(kMoreData) == std::string_view::npos) return {};
+  return fmt::format(
+      "\"{}\": choices in a small program are made as if its data were 1 MiB. Otherwise the start "
+      "of "
+      "each collective would hide its bytes.\n",
+      kMoreData);
+}
+
 std::string to_string(const Explanation& records) {
   std::string out;
   for (const ExplainRecord& r : records) {
     const std::string subject = r.value.empty() ? "" : "%" + r.value + " ";
     out += fmt::format("{}: {}{}\n", r.pass, subject, sentence(r));
   }
-  if (out.find(kMoreData) != std::string::npos) {
-    out += fmt::format(
-        "\"{}\": choices in a small program are made as if its data were 1 MiB. Otherwise the "
-        "start of "
-        "each collective would hide its bytes.\n",
-        kMoreData);
-  }
+  out += costed_note(out);
   return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hostir/ir/program.h"
@@ -57,6 +58,8 @@ std::vector<Alternative> cheapest_few(std::vector<Alternative> lost, std::string
 Explanation about(const Explanation& all, std::string_view value, std::string_view made_by = {});
 /// `{tp} on dimension 2: ... (from %w1)`, and a line for each alternative.
 std::string sentence(const ExplainRecord& record);
+/// What `with 12 times the data` means, as a line, if the text says so; else empty.
+std::string costed_note(std::string_view text);
 /// One line per record, `propagate: %h {tp} on dimension 2: ... (from %w1)`, and its alternatives.
 std::string to_string(const Explanation& records);
 

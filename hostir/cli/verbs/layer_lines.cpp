@@ -44,7 +44,7 @@ std::vector<std::string> collapse_layer_lines(std::span<const NamedLine> lines) 
   std::map<std::string, size_t> count;
   std::vector<std::vector<std::string>> keys(lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {
-    const std::string text = ' ' + without_numbers(lines[i].text);
+    const std::string text = ' ' + without_numbers(lines[i].text) + '\n' + lines[i].before;
     for (const std::string& form : forms(lines[i].name)) {
       keys[i].push_back(form + text);
       // A name with one number has two equal forms.
@@ -69,10 +69,14 @@ std::vector<std::string> collapse_layer_lines(std::span<const NamedLine> lines) 
   for (const std::string& key : order) {
     const std::vector<size_t>& group = groups.at(key);
     const NamedLine& first = lines[group.front()];
-    out.push_back(group.size() == 1
-                      ? fmt::format("{} {}", first.name, first.text)
-                      : fmt::format("{} .. {} ({}x) {}", first.name, lines[group.back()].name,
-                                    group.size(), first.text));
+    std::string line = first.before;
+    const auto add = [&](const std::string& word) {
+      if (!word.empty()) line += (line.empty() ? "" : " ") + word;
+    };
+    add(first.name);
+    if (group.size() > 1) add(fmt::format(".. {} ({}x)", lines[group.back()].name, group.size()));
+    add(first.text);
+    out.push_back(std::move(line));
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include "hostir/api/open/backends.h"
 #include "hostir/cli/declare_options.h"
+#include "hostir/cli/verbs/layer_lines.h"
 #include "hostir/cli/verbs/verbs.h"
 #include "hostir/passes/pass_list.h"
 #include "hostir/text/print/printer.h"
@@ -178,7 +179,7 @@ class LowerVerb : public Verb {
 
   Expected<void> print_explanation(Terminal& terminal, const Lowered& lowered) {
     if (explain_ == "@" + lowered.sharded.name) {
-      terminal.print(to_string(lowered.explanation));
+      print_all_reasons(terminal, lowered.explanation);
       return {};
     }
     const std::string named = explain_.starts_with('%') ? explain_.substr(1) : explain_;
@@ -202,6 +203,16 @@ class LowerVerb : public Verb {
                                   : "nothing was decided about it: it has its declared sharding\n";
     terminal.print(records.empty() ? none : to_string(records));
     return {};
+  }
+
+  // Reasons that are the same in several layers are printed once.
+  static void print_all_reasons(Terminal& terminal, const Explanation& records) {
+    std::vector<NamedLine> lines;
+    for (const ExplainRecord& r : records)
+      lines.push_back({r.value.empty() ? "" : "%" + r.value, sentence(r), r.pass + ":"});
+    std::string text;
+    for (const std::string& line : collapse_layer_lines(lines)) text += line + "\n";
+    terminal.print(text + costed_note(text));
   }
 
   static std::string expanded_from(const Function& sharded, const std::string& value) {
