@@ -125,8 +125,11 @@ IntList dims_of(const OpCall& call, std::string_view name) {
 Violated check_dims(const IntList& dims, size_t rank, std::string_view what) {
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] < 0 || dims[i] >= static_cast<int64_t>(rank)) {
-      return Violation{
-          fmt::format("{} has dimension {}, the tensor has {} dimensions", what, dims[i], rank)};
+      std::string text =
+          fmt::format("{} has dimension {}, the tensor has {} dimensions", what, dims[i], rank);
+      if (dims[i] < 0 && rank > 0)
+        text += fmt::format(": they count from 0, the last one is {}", rank - 1);
+      return Violation{std::move(text)};
     }
     if (std::find(dims.begin(), dims.begin() + static_cast<int64_t>(i), dims[i]) !=
         dims.begin() + static_cast<int64_t>(i)) {

@@ -108,7 +108,18 @@ void Cursor::unexpected(std::string_view what) {
     span = {file_, end, end + 1};
     if (!at_end()) found = "end of the line";
   }
-  error("syntax_c1", "unexpected " + found + ", expected " + std::string(what), span);
+  std::string message = "unexpected " + found + ", expected " + std::string(what);
+  const auto is_number = [](const Token& t) {
+    return t.kind == TokenKind::kInt || t.kind == TokenKind::kFloat;
+  };
+  const bool divides = at("/") && at_ > 0 && is_number(stream_.tokens[at_ - 1]);
+  if (divides) message += ": a number is written out, as 0.125 and not 1/sqrt(64)";
+  Diagnostic& made = error("syntax_c1", std::move(message), span);
+  if (!divides) return;
+  made.notes.push_back(
+      {"attention without `scale` takes 1/sqrt(D), also of an unknown size ?D; elsewhere "
+       "`constant {size = ?D}` and `rsqrt` compute it",
+       {}});
 }
 
 std::vector<std::string> Cursor::take_comments(std::vector<std::string>* documentation) {
