@@ -66,7 +66,7 @@ void add_instructions(Model& model, Actions& actions, std::string_view wanted,
     const auto score = symbol_score(address, wanted);
     if (!score) continue;
     out.push_back({*score, address, fmt::format("{}   {}", address, program.mnemonic(index)), "",
-                   fmt::format("line {}", program.lines[code]), [&model, &actions, index] {
+                   fmt::format("line {}", program.shown(index).line), [&model, &actions, index] {
                      model.selection.code = index;
                      actions.request("panel.host_ir");
                    }});

@@ -57,7 +57,7 @@ void draw_place(Frame& frame, const CardSide& side) {
   const std::string place = model::place_text(*instruction);
   std::string where = place;
   const std::string text = interp::line_text(program, code);
-  if (!text.empty()) where += fmt::format("  line {}: {}", program.lines[code], text);
+  if (!text.empty()) where += fmt::format("  line {}: {}", program.shown(code).line, text);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = std::max(1.0f, ImGui::GetContentRegionAvail().x);
   ImGui::PushID(static_cast<int>(side.ranks.front()));
@@ -137,7 +137,7 @@ void draw_branches(Frame& frame, const StoryCard& story) {
                                    : "false");
     }
     const std::string line =
-        fmt::format("line {}: {}", program.lines[branch.instruction.index], branch.text);
+        fmt::format("line {}: {}", program.shown(branch.instruction.index).line, branch.text);
     ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().link);
     frame.ui.text_mono(line);
     ImGui::PopStyleColor();

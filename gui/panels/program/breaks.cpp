@@ -156,7 +156,7 @@ class BreaksPanel : public Panel {
     if (b.places.empty() || b.places.front() >= program.lines.size()) return {};
     const interp::CodeIndex code = b.places.front();
     if (program.lines[code] == 0) return {};
-    std::string text = fmt::format("line {}", program.lines[code]);
+    std::string text = fmt::format("line {}", program.shown(code).line);
     if (!program.mnemonic(code).empty()) text += fmt::format("  {}", program.mnemonic(code));
     if (b.places.size() > 1) text += fmt::format("  and {} more", b.places.size() - 1);
     return text;

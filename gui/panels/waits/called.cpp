@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace hostir::gui {
@@ -15,35 +16,35 @@ using interp::LedgerCell;
 using interp::LedgerRow;
 using model::Call;
 
-struct Field {
+struct CallField {
   const char* name;
   std::string (*text)(const Call&);
 };
 
 template <class T>
-std::string name_of(const std::optional<T>& value) {
+std::string optional_name(const std::optional<T>& value) {
   return value ? std::string(name(*value)) : std::string();
 }
 template <class T>
-std::string number(const std::optional<T>& value) {
+std::string optional_number(const std::optional<T>& value) {
   return value ? std::to_string(*value) : std::string();
 }
-std::string list(const std::vector<int64_t>& numbers) {
+std::string counts_text(const std::vector<int64_t>& numbers) {
   return numbers.empty() ? std::string() : fmt::format("[{}]", fmt::join(numbers, ", "));
 }
 
 // The fields that all members must agree on, and those that a person compares.
-constexpr std::array<Field, 9> kFields = {{
+constexpr std::array<CallField, 9> kCallFields = {{
     {"op", [](const Call& c) { return model::kind_text(c); }},
-    {"reduction", [](const Call& c) { return name_of(c.reduction); }},
-    {"dtype", [](const Call& c) { return name_of(c.dtype); }},
+    {"reduction", [](const Call& c) { return optional_name(c.reduction); }},
+    {"dtype", [](const Call& c) { return optional_name(c.dtype); }},
     {"shape",
      [](const Call& c) { return c.shape ? fmt::format("[{}]", fmt::join(*c.shape, ",")) : ""; }},
-    {"elements", [](const Call& c) { return number(c.total_elems); }},
-    {"per row", [](const Call& c) { return number(c.row_elems); }},
-    {"root", [](const Call& c) { return number(c.root); }},
-    {"sends", [](const Call& c) { return list(c.sends); }},
-    {"expects", [](const Call& c) { return list(c.receives); }},
+    {"elements", [](const Call& c) { return optional_number(c.total_elems); }},
+    {"per row", [](const Call& c) { return optional_number(c.row_elems); }},
+    {"root", [](const Call& c) { return optional_number(c.root); }},
+    {"sends", [](const Call& c) { return counts_text(c.sends); }},
+    {"expects", [](const Call& c) { return counts_text(c.receives); }},
 }};
 
 bool is_told_if_equal(std::string_view field) {
@@ -51,7 +52,7 @@ bool is_told_if_equal(std::string_view field) {
 }
 
 // One row for each call and line, the most frequent ones first.
-std::vector<CalledRow> rows_of(const LedgerRow& row) {
+std::vector<CalledRow> called_rows(const LedgerRow& row) {
   std::vector<CalledRow> out;
   std::map<std::tuple<std::string, uint32_t>, size_t> known;
   for (const LedgerCell& cell : row.cells) {
@@ -74,9 +75,9 @@ std::vector<CalledRow> rows_of(const LedgerRow& row) {
 
 Called called_of(const LedgerRow& row) {
   Called out;
-  out.rows = rows_of(row);
+  out.rows = called_rows(row);
   const bool has_expected = !out.rows.empty() && out.rows.front().expected;
-  for (const Field& field : kFields) {
+  for (const CallField& field : kCallFields) {
     std::vector<std::string> texts;
     for (const CalledRow& each : out.rows)
       texts.push_back(each.first->arrived() ? field.text(each.first->member->call) : std::string());

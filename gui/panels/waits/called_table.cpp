@@ -43,7 +43,7 @@ void draw_place(Frame& frame, const CalledRow& row, const std::string& name) {
   const std::string text = interp::line_text(*shot.program, code);
   const std::string place = model::place_text(*instruction);
   const std::string where =
-      text.empty() ? place : fmt::format("{}: {}", shot.program->lines[code], text);
+      text.empty() ? place : fmt::format("{}: {}", shot.program->shown(code).line, text);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = std::max(frame.ui.px(24), ImGui::GetContentRegionAvail().x);
   ImGui::PushID(name.c_str());

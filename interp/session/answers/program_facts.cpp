@@ -202,7 +202,7 @@ std::string part_of(const Snapshot& shot, CodeIndex call) {
       if (equals == std::string::npos) continue;
       text = text.substr(0, text.find(" : "));
       return fmt::format("{} is a {} (line {})", code.register_name(operand),
-                         text.substr(equals + 2), shot.program->lines[i]);
+                         text.substr(equals + 2), shot.program->shown(i).line);
     }
   }
   return {};
@@ -319,7 +319,7 @@ diagnose::MismatchCard mismatch_card(const Snapshot& shot, const model::Meeting&
     const std::string part = at.valid() ? part_of(shot, at.index) : std::string();
     if (!part.empty()) words.operands[at] = part;
     if (at.index < shot.program->lines.size() && shot.program->lines[at.index] > 0)
-      words.lines[at] = shot.program->lines[at.index];
+      words.lines[at] = shot.program->shown(at.index).line;
   }
   add_conditions(shot, meeting, ranks, run);
   return diagnose::mismatch_card(run, meeting, words);

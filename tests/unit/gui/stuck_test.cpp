@@ -185,6 +185,36 @@ TEST(Mismatch, FieldsDifferFromTheExpectedCall) {
   std::filesystem::remove(path);
 }
 
+// The printed program has other lines than the file, which Host IR counts.
+TEST(Mismatch, LinesAreThoseOfTheFile) {
+  const std::string path = testing::TempDir() + "lines.hir";
+  std::ofstream(path) << "mesh @m = <x=2>\n"
+                         "host @h on @m () -> (%y: shard<4xf32, @m, [{}]>) {\n"
+                         "  %c = comm over {x}\n"
+                         "  %s = stream \"main\"\n"
+                         "  %y = alloc on %s : shard<4xf32, @m, [{}]>\n"
+                         "  launch @ones wo(%y) on %s\n"
+                         "  where coord(x) == 0 {\n"
+                         "    all_reduce sum %c rw(%y) on %s\n"
+                         "  } else {\n"
+                         "    all_reduce max %c rw(%y) on %s\n"
+                         "  }\n"
+                         "  return %y\n"
+                         "}\n"
+                         "kernel @ones() -> (%v: tensor<4xf32>) {\n"
+                         "  %v = constant {value = 1} : tensor<4xf32>\n"
+                         "  return %v\n"
+                         "}\n";
+  Workbench w(path);
+  w.press("F5");
+  w.only("waits");
+  EXPECT_TRUE(says(w.text("waits/called/0/line"), "8: all_reduce sum"));
+  EXPECT_TRUE(says(w.text("waits/called/1/line"), "10: all_reduce max"));
+  w.only("ledger");
+  EXPECT_TRUE(says(w.text("ledger/cause"), "coord(x) == 0")) << w.text("ledger/cause");
+  std::filesystem::remove(path);
+}
+
 // The panels and the tooltip have the rest.
 TEST(Banner, IsTwoLinesHighAtMost) {
   for (const char* file : {kMismatch, kEight}) {
