@@ -98,6 +98,13 @@ std::optional<ValueVersions::Transpose> ValueVersions::transpose_of(ValueId resu
   return out;
 }
 
+bool ValueVersions::undoes(const Transpose& outer, const Transpose& inner) {
+  for (size_t d = 0; d < outer.dims.size(); ++d) {
+    if (inner.dims[outer.dims[d]] != d) return false;
+  }
+  return true;
+}
+
 Sharding ValueVersions::transposed(const Sharding& operand, const Transpose& how) {
   Sharding out = operand;
   for (size_t d = 0; d < how.dims.size(); ++d) out.dims[d] = operand.dims[how.dims[d]];
@@ -141,6 +148,13 @@ ValueId ValueVersions::make_transpose(ValueId of, size_t version, const UseSite&
                                       const std::string& name) {
   const Sharding target = list(of).versions[version].sharding;
   const Transpose how = *transpose_of(of);
+  if (const auto inner = transpose_of(how.operand); inner && undoes(how, *inner)) {
+    const ValueId same = obtain(inner->operand, target, use);
+    std::vector<Version>& held = list(of).versions;
+    held.erase(held.begin() + static_cast<std::ptrdiff_t>(version));
+    held.push_back({same, target});
+    return same;
+  }
   Sharding wanted = target;
   for (size_t d = 0; d < how.dims.size(); ++d) wanted.dims[how.dims[d]] = target.dims[d];
   const ValueId operand = obtain(how.operand, wanted, use);

@@ -87,6 +87,8 @@ class ValueVersions {
   const List* find(ValueId of) const;
   const Version& cheapest(ValueId of, const Sharding& target) const;
   std::optional<Transpose> transpose_of(ValueId result) const;
+  // True if the transpose of the transpose is the value itself.
+  static bool undoes(const Transpose& outer, const Transpose& inner);
   static Sharding transposed(const Sharding& operand, const Transpose& how);
   void add_transposed(ValueId of, const Sharding& sharding);
   void add_transposes(ValueId of, const Sharding& sharding, bool is_first);
