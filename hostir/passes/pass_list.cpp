@@ -19,6 +19,7 @@
 #include "hostir/passes/host/combine.h"
 #include "hostir/passes/host/early_reshards.h"
 #include "hostir/passes/host/host_builder.h"
+#include "hostir/passes/host/host_peak.h"
 #include "hostir/passes/host/lifetimes.h"
 #include "hostir/passes/host/member_regions.h"
 #include "hostir/passes/host/regather.h"
@@ -240,14 +241,45 @@ Expected<void> split(LowerState& s) {
   return {};
 }
 
+// The memory that a rank allocates for these segments, after the other passes.
+Expected<double> peak_of(const LowerState& s, const Resharded& steps, const Segments& segments) {
+  Program program = s.before_kernels;
+  HOSTIR_ASSIGN_OR_RETURN(
+      HostLowering made,
+      lower_to_host(program, *program.find_function(s.fusion), steps.function, segments,
+                    steps.origins, s.out.mesh, free_symbol(program, s.fusion + ".host")));
+  for (Function& k : made.kernels) program.add_function(std::move(k));
+  Explanation unused;
+  const auto unnamed = [](const Instruction&) { return std::string(); };
+  if (s.runs("combined"))
+    made.host = combine_collectives(program, made.host, s.moves->machine(), unnamed, unused);
+  return allocated_peak(program, assign_lifetimes(program, assign_streams(program, made.host)));
+}
+
+// Where buffers are freed depends on what streams know of each other, and combined gathers may
+// start early, so the estimate of regather_parameters() is checked on the host functions.
+Expected<void> regather(LowerState& s) {
+  Resharded steps = s.resharded;
+  Segments segments = s.segments;
+  Explanation why;
+  regather_parameters(s.before_kernels, steps, segments, *s.moves, why);
+  if (why.empty()) return {};
+  HOSTIR_ASSIGN_OR_RETURN(const double kept, peak_of(s, s.resharded, s.segments));
+  HOSTIR_ASSIGN_OR_RETURN(const double again, peak_of(s, steps, segments));
+  if (kept - again < kLeastSaved * kept) return {};
+  s.resharded = std::move(steps);
+  s.segments = std::move(segments);
+  append(std::move(why), s.out.explanation);
+  return {};
+}
+
 Expected<void> make_kernels(LowerState& s) {
   s.function() = std::move(s.bound);
   s.before_kernels = std::move(s.out.program);
   s.segments = segment(s.before_kernels, s.resharded.function, visible_values(s));
   if (s.runs("early_reshards"))
     move_reshards_up(s.before_kernels, s.resharded.function, s.segments);
-  if (s.runs("regather"))
-    regather_parameters(s.before_kernels, s.resharded, s.segments, *s.moves, s.out.explanation);
+  if (s.runs("regather")) HOSTIR_TRY(regather(s));
   if (!s.is_shown(LowerPhase::kKernels)) return {};
   s.out.program = s.before_kernels;
   for (const Function& k : s.segments.kernels) s.out.program.add_function(k);

@@ -13,7 +13,8 @@
 //      the highest point does not change.
 //   3. Keep those whose second gather turns out to lower the peak no further, the shortest time
 //      between uses first.
-//   4. If all together lower the peak by less than kLeastSaved, everything stays as it was.
+//   4. If all together lower the peak by less than kLeastSaved, everything stays as it was. The
+//      caller asks the same of the host functions, whose frees wait for streams (pass_list.cpp).
 // The rule looks at memory alone, so a program of layers takes as much as the loop over them.
 // `lower --skip regather` keeps the gathered parameters. The pass runs after move_reshards_up().
 #pragma once
