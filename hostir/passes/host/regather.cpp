@@ -22,7 +22,7 @@ using SegmentItem = std::variant<KernelUse, InstrId>;
 constexpr size_t kNoItem = static_cast<size_t>(-1);
 
 // The time between two uses of a value, in which it need not be held.
-struct Gap {
+struct UseGap {
   ValueId value;
   size_t from = 0;  // the item of the use before
   size_t to = 0;    // the item of the use after
@@ -104,12 +104,12 @@ class Regatherer {
 
   Explanation run() {
     std::set<std::string> meshes;
-    for (const Gap& gap : gaps()) {
+    for (const UseGap& gap : gaps()) {
       gaps_.push_back(gap);
       meshes.insert(sharding_at(f_, gap.value).mesh);
     }
     for (const std::string& mesh : meshes) decide(mesh);
-    if (std::ranges::any_of(gaps_, &Gap::is_open)) rewrite();
+    if (std::ranges::any_of(gaps_, &UseGap::is_open)) rewrite();
     return std::move(explanation_);
   }
 
@@ -165,8 +165,8 @@ class Regatherer {
     return false;
   }
 
-  std::vector<Gap> gaps() {
-    std::vector<Gap> out;
+  std::vector<UseGap> gaps() {
+    std::vector<UseGap> out;
     for (size_t n = 0; n < items_.size(); ++n) {
       for (const ValueId v : items_.writes(n)) {
         const std::vector<size_t>& uses = items_.read_at(v);
@@ -214,14 +214,14 @@ class Regatherer {
     return out;
   }
 
-  static void change(std::vector<double>& memory, const Gap& gap, double sign) {
+  static void change(std::vector<double>& memory, const UseGap& gap, double sign) {
     for (size_t n = gap.from + 1; n < gap.to; ++n) memory[n] += sign * gap.bytes;
     memory[gap.to] -= sign * gap.on_the_way;
   }
 
   void decide(const std::string& mesh) {
-    std::vector<Gap*> here;
-    for (Gap& gap : gaps_) {
+    std::vector<UseGap*> here;
+    for (UseGap& gap : gaps_) {
       if (sharding_at(f_, gap.value).mesh == mesh) here.push_back(&gap);
     }
     std::vector<double> memory = memory_on(mesh);
@@ -230,15 +230,15 @@ class Regatherer {
       changes = false;
       const auto highest = std::ranges::max_element(memory);
       const auto at = static_cast<size_t>(highest - memory.begin());
-      for (Gap* gap : here) {
+      for (UseGap* gap : here) {
         if (gap->is_open || at <= gap->from || at >= gap->to) continue;
         gap->is_open = changes = true;
         change(memory, *gap, -1);
       }
     }
     const double after = *std::ranges::max_element(memory);
-    std::ranges::stable_sort(here, {}, [](const Gap* gap) { return gap->to - gap->from; });
-    for (Gap* gap : here) {
+    std::ranges::stable_sort(here, {}, [](const UseGap* gap) { return gap->to - gap->from; });
+    for (UseGap* gap : here) {
       if (!gap->is_open) continue;
       const auto first = memory.begin() + static_cast<std::ptrdiff_t>(gap->from) + 1;
       const auto last = memory.begin() + static_cast<std::ptrdiff_t>(gap->to);
@@ -248,7 +248,7 @@ class Regatherer {
       gap->is_open = false;
       change(memory, *gap, 1);
     }
-    for (const Gap* gap : here) {
+    for (const UseGap* gap : here) {
       if (gap->is_open) explain(*gap, before, after);
     }
   }
@@ -264,7 +264,7 @@ class Regatherer {
     return out;
   }
 
-  void explain(const Gap& gap, double before, double after) {
+  void explain(const UseGap& gap, double before, double after) {
     const ValueId parameter = items_.reads(chains_.at(gap.value).front()).front();
     const std::vector<OpRef>& user = items_.from(gap.to);
     explanation_.push_back(
@@ -282,8 +282,8 @@ class Regatherer {
 
   void rewrite() {
     std::map<size_t, std::vector<SegmentItem>> before;  // by item
-    std::ranges::stable_sort(gaps_, {}, &Gap::to);
-    for (const Gap& gap : gaps_) {
+    std::ranges::stable_sort(gaps_, {}, &UseGap::to);
+    for (const UseGap& gap : gaps_) {
       if (!gap.is_open) continue;
       ValueId& now = now_.try_emplace(gap.value, gap.value).first->second;
       const ValueId made = make_again(gap, before[gap.to]);
@@ -303,7 +303,7 @@ class Regatherer {
   }
 
   // Appends the items that make the value once more.
-  ValueId make_again(const Gap& gap, std::vector<SegmentItem>& items) {
+  ValueId make_again(const UseGap& gap, std::vector<SegmentItem>& items) {
     const std::vector<size_t>& chain = chains_.at(gap.value);
     ValueId made = items_.reads(chain.front()).front();
     for (const size_t n : chain) {
@@ -353,7 +353,7 @@ class Regatherer {
   UniqueNames names_;
   std::set<std::string> light_;  // names of kernels
   std::set<ValueId> updates_;
-  std::vector<Gap> gaps_;
+  std::vector<UseGap> gaps_;
   std::map<ValueId, std::vector<size_t>> chains_;  // by gathered parameter
   std::map<ValueId, ValueId> now_;                 // the version that later items read
   Explanation explanation_;
