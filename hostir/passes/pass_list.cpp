@@ -375,7 +375,11 @@ void overlap_best(LowerState& s) {
   std::string_view chosen;
   std::string times;
   bool any_better = false;
+  // To decide all sites of a long function once more would take as long as the lowering.
+  constexpr size_t kLong = 1000;
+  const bool is_long = s.host().instructions.size() > kLong;
   for (const Way& way : kWays) {
+    if (is_long && way.overlap != Overlap::kAuto && way.overlap != Overlap::kNone) continue;
     s.out.program = program;
     s.out.explanation.clear();
     overlap_as(s, way.overlap);
