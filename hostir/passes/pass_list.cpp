@@ -246,11 +246,11 @@ Expected<double> peak_of(const LowerState& s, const Resharded& steps, const Segm
   Program program = s.before_kernels;
   HOSTIR_ASSIGN_OR_RETURN(
       HostLowering made,
-      lower_to_host(program, *program.find_function(s.fusion), steps.function, segments,
-                    steps.origins, s.out.mesh, free_symbol(program, s.fusion + ".host")));
+      lower_to_host(program, *program.find_function(s.fusion), steps.function, segments, s.out.mesh,
+                    free_symbol(program, s.fusion + ".host")));
   for (Function& k : made.kernels) program.add_function(std::move(k));
   Explanation unused;
-  const auto unnamed = [](const Instruction&) { return std::string(); };
+  const auto unnamed = [](const Instruction&) { return ExplainedValue{}; };
   if (s.runs("combined"))
     made.host = combine_collectives(program, made.host, s.moves->machine(), unnamed, unused);
   return allocated_peak(program, assign_lifetimes(program, assign_streams(program, made.host)));
