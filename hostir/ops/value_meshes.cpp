@@ -35,8 +35,12 @@ class MeshInference {
     free_.assign(out_.of.size(), false);
     forwards();
     for (size_t v = 0; v < free_.size(); ++v) free_[v] = out_.of[v].empty();
-    backwards();
+    backwards(free_);
     follow_operands();
+    // What follow_operands() placed may use a source, which has no operands to follow.
+    std::vector<bool> unplaced;
+    for (const std::string& mesh : out_.of) unplaced.push_back(mesh.empty());
+    backwards(unplaced);
     for (std::string& mesh : out_.of) {
       if (mesh.empty()) mesh = out_.used.front();
     }
@@ -147,15 +151,15 @@ class MeshInference {
     }
   }
 
-  // Gives each free value the mesh of its first user. Visits users before definitions.
-  void backwards() {
+  // Gives each of these values the mesh of its first user. Visits users before definitions.
+  void backwards(const std::vector<bool>& values) {
     for (auto id = body().rbegin(); id != body().rend(); ++id) {
       const Instruction& i = f_.instr(*id);
       std::string& at = out_.at[id->index];
       if (at.empty() && !i.results.empty()) at = out_.of[i.results.front().index];
       if (at.empty() || record(i.kind).shape == OpShape::kLayout) continue;
       for (const Operand& o : i.operands) {
-        if (o.value.valid() && free_[o.value.index]) out_.of[o.value.index] = at;
+        if (o.value.valid() && values[o.value.index]) out_.of[o.value.index] = at;
       }
     }
   }

@@ -356,13 +356,15 @@ class StepMaker {
   }
 
   // The blocks of an all_to_all in a buffer of `whole`. It splits a plain buffer once, rows over
-  // members, which suits a single axis that does not continue the axis before it.
+  // members, which suits a single axis that cuts rows alone and does not continue the axis before
+  // it.
   Blocks blocks_between(const Sharding& whole, const Sharding& cut, const AxisList& axes) const {
     if (!blocks_are_in_order(whole, cut, axes)) return Blocks::kCopied;
     const DimSharding& a = whole.dims[0];
     const DimSharding& b = cut.dims[0];
     const bool splits_rows = axes.size() == 1 && !is_prefix(mesh_, b.axes, a.axes) &&
-                             !a.has_blocks() && !b.has_blocks() &&
+                             suffix_after(mesh_, b.axes, a.axes) == axes && !a.has_blocks() &&
+                             !b.has_blocks() &&
                              (a.axes.empty() || a.axes.back().name != axes.front().name);
     return splits_rows ? Blocks::kPlain : Blocks::kInOrder;
   }

@@ -309,8 +309,10 @@ bool FunctionParser::parse_operands(Draft& draft, const Element& element) {
 
 // A number as an operand becomes a constant before the instruction, of the shape that it needs.
 bool FunctionParser::parse_literal(Draft& draft, Operand operand) {
-  const bool pointwise = draft.op->shape == OpShape::kPointwise && draft.op->operands.size() > 1;
-  if (!pointwise && draft.op->operands[operand.slot].name != ops::kStartsSlot) {
+  const auto& slots = draft.op->operands;
+  const bool pointwise = draft.op->shape == OpShape::kPointwise && slots.size() > 1;
+  const bool start = operand.slot < slots.size() && slots[operand.slot].name == ops::kStartsSlot;
+  if (!pointwise && !start) {  // an operand too many has no slot
     cursor_.unexpected("a value name");
     return false;
   }
