@@ -186,17 +186,27 @@ struct Painter {
                float right) const {
     ImFont* font = frame.ui.fonts.small;
     std::string all;
+    size_t hidden = 0;
     for (const Shard& s : shards) {
       if (!s.box.empty()) continue;
       for (const interp::Rank r : s.holders) {
         const std::string text = fmt::format("\u2205 r{}", r);
         all += (all.empty() ? "" : " ") + text;
         const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x;
+        if (hidden > 0 || at.x + width + px(40) > right) {  // leaves room for `+12`
+          ++hidden;
+          continue;
+        }
         list->AddRect(at, ImVec2(at.x + width + px(10), at.y + px(17)), pal().rank(r), 3);
         frame.ui.draw_text(list, ImVec2(at.x + px(5), at.y + px(2)), pal().text, text, width + 4,
                            font);
         at.x += width + px(15);
       }
+    }
+    if (hidden > 0) {
+      frame.ui.draw_text(list, ImVec2(at.x, at.y + px(2)), pal().text_dim,
+                         fmt::format("+{}", hidden), px(30), font);
+      at.x += px(30);
     }
     if (all.empty()) return;
     for (const char* words : {"hold nothing: empty shards", "hold nothing", "empty"}) {
@@ -318,14 +328,16 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
                std::max(8.0f, area.height() - top - frame.ui.px(below)),
                frame.ui.px(style.most_cell), frame.ui.px(style.captions ? 100 : 60));
   };
-  picture.fit = fit_above((style.captions ? 40 : 22) + more);
-  // the note about stretching takes one more line
-  if (picture.fit.stretched && style.captions) picture.fit = fit_above(54 + more);
-  if (style.numbers) {
+  const auto fit_picture = [&](float below) {
+    picture.fit = fit_above(below);
+    if (!style.numbers) return;
     stretch_for_numbers(frame, picture,
                         ImVec2(area.width() - left - spread - frame.ui.px(10),
                                area.height() - top - frame.ui.px(54 + more)));
-  }
+  };
+  fit_picture((style.captions ? 40 : 22) + more);
+  // the note about stretching takes one more line
+  if (picture.fit.stretched && style.captions) fit_picture(54 + more);
   const Painter painter{frame, ImGui::GetWindowDrawList(), source, plane, picture};
   painter.cards(shards, layers, shift);
   for (const Shard& s : shards) {
