@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hostir/ir/axes.h"
+#include "hostir/ir/program.h"
 #include "hostir/ir/type.h"
 
 namespace hostir {
