@@ -37,7 +37,7 @@ class MeshInference {
     for (size_t v = 0; v < free_.size(); ++v) free_[v] = out_.of[v].empty();
     backwards(free_);
     follow_operands();
-    // What follow_operands() placed may use a source, which has no operands to follow.
+    // A source has no operands to follow. It goes where the user is that was just placed.
     std::vector<bool> unplaced;
     for (const std::string& mesh : out_.of) unplaced.push_back(mesh.empty());
     backwards(unplaced);

@@ -63,9 +63,8 @@ std::string sentence(const ExplainRecord& record) {
 std::string costed_note(std::string_view text) {
   if (text.find(kMoreData) == std::string_view::npos) return {};
   return fmt::format(
-      "\"{}\": choices in a small program are made as if its data were 1 MiB. Otherwise the start "
-      "of "
-      "each collective would hide its bytes.\n",
+      "\"{}\": choices in a small program are made as if its data were 1 MiB. Otherwise "
+      "starting a collective would cost more than moving its bytes.\n",
       kMoreData);
 }
 

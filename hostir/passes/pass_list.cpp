@@ -241,6 +241,16 @@ Expected<void> split(LowerState& s) {
   return {};
 }
 
+// The host function as the other passes will leave it.
+Function finished(const LowerState& s, const Program& program, Function host) {
+  Explanation unused;
+  const auto unnamed = [](const Instruction&) { return ExplainedValue{}; };
+  if (s.runs("combined"))
+    host = combine_collectives(program, host, s.moves->machine(), unnamed, unused);
+  if (s.runs("streams")) host = assign_streams(program, host);
+  return assign_lifetimes(program, host);
+}
+
 // The memory that a rank allocates for these segments, after the other passes.
 Expected<double> peak_of(const LowerState& s, const Resharded& steps, const Segments& segments) {
   Program program = s.before_kernels;
@@ -249,11 +259,7 @@ Expected<double> peak_of(const LowerState& s, const Resharded& steps, const Segm
       lower_to_host(program, *program.find_function(s.fusion), steps.function, segments, s.out.mesh,
                     free_symbol(program, s.fusion + ".host")));
   for (Function& k : made.kernels) program.add_function(std::move(k));
-  Explanation unused;
-  const auto unnamed = [](const Instruction&) { return ExplainedValue{}; };
-  if (s.runs("combined"))
-    made.host = combine_collectives(program, made.host, s.moves->machine(), unnamed, unused);
-  return allocated_peak(program, assign_lifetimes(program, assign_streams(program, made.host)));
+  return allocated_peak(program, finished(s, program, std::move(made.host)));
 }
 
 // Where buffers are freed depends on what streams know of each other, and combined gathers may
@@ -344,14 +350,7 @@ void overlap_as(LowerState& s, Overlap way) {
 // When the function is expected to end after the other passes: they combine collectives and add the
 // instructions that a host issues for waits and frees.
 double final_ns(LowerState& s) {
-  const Machine& machine = s.moves->machine();
-  Function host = s.host();
-  Explanation unused;
-  if (s.runs("combined"))
-    host = combine_collectives(s.out.program, host, machine, value_namer(s), unused);
-  if (s.runs("streams")) host = assign_streams(s.out.program, host);
-  host = assign_lifetimes(s.out.program, host);
-  return expected_ns(s.out.program, host, machine);
+  return expected_ns(s.out.program, finished(s, s.out.program, s.host()), s.moves->machine());
 }
 
 // `auto` decides site by site, before collectives are combined. The whole function may still end

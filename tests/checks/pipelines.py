@@ -77,7 +77,7 @@ def check(case):
 
 
 def tied():
-    """Both stages of a tied weight return the same gradient, and a sum that is left out is found."""
+    """Both stages of a tied weight return the same gradient, and a missing sum is detected."""
     text = generate(TIED, "1f1b", 3, 3, 2)
     with tempfile.TemporaryDirectory() as directory:
         status, output = compare(text, directory)

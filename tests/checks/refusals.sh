@@ -260,7 +260,7 @@ refuses 64 'error[pipeline_c2]: 2 stages on 3 ranks: every rank has equally many
   pipeline $stages --stages first,last --data x,target --ranks 3
 refuses 64 'error[pipeline_c2]: stage 1 is to be @nothing, which is not a fusion of the program; its fusions are @first, @middle, @last' \
   pipeline $stages --stages first,nothing --data x
-refuses 64 'error[pipeline_c2]: data %y is not a parameter of any stage, or only one that the previous stage gives; parameters that can be given are %x, %w, %b, %target' \
+refuses 64 'error[pipeline_c2]: data %y: no stage has a parameter of that name, or the previous stage provides it; parameters that can be given are %x, %w, %b, %target' \
   pipeline $stages --stages first,last --data x,y
 refuses 2 "$stages:9:15: error[pipeline_c3]: %x of @first (stage1) is 4x6xf32, but the previous stage makes 4x8xf32" \
   pipeline $stages --stages first,first,last --data x,target

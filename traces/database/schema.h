@@ -17,7 +17,7 @@ inline constexpr int64_t kSchemaVersion = 7;
 /// Logs from this version on lack only tables that a reader can do without: they are read as they
 /// are, older ones from a migrated copy.
 inline constexpr int64_t kReadableVersion = 1;
-/// Logs from this version on have what merging the files of a set reads.
+/// Logs of earlier versions cannot be merged into one run.
 inline constexpr int64_t kMergeableVersion = 6;
 inline constexpr int64_t kApplicationId = 0x48495257;  // "HIRW"
 /// True if `head`, the first 72 bytes of a file or more, is that of a log: SQLite keeps the id

@@ -19,7 +19,7 @@ struct CalledRow {
 
 struct Called {
   std::vector<std::string> columns;  // fields that some call has: op, dtype, shape, root, ..
-  std::vector<CalledRow> rows;       // the expected call first, ranks that have not arrived last
+  std::vector<CalledRow> rows;  // the expected call first; ranks that have not arrived come last
 };
 
 /// A field differs if it is not that of the expected call or, if no call is expected, if not all

@@ -9,7 +9,7 @@
 
 namespace hostir::api {
 
-/// A program to predict: with cuts on a mesh, or as written.
+/// A variant of the program to predict: with these cuts on this mesh, or as the file has it.
 struct Candidate {
   MeshAxes axes;
   std::vector<PlanCut> cuts = {};

@@ -109,8 +109,7 @@ class PlanVerb : public Verb {
                        "a parameter or result that keeps the sharding it has in the file");
     arguments.option("--top", top_, "candidates to print", {.least = 1});
     arguments.flag("-v,--verbose", verbose_,
-                   "print a line to stderr for every mesh that has been searched; on a terminal, "
-                   "the progress is shown without it");
+                   "print a line to stderr after each mesh; a terminal shows progress anyway");
   }
 
   int execute(Terminal& terminal) override {

@@ -113,7 +113,7 @@ class SiteFinder {
       const ShardType* type = shard(site.whole.valid() ? site.whole : site.part);
       const Mesh* mesh = program_.find_mesh(type->sharding->mesh);
       if (mesh->size() < program_.find_mesh(host_.mesh)->size())
-        found.problem = fmt::format("ranks outside of @{} have no rows of it", mesh->name);
+        found.problem = fmt::format("ranks outside @{} hold none of its rows", mesh->name);
     }
     if (!found.problem.empty()) {
       out_.refused.push_back({site.at, std::move(found.problem)});

@@ -21,8 +21,8 @@ struct PipelineHost {
   std::vector<ValueId> results;
   std::vector<Sharding> reduced;             // by result: its layout at the end
   std::map<std::string, ValueId> sums = {};  // communicators, by the axes that are summed over
-  /// The kernel that starts a sum of this type, or adds to one: a micro-batch's share of a batch,
-  /// or the whole value.
+  /// Makes the kernel that starts a sum (`first`) or adds to it. It adds the whole value (`whole`)
+  /// or the share that a micro-batch has in its batch.
   std::function<std::string(const ShardType&, bool first, bool whole)> add_kernel;
 };
 

@@ -100,10 +100,11 @@ Expected<std::vector<std::vector<Role>>> find_roles(const Program& program,
   }
   for (size_t d = 0; d < found.size(); ++d) {
     if (found[d]) continue;
-    return fail(ErrorKind::kUsage, "pipeline_c2",
-                fmt::format("data %{} is not a parameter of any stage, or only one that the "
-                            "previous stage gives; parameters that can be given are {}",
-                            request.data[d], given_parameters(program, request)));
+    return fail(
+        ErrorKind::kUsage, "pipeline_c2",
+        fmt::format("data %{}: no stage has a parameter of that name, or the previous stage "
+                    "provides it; parameters that can be given are {}",
+                    request.data[d], given_parameters(program, request)));
   }
   return out;
 }

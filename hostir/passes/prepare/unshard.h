@@ -8,8 +8,8 @@
 namespace hostir {
 
 /// A program with only the fusion, under its own name, without shardings. Reshards are replaced by
-/// their operands, so their results do not exist; all other values keep their names, and have their
-/// number in the given fusion as their Origin.
+/// their operands, so their results do not exist. All other values keep their names, and the Origin
+/// of each is its number in the given fusion.
 /// `fusion` must be one of the program's.
 Program unshard(const Program& program, std::string_view fusion);
 

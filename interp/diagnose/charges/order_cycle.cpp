@@ -73,7 +73,7 @@ class CycleFinder {
       add(ref.other_side().rank);
     }
   }
-  // Computed once per meeting: of thousands of members, few hold up the others.
+  // Computed once per meeting, because it may have thousands of members, few of which hold it up.
   const std::vector<Rank>& held_in(const model::Meeting& meeting) {
     const auto [at, added] = held_.try_emplace(&meeting);
     if (!added) return at->second;

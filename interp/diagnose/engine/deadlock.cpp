@@ -92,8 +92,8 @@ class NoteMaker {
 
  private:
   // The words of a note after its ranks: ` stream main: @f#4 all_reduce waits for rank 1 (..)`.
-  // `several`: uses the plural and does not name the rank of its own streams, so that ranks with
-  // the same text share a note.
+  // `several`: in the plural, and without the rank whose own streams are meant. Ranks for which the
+  // words are then equal get one note.
   std::string words(uint32_t n, bool several) {
     const WaitNode& node = graph_.nodes[n];
     const std::vector<uint32_t>& edges = out_[n];

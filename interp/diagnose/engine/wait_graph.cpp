@@ -171,7 +171,7 @@ class GraphBuilder {
     if (to == node_of_.end() || queues_.is_ready(other)) return std::nullopt;
     return Target{&member, to->second, true};
   }
-  // Computed once per meeting: of thousands of members, few hold up the others.
+  // Computed once per meeting, because it may have thousands of members, few of which hold it up.
   const std::vector<Target>& targets_of(const model::Meeting& meeting) {
     const auto [at, added] = targets_.try_emplace(&meeting);
     if (!added) return at->second;

@@ -283,7 +283,7 @@ class Teller {
         at_stack(run_, v_.missing));
     if (others.empty()) return text;
     return text + fmt::format(
-                      "; so it is with the {} of {}",
+                      "; the same holds for the {} of {}",
                       v_.at.sends() ? verb(others, "send", "sends") : verb(others, "recv", "recvs"),
                       model::list_of(others));
   }

@@ -223,7 +223,8 @@ TEST(Banner, IsTwoLinesHighAtMost) {
     const WidgetRect* banner = w->app().ui().find("banner");
     ASSERT_TRUE(banner) << file;
     EXPECT_LE(banner->max.y - banner->min.y, 2 * ImGui::GetTextLineHeight() + 10) << file;
-    EXPECT_EQ(banner->text, w.shot().stop.sentence) << "whole, for the tooltip and for copying";
+    EXPECT_EQ(banner->text, w.shot().stop.sentence)
+        << "the tooltip and the clipboard need all of it";
   }
 }
 
